@@ -1,0 +1,1 @@
+"""What the harness knows of the ClearSkies database extension."""

@@ -1,0 +1,123 @@
+"""Peers under test, as a schedule of ClearSkies drives them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, overload
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
+from ..stage import ScheduleStopped
+from .links import Line, ScriptedLink
+from .peer import ScriptedPeer
+from .trace import Party, Step
+
+if TYPE_CHECKING:
+    from .stage import Stage
+
+
+class Actor:
+    """A peer under test, as a schedule drives it. What it sends is carried at once, where nothing is held."""
+
+    def __init__(self, stage: Stage, party: Party, opening: pb.Open) -> None:
+        """``opening`` is the command that made it."""
+        self.stage = stage
+        self.party = party
+        self._opening = opening
+        self.is_open = True
+
+    @property
+    def name(self) -> str:
+        return self.party.name
+
+    @property
+    def peer_id(self) -> str:
+        """32 lower-case hex digits."""
+        return self.party.peer_id
+
+    def after(self, milliseconds: int) -> Actor:
+        """Itself, when so much virtual time has passed."""
+        self.stage.advance(milliseconds)
+        return self
+
+    # ---- What the application does -------------------------------------------------------------------------------
+
+    def put(self, key: str, value: Any = None, *, uuid: str = "", text: str | None = None) -> Step:
+        """Write a value under a key; ``text`` is JSON, or what is none, in place of ``value``."""
+        if uuid:
+            self.stage.need(pb.CAPABILITY_UUID_ACCEPTED)
+        said = json.dumps(self.stage.value(value), ensure_ascii=False) if text is None else text
+        key = self.stage.label(key)
+        return self._change(pb.Request(put=pb.Put(**self._addressed, key=key, value=said, uuid=uuid)))
+
+    def rename(self, key: str, new_key: str) -> Step:
+        """Give the record with a key another one."""
+        self.stage.need(pb.CAPABILITY_RENAME)
+        key, new_key = self.stage.label(key), self.stage.label(new_key)
+        return self._change(pb.Request(rename=pb.Rename(**self._addressed, key=key, new_key=new_key)))
+
+    def delete(self, key: str) -> Step:
+        """Delete the record with a key."""
+        return self._change(pb.Request(delete=pb.Delete(**self._addressed, key=self.stage.label(key))))
+
+    def tick(self) -> Step:
+        """Let the periodic work run that is due now."""
+        return self._change(pb.Request(tick=pb.Tick(**self._addressed)))
+
+    def observe(self, *uuids: str) -> pb.State | None:
+        """Look at the state, of some records or of all, where the implementation can show it; None where it cannot."""
+        if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
+            return None
+        return self.do(pb.Request(observe=pb.Observe(**self._addressed, uuids=uuids))).state
+
+    # ---- Links ---------------------------------------------------------------------------------------------------
+
+    @overload
+    def link(self, other: Actor) -> Line: ...
+
+    @overload
+    def link(self, other: ScriptedPeer) -> ScriptedLink: ...
+
+    def link(self, other: Actor | ScriptedPeer) -> Line | ScriptedLink:
+        """A link to another peer, which begins where the handshake has ended. Raises ScheduleStopped if refused."""
+        if isinstance(other, Actor):
+            return self.stage.network.join(self, other)
+        return self.stage.network.join_scripted(self, other)
+
+    # ---- Beginning and end ---------------------------------------------------------------------------------------
+
+    def close(self) -> Step:
+        """Free it, which breaks its links."""
+        step = self.do(pb.Request(close=pb.Close(**self._addressed)))
+        self.is_open = False
+        self.stage.closed(self.party)
+        self.stage.network.left(self)
+        return step
+
+    def reopen(self, *, forget: bool = False) -> Actor:
+        """Itself, closed if it was not, and opened again as it was: with its store, or, to ``forget``, with a fresh
+        one. It has no links. Raises ScheduleStopped if that is refused."""
+        if self.is_open:
+            self.close()
+        if forget and self._opening.store:
+            self._opening.store = self.stage.store_path(self.name)
+        self.stage.enter(self.party, self._opening)
+        self.is_open = True
+        self.stage.surround(self)
+        return self
+
+    def do(self, request: pb.Request) -> Step:
+        """Carry out one command. Raises ScheduleStopped where it is closed."""
+        if not self.is_open:
+            raise ScheduleStopped(f"{self.name} is closed")
+        return self.stage.step(self.name, request)
+
+    @property
+    def _addressed(self) -> dict[str, Any]:
+        return {"now_ms": self.stage.now_ms, "handle": self.party.handle}
+
+    def _change(self, request: pb.Request) -> Step:
+        step = self.do(request)
+        self.stage.network.took(self, step)
+        self.stage.network.carry()
+        return step

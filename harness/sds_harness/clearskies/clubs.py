@@ -1,0 +1,111 @@
+"""A club: the keys of its two access levels and the IDs of its peers, fixed so that every run has the same.
+
+The keys are test keys: they are shipped with the suite, and guard nothing (core protocol, "Access Levels").
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import (
+    AccessLevel,
+    ConfigurationError,
+    MalformedMessage,
+    Message,
+    SignatureProfile,
+    private_key,
+    public_key,
+    signature_profile,
+)
+from clearskies_reference.signing import RSA_PKCS1_SHA256
+
+READ_WRITE, READ_ONLY = AccessLevel.READ_WRITE, AccessLevel.READ_ONLY
+LEVEL_TO_PB: dict[AccessLevel, pb.AccessLevel] = {
+    READ_WRITE: pb.ACCESS_LEVEL_READ_WRITE,
+    READ_ONLY: pb.ACCESS_LEVEL_READ_ONLY,
+}
+LEVEL_FROM_PB: dict[int, AccessLevel] = {number: level for level, number in LEVEL_TO_PB.items()}
+
+_BEGIN = "-----BEGIN"
+
+
+@cache
+def private_pem(level: AccessLevel) -> str:
+    """The private test key of a level in PEM, PKCS#8."""
+    name = f"test-key-{level.value.replace('_', '-')}.pem"
+    text = files(__package__).joinpath("keys", name).read_text("ascii")
+    return text[text.index(_BEGIN) :]
+
+
+@cache
+def public_pem(level: AccessLevel) -> str:
+    """The public test key of a level in PEM, SubjectPublicKeyInfo."""
+    name = f"test-key-{level.value.replace('_', '-')}.pub.pem"
+    text = files(__package__).joinpath("keys", name).read_text("ascii")
+    return text[text.index(_BEGIN) :]
+
+
+def keys_of(level: AccessLevel) -> pb.Keys:
+    """What a member of a level has: a read-only peer lacks the private key of those that write."""
+    return pb.Keys(
+        read_write_private=private_pem(READ_WRITE) if level is READ_WRITE else "",
+        read_only_private=private_pem(READ_ONLY),
+        read_write_public=public_pem(READ_WRITE),
+        read_only_public=public_pem(READ_ONLY),
+    )
+
+
+def profile_called(name: str) -> SignatureProfile | None:
+    """How bodies are signed by a declaration, "" being the default; None if nobody knows that way."""
+    try:
+        return signature_profile(name) if name else RSA_PKCS1_SHA256
+    except ConfigurationError:
+        return None
+
+
+def sign(body: bytes, level: AccessLevel, profile: SignatureProfile) -> bytes:
+    """The signature of whoever has the private key of a level."""
+    return profile.sign(body, _private(level))
+
+
+def signer(message: Message, profile: SignatureProfile) -> AccessLevel | None:
+    """The level whose key made the signature of a message; None if there is no signature, or none of the club's."""
+    try:
+        signature = message.signature_bytes()
+    except MalformedMessage:
+        return None
+    return next((level for level in AccessLevel if profile.verify(message.body, signature, _public(level))), None)
+
+
+_private = cache(lambda level: private_key(private_pem(level)))
+_public = cache(lambda level: public_key(public_pem(level)))
+
+
+def peer_id(name: str) -> str:
+    """The ID of whoever has that name: 32 lower-case hex digits, the same in every run."""
+    return sha256(f"peer {name}".encode()).hexdigest()[:32]
+
+
+def record_id(name: str) -> str:
+    """A uuid for a record that a scripted peer makes, the same in every run."""
+    return sha256(f"record {name}".encode()).hexdigest()[:32]
+
+
+class Club:
+    """Who is in the club: names by ID, for what is told to people."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def join(self, name: str) -> str:
+        """The ID of a member."""
+        member = peer_id(name)
+        self._names[member] = name
+        return member
+
+    def name_of(self, member: str) -> str:
+        """Who has an ID; the ID itself if nobody here has it."""
+        return self._names.get(member, member)

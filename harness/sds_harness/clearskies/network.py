@@ -1,0 +1,183 @@
+"""The network of a stage: carries what peers under test send to whom it is for, until all are quiet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import AccessLevel
+
+from ..stage import ScheduleStopped
+from .bodies import Bodies
+from .clubs import LEVEL_TO_PB
+from .frames import CHATTER
+from .links import Line, ScriptedLink
+from .streams import Stream
+
+if TYPE_CHECKING:
+    from .actor import Actor
+    from .peer import ScriptedPeer
+    from .stage import Stage
+    from .trace import Step
+
+MAX_DELIVERIES = 2_000
+"""So often something arrives somewhere before all is quiet, of what a schedule does: more is gossip without an end."""
+DELIVERIES_A_LINK = 100
+"""And so often for each link, where there are many."""
+
+
+class Network:
+    """All links of a stage."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._last = 0
+        self._links: dict[int, Line | ScriptedLink] = {}
+        self._bodies = Bodies()
+
+    def join(self, one: Actor, other: Actor) -> Line:
+        """A link between two peers under test."""
+        self._last += 1
+        line = Line(self, self._last, (one, other))
+        self._links[line.number] = line
+        for here, there in ((one, other), (other, one)):
+            # What the first one says at once is under way until the second one knows of the link.
+            if line.closed_by is None:
+                line.connected.append(here)
+                self._connect(here, line.number, there.party.peer_id, there.party.level)
+        if self._stage.ways.chatter:
+            for here in (one, other):
+                for chatter in CHATTER:
+                    line.under_way[here.name].appendleft(chatter.wire)
+        self.carry()
+        return line
+
+    def join_scripted(self, actor: Actor, peer: ScriptedPeer) -> ScriptedLink:
+        """A link between a peer under test and a scripted one."""
+        self._last += 1
+        hearing = Stream(self._last, self._bodies, self._stage.profile)
+        link = ScriptedLink(self, self._last, actor, peer, hearing)
+        self._links[link.number] = link
+        self._connect(actor, link.number, peer.peer_id, peer.level)
+        self.carry()
+        return link
+
+    def took(self, actor: Actor, step: Step) -> None:
+        """What came of a step goes under way; links that the peer closes are at their end."""
+        for number, data in step.sent:
+            match self._links.get(number):
+                case Line() as line if actor in line.connected:
+                    line.under_way[actor.name].append(data)
+                case ScriptedLink() as link if link.actor is actor:
+                    link.hear(data, step)
+                case _:
+                    pass  # a fact of the trace: nobody is there
+        for closed in step.signals("link_closed"):
+            self._closed_by(actor, closed.link)
+
+    def arrive(self, actor: Actor, number: int, data: bytes) -> Step:
+        """Bytes arrive at a peer under test, in the pieces of the environment; the step of the last."""
+        for piece in self._stage.ways.pieces(data):
+            command = pb.Receive(now_ms=self._stage.now_ms, handle=actor.party.handle, link=number, data=piece)
+            step = actor.do(pb.Request(receive=command))
+            self.took(actor, step)
+            if not self._hears(actor, number):
+                break  # it has closed the link
+        return step
+
+    def carry(self) -> None:
+        """Let everything arrive that is under way and not held, and what comes of it.
+
+        Raises ScheduleStopped if there is no end of it, which is told in the trace.
+        """
+        most = max(MAX_DELIVERIES, DELIVERIES_A_LINK * len(self._links))
+        for _ in range(most):
+            if not self._carry_one():
+                return
+        trace = self._stage.trace
+        trace.unsettled.append(len(trace.steps))
+        raise ScheduleStopped(f"after {most} deliveries there is still something under way")
+
+    def cut(self, line: Line) -> None:
+        """A line breaks, and both ends hear of it."""
+        if not line.broken:
+            self._break(line)
+            self.carry()
+
+    def hang_up(self, link: ScriptedLink) -> None:
+        """The scripted end closes a link."""
+        if not link.broken:
+            self._forget(link)
+            self._disconnect(link.actor, link.number)
+            self.carry()
+
+    def left(self, actor: Actor) -> None:
+        """A peer under test is there no more: whoever is at the other end of its links hears of that."""
+        for link in list(self._links.values()):
+            match link:
+                case Line() if actor in link.ends:
+                    self._break(link, gone=actor)
+                case ScriptedLink() if link.actor is actor:
+                    self._forget(link)
+                case _:
+                    pass
+        self.carry()
+
+    def _carry_one(self) -> bool:
+        """Let one thing happen that is due; False if nothing is."""
+        for line in list(self._links.values()):
+            if not isinstance(line, Line) or line.held:
+                continue
+            for end in line.ends:
+                waiting, other = line.under_way[end.name], line.other(end)
+                if waiting and line.hears(other):
+                    self.arrive(other, line.number, waiting.popleft())
+                    # Who was served goes to the end of the queue, so that all links have their turn.
+                    if line.number in self._links:
+                        self._links[line.number] = self._links.pop(line.number)
+                    return True
+            if line.closed_by is not None:
+                self._break(line)
+                return True
+        return False
+
+    def _hears(self, actor: Actor, number: int) -> bool:
+        link = self._links.get(number)
+        return link.hears(actor) if isinstance(link, Line) else link is not None
+
+    def _connect(self, actor: Actor, number: int, peer_id: str, level: AccessLevel) -> None:
+        command = pb.Connect(
+            now_ms=self._stage.now_ms,
+            handle=actor.party.handle,
+            link=number,
+            peer_id=peer_id,
+            access_level=LEVEL_TO_PB[level],
+        )
+        step = actor.do(pb.Request(connect=command))
+        if step.refusal:
+            raise ScheduleStopped(f"connecting {actor.name} was refused: {step.refusal}")
+        self.took(actor, step)
+
+    def _disconnect(self, actor: Actor, number: int) -> None:
+        command = pb.Disconnect(now_ms=self._stage.now_ms, handle=actor.party.handle, link=number)
+        self.took(actor, actor.do(pb.Request(disconnect=command)))
+
+    def _closed_by(self, actor: Actor, number: int) -> None:
+        match self._links.get(number):
+            case Line() as line if actor in line.connected:
+                line.closed_by = actor
+            case ScriptedLink() as link if link.actor is actor:
+                self._forget(link)
+            case _:
+                pass  # a fact of the trace
+
+    def _break(self, line: Line, gone: Actor | None = None) -> None:
+        """Whoever still has the line hears that it has not."""
+        hearing = [end for end in line.ends if line.hears(end) and end is not gone]
+        self._forget(line)
+        for end in hearing:
+            self._disconnect(end, line.number)
+
+    def _forget(self, link: Line | ScriptedLink) -> None:
+        link.broken = True
+        self._links.pop(link.number, None)

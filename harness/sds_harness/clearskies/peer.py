@@ -1,0 +1,114 @@
+"""Scripted peers: members of the club whose messages the harness writes itself, byte by byte where it wants to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from clearskies_reference import AccessLevel
+
+from .clubs import READ_ONLY, READ_WRITE, record_id
+from .frames import Frame, frame_of
+from .streams import Message
+
+if TYPE_CHECKING:
+    from .links import ScriptedLink
+    from .stage import Stage
+
+UPDATE = "database.update"
+GET_UPDATES = "database.get_updates"
+
+
+def iso(at_ms: int) -> str:
+    """A time in epoch milliseconds as it goes over the wire."""
+    seconds, rest = divmod(at_ms, 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03}Z"
+
+
+class ScriptedPeer:
+    """A peer that does what it is told. It remembers its revision and the clocks of its records, and what it heard."""
+
+    def __init__(self, stage: Stage, name: str, level: AccessLevel = READ_WRITE) -> None:
+        self.stage = stage
+        self.name = name
+        self.level = level
+        self.peer_id = stage.trace.club.join(name)
+        self.revision = 1
+        """The counter "starts with one"."""
+        self.links: list[ScriptedLink] = []
+        self._clocks: dict[str, dict[str, int]] = {}
+        self._uuids: dict[str, str] = {}
+
+    @property
+    def heard(self) -> list[Message]:
+        """The whole messages that it was sent, link by link."""
+        return [message for link in self.links for message in link.heard]
+
+    def update(
+        self,
+        key: str,
+        value: Any = None,
+        *,
+        after: Message | None = None,
+        at_ms: int | None = None,
+        deleted: bool = False,
+        without: Collection[str] = (),
+        **fields: Any,
+    ) -> Frame:
+        """A database.update, as somebody writes it who changes a record: of the one that it had under that key, of that
+        in the message ``after``, or of a new one.
+
+        ``fields`` are said in place of what would be, whatever they are; those in ``without`` are left out.
+        """
+        key = self.stage.label(key)
+        uuid = str(after.body.members.get("uuid")) if after is not None else self._uuid(key)
+        self._uuids[key] = uuid
+        clock = self._clocks.setdefault(uuid, {})
+        if after is not None:
+            _merge(clock, after.body.members.get("vector_clock"))
+        clock[self.peer_id] = clock.get(self.peer_id, 0) + 1
+        self.revision += 1
+        members = {
+            "type": UPDATE,
+            "key": key,
+            "value": self.stage.value(value),
+            "uuid": uuid,
+            "last_updated_by": self.peer_id,
+            "last_updated_rev": self.revision,
+            "update_time": iso(self.stage.now_ms if at_ms is None else at_ms),
+            "vector_clock": dict(clock),
+        }
+        if deleted:
+            members["deleted"] = True
+        return self.frame({name: said for name, said in (members | fields).items() if name not in without})
+
+    def get_updates(self, since: Any = None, without: Collection[str] = (), **fields: Any) -> Frame:
+        """A database.get_updates; ``since`` is empty if it is left out, and may be anything."""
+        members = {"type": GET_UPDATES, "since": {} if since is None else since} | fields
+        return self.frame({name: said for name, said in members.items() if name not in without})
+
+    def frame(self, members: Mapping[str, Any]) -> Frame:
+        """A message of any members, without a signature."""
+        return frame_of(members, self.stage.ways.chatter)
+
+    def sign(self, frame: Frame, level: AccessLevel = READ_WRITE) -> Frame:
+        """The message, signed by whoever has the private key of a level, in the way that was declared."""
+        return frame.signed(self.stage.profile, level)
+
+    def suited(self, frame: Frame, listener: AccessLevel) -> Frame:
+        """The message as the text has this peer send it: signed by those who write, where a read-only peer sends or
+        receives it."""
+        if frame.signature is not None or READ_ONLY not in (self.level, listener):
+            return frame
+        return self.sign(frame)
+
+    def _uuid(self, key: str) -> str:
+        return self._uuids.get(key) or record_id(f"{key} of {self.name} in {self.stage.trace.schedule}")
+
+
+def _merge(clock: dict[str, int], other: Any) -> None:
+    """Each number the larger of the two; what is none is let be."""
+    for member, number in other.items() if isinstance(other, dict) else ():
+        if type(number) is int and number > clock.get(member, 0):
+            clock[member] = number

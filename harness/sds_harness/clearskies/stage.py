@@ -1,0 +1,165 @@
+"""The stage on which a schedule of ClearSkies is played, its peers under test and its scripted ones."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import PROFILES, SignatureProfile
+
+from .. import stage
+from ..environment import PLAIN, Environment
+from ..session import Session
+from ..stage import ScheduleStopped, start_of
+from .actor import Actor
+from .clubs import LEVEL_TO_PB, READ_ONLY, READ_WRITE, keys_of, profile_called
+from .environments import NOTHING_UNUSUAL, ClearSkiesEnvironment
+from .language import CAPABILITY_OF_RESOLUTION
+from .network import Network
+from .peer import ScriptedPeer
+from .trace import CLEARSKIES_DATABASE, Party, Step, Trace
+
+QUIET_ROUNDS = 2
+MAX_ROUNDS = 50
+ROUND_MS = 1_000
+
+
+class Stage(stage.Stage[Step]):
+    """Plays one schedule on one session."""
+
+    trace: Trace
+
+    def __init__(
+        self, session: Session, schedule: str, dialect: object = None, environment: Environment = PLAIN
+    ) -> None:
+        """There are no dialects: ``dialect`` is taken because every stage takes one."""
+        trace = Trace(
+            schedule,
+            session.declaration,
+            CLEARSKIES_DATABASE,
+            environment=environment.name,
+            start_ms=start_of(session),
+        )
+        super().__init__(session, trace, lambda index, who, request: Step(index, who, request, None), environment)
+        self.ways = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL
+        """What the environment changes that only ClearSkies has."""
+        self.actors: list[Actor] = []
+        self.network = Network(self)
+        self._stores: Path | None = None
+        self._removal: Callable[[], object] | None = None
+        self._count = 0
+
+    @property
+    def profile(self) -> SignatureProfile:
+        """How scripted peers sign: as was declared, where that is known."""
+        declared = profile_called(self.trace.declaration.profile("signature"))
+        return declared or next(iter(PROFILES.values()))
+
+    def open(
+        self,
+        name: str = "alice",
+        *,
+        read_only: bool = False,
+        resolution: pb.Resolution | None = None,
+        store: bool = False,
+    ) -> Actor:
+        """Make a peer under test; with a ``store``, what it knows is there again when it is reopened.
+
+        Raises ScheduleStopped if what it needs is not declared, or if it is refused.
+        """
+        if read_only:
+            self.need(pb.CAPABILITY_READ_ONLY)
+        if resolution in CAPABILITY_OF_RESOLUTION:
+            self.need(CAPABILITY_OF_RESOLUTION[resolution])
+        if store:
+            self.need(pb.CAPABILITY_STORE)
+        level = READ_ONLY if read_only else READ_WRITE
+        asked = pb.Configuration(resolution=resolution)
+        command = pb.Open(
+            peer_id=self.trace.club.join(name),
+            access_level=LEVEL_TO_PB[level],
+            keys=keys_of(level),
+            configuration=asked,
+            store=self.store_path(name) if store else "",
+        )
+        party = Party(name, 0, (), 0, asked, pb.Configuration(), participant_id=command.peer_id, level=level)
+        self.trace.parties[name] = party
+        self.enter(party, command)
+        actor = Actor(self, party, command)
+        self.actors.append(actor)
+        self.surround(actor)
+        return actor
+
+    def peer(self, name: str, *, read_only: bool = False) -> ScriptedPeer:
+        """A scripted peer."""
+        return ScriptedPeer(self, name, READ_ONLY if read_only else READ_WRITE)
+
+    def enter(self, party: Party, command: pb.Open) -> None:
+        """Open a peer under test, for the first time or again. Raises ScheduleStopped if it is refused."""
+        command.now_ms = self.now_ms
+        request = pb.Request(open=command)
+        step = self.step(party.name, request)
+        if step.reply is None or step.answer != "opened":
+            raise ScheduleStopped(f"opening peer {party.name!r} was refused: {step.refusal}")
+        party.handle, party.opened_ms = step.reply.opened.handle, step.now_ms
+        party.in_force.CopyFrom(step.reply.opened.configuration)
+        self.opened(party.name, party.handle)
+
+    def surround(self, actor: Actor) -> None:
+        """Give a peer under test what the environment has for it, when it has just been opened."""
+        if self.ways.bystanders:
+            actor.link(self.peer(f"bystander of {actor.name}"))
+
+    def closed(self, party: Party) -> None:
+        """A peer under test is freed already."""
+        self._handles.remove((party.name, party.handle))
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            if self._removal is not None:
+                self._removal()
+
+    def settle(self) -> None:
+        """Let time pass, a second at a time, until all peers under test are quiet: some send when they are ticked.
+
+        Raises ScheduleStopped if there is no end of it, which is told in the trace.
+        """
+        quiet = 0
+        for _ in range(MAX_ROUNDS):
+            self.advance(ROUND_MS)
+            known = len(self.trace.steps)
+            ticked = [actor.tick() for actor in self.actors if actor.is_open]
+            spoke = len(self.trace.steps) > known + len(ticked) or any(step.sent for step in ticked)
+            quiet = 0 if spoke else quiet + 1
+            if quiet >= QUIET_ROUNDS:
+                return
+        self.trace.unsettled.append(len(self.trace.steps))
+        raise ScheduleStopped(f"after {MAX_ROUNDS} s there is still no end of what peers tell each other")
+
+    def value(self, value: Any) -> Any:
+        """A JSON value as it is said here: texts in it may be of other alphabets."""
+        match value:
+            case str():
+                return self.label(value)
+            case list():
+                return [self.value(each) for each in value]
+            case dict():
+                return {self.label(name): self.value(each) for name, each in value.items()}
+            case _:
+                return value
+
+    def store_path(self, name: str) -> str:
+        """A path for a store that was not used before. What is there is removed at the end."""
+        if self._stores is None:
+            self._stores = Path(tempfile.mkdtemp(prefix="clearskies-"))
+            # Also where nobody closes the stage, because the conversation broke.
+            self._removal = weakref.finalize(self, shutil.rmtree, self._stores, ignore_errors=True)
+        self._count += 1
+        return str(self._stores / f"{self._count}-{self.trace.club.join(name)[:8]}.store")

@@ -1,0 +1,239 @@
+"""Traces of ClearSkies: what went over the links of each peer, as bytes and as messages.
+
+Links are streams, so a message may begin in one step and end in a later one. Streams are put together when they are
+asked for, each byte once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import AccessLevel, SignatureProfile
+
+from .. import trace
+from ..declaration import printable
+from .bodies import Bodies
+from .clubs import LEVEL_FROM_PB, READ_WRITE, Club, profile_called
+from .streams import Message, Stream
+
+
+@dataclass(frozen=True)
+class Text:
+    """A revision of the text, of which there is one."""
+
+    name: str
+    title: str
+    prefix: str
+
+
+CLEARSKIES_DATABASE = Text("clearskies-database", "ClearSkies database extension", "CSDB")
+
+
+@dataclass
+class Step(trace.Step):
+    """One command to one peer, and its answer."""
+
+    request: pb.Request
+    reply: pb.Reply | None
+
+    @cached_property
+    def link(self) -> int:
+        """The link that the command names, 0 if none."""
+        return int(getattr(getattr(self.request, self.command), "link", 0))
+
+    @cached_property
+    def effects(self) -> pb.Effects | None:
+        """What came of it; None where the answer is another one."""
+        return self.reply.effects if self.reply is not None and self.answer == "effects" else None
+
+    @cached_property
+    def events(self) -> list[pb.Event]:
+        """Signals of the implementation, in order."""
+        return list(self.effects.events) if self.effects is not None else []
+
+    @cached_property
+    def sent(self) -> list[tuple[int, bytes]]:
+        """What it wrote to its links, in order: the number of the link, and bytes."""
+        return [(each.link, each.data) for each in self.effects.sent] if self.effects is not None else []
+
+    @property
+    def uuid(self) -> str:
+        """Of the record that was written, "" if it is not told."""
+        return self.effects.uuid if self.effects is not None else ""
+
+    @property
+    def state(self) -> pb.State | None:
+        """The state that it shows, None if it shows none."""
+        return self.reply.state if self.reply is not None and self.answer == "state" else None
+
+    @property
+    def refusal(self) -> str:
+        """Why the command was refused, "" if it was not."""
+        if self.reply is None or self.answer != "rejected":
+            return ""
+        return printable(self.reply.rejected.reason) or "no reason given"
+
+    def sent_on(self, link: int) -> bytes:
+        """What it wrote to one link."""
+        return b"".join(data for number, data in self.sent if number == link)
+
+    def signals(self, kind: str) -> list[Any]:
+        """Its events of a kind, in order: ``changed``, ``conflict`` or ``link_closed``."""
+        return [getattr(event, kind) for event in self.events if event.WhichOneof("event") == kind]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be worked out again."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+@dataclass
+class Party(trace.Party):
+    """A peer under test. Its handle is that of its last opening."""
+
+    level: AccessLevel = READ_WRITE
+
+    @property
+    def peer_id(self) -> str:
+        """32 lower-case hex digits."""
+        return self.participant_id
+
+
+@dataclass
+class Connection:
+    """One link of one peer, from one end: what came, and what went."""
+
+    participant: str
+    number: int
+    peer_id: str
+    """Of the other end."""
+    level: AccessLevel
+    """Of the other end."""
+    began: int
+    """Index of the step."""
+    sent: Stream
+    arrived: Stream
+    ended: int = 0
+    """Index of the step, 0 while it is there."""
+    closed_by_peer: bool = False
+    """Of its own accord."""
+    reason: str = ""
+    """Why, in its own words."""
+
+
+@dataclass(frozen=True)
+class Stray:
+    """Bytes for a link that is not there."""
+
+    participant: str
+    step: int
+    link: int
+    data: bytes
+
+
+class _Wiring:
+    """What the steps of a trace say about links, as far as they were read."""
+
+    def __init__(self, profile: SignatureProfile | None) -> None:
+        self.profile = profile
+        self.bodies = Bodies()
+        self.read = 0
+        """So many steps."""
+        self.connections: list[Connection] = []
+        self.strays: list[Stray] = []
+        self.out: dict[int, list[Message]] = {}
+        self.into: dict[int, list[Message]] = {}
+        self._open: dict[tuple[str, int], Connection] = {}
+
+    def take(self, step: Step) -> None:
+        """One step more."""
+        match step.command:
+            case "connect" if step.effects is not None:
+                self._begin(step)
+            case "receive":
+                self._carry(step, step.link, step.request.receive.data, arrived=True)
+        for link, data in step.sent:
+            self._carry(step, link, data, arrived=False)
+        for closed in step.signals("link_closed"):
+            self._end(step, closed.link, True, printable(closed.reason))
+        if step.command == "disconnect":
+            self._end(step, step.link)
+        elif step.command in ("close", "open"):
+            for participant, link in list(self._open):
+                if participant == step.participant:
+                    self._end(step, link)
+
+    def _begin(self, step: Step) -> None:
+        command = step.request.connect
+        number = command.link
+        level = LEVEL_FROM_PB.get(command.access_level, READ_WRITE)
+        sent, arrived = (Stream(number, self.bodies, self.profile) for _ in range(2))
+        connection = Connection(step.participant, number, command.peer_id, level, step.index, sent, arrived)
+        self._open[step.participant, number] = connection
+        self.connections.append(connection)
+
+    def _carry(self, step: Step, link: int, data: bytes, *, arrived: bool) -> None:
+        connection = self._open.get((step.participant, link))
+        if connection is None:
+            self.strays.append(Stray(step.participant, step.index, link, data))
+            return
+        stream, whole = (connection.arrived, self.into) if arrived else (connection.sent, self.out)
+        if messages := stream.feed(data, step.index):
+            whole.setdefault(step.index, []).extend(messages)
+
+    def _end(self, step: Step, link: int, by_peer: bool = False, reason: str = "") -> None:
+        connection = self._open.pop((step.participant, link), None)
+        if connection is not None:
+            connection.ended, connection.closed_by_peer, connection.reason = step.index, by_peer, reason
+
+
+@dataclass
+class Trace(trace.Trace[Step]):
+    """One run of one schedule."""
+
+    club: Club = field(default_factory=Club)
+    """Whose IDs are whose."""
+    unsettled: list[int] = field(default_factory=list)
+    """Steps at which peers had so much to say to each other that the schedule gave up waiting for an end (CA-3)."""
+    _wiring: _Wiring | None = field(default=None, init=False, compare=False, repr=False)
+
+    @property
+    def connections(self) -> list[Connection]:
+        """All links of all peers under test, each end by itself, in the order in which they came about."""
+        return self._read().connections
+
+    @property
+    def strays(self) -> list[Stray]:
+        """What was written to links, or came on them, that are not there, or no longer."""
+        return self._read().strays
+
+    def links_of(self, participant: str) -> Iterator[Connection]:
+        """The links of one peer."""
+        return (each for each in self.connections if each.participant == participant)
+
+    def out(self, step: Step) -> list[Message]:
+        """The messages of which a peer wrote the end in a step, in order."""
+        return self._read().out.get(step.index, [])
+
+    def into(self, step: Step) -> list[Message]:
+        """The messages of which the end arrived in a step, in order."""
+        return self._read().into.get(step.index, [])
+
+    def _read(self) -> _Wiring:
+        if self._wiring is None:
+            self._wiring = _Wiring(profile_called(self.declaration.profile("signature")))
+        wiring = self._wiring
+        # A step without an answer is not over yet, unless everything is.
+        for step in self.steps[wiring.read :]:
+            if step.reply is None and self.breakdown is None:
+                break
+            wiring.take(step)
+            wiring.read += 1
+        return wiring
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be worked out again."""
+        return {**self.__dict__, "_wiring": None, "_steps_of": {}}

@@ -1,0 +1,150 @@
+"""Sessions with ClearSkies peers: every command of the language, its answer, and what it needs, over every carrier."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_stages import session_of, stage_of, without
+from sds_harness import faults
+from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE, keys_of, peer_id, private_pem, public_pem
+from sds_harness.clearskies.language import CAPABILITY_OF_COMMAND, CLEARSKIES, needed_capabilities, open_session
+from sds_harness.clearskies.stage import Stage
+from sds_harness.faults import FaultKind
+from sds_harness.link import Limits, StdioLink
+from sds_testee.framing import Framing
+
+COMMANDS = [field.name for field in pb.Request.DESCRIPTOR.oneofs_by_name["command"].fields]
+OPEN = pb.Open(peer_id="a" * 32, access_level=pb.ACCESS_LEVEL_READ_WRITE, keys=keys_of(READ_WRITE))
+BODY = b'{"type":"x"}'
+A, B = b'{"%s":1}' % (b"a" * 32), b'{"%s":2}' % (b"a" * 32)
+
+
+def requests(handle: int) -> dict[str, pb.Request]:
+    """One of each command but the handshake, in an order that makes sense, to a peer that has that handle."""
+    at: dict[str, Any] = {"now_ms": 1_800_000_000_000, "handle": handle}
+    other: dict[str, Any] = {"peer_id": "b" * 32, "access_level": pb.ACCESS_LEVEL_READ_WRITE}
+    verify = pb.Verify(body=BODY, signature=b"x", public_key=public_pem(READ_WRITE))
+    made = {
+        "connect": pb.Request(connect=pb.Connect(link=1, **other, **at)),
+        "receive": pb.Request(receive=pb.Receive(link=1, data=b"m12" + BODY, **at)),
+        "put": pb.Request(put=pb.Put(key="k", value="1", **at)),
+        "rename": pb.Request(rename=pb.Rename(key="k", new_key="k2", **at)),
+        "delete": pb.Request(delete=pb.Delete(key="k2", **at)),
+        "tick": pb.Request(tick=pb.Tick(**at)),
+        "observe": pb.Request(observe=pb.Observe(**at)),
+        "disconnect": pb.Request(disconnect=pb.Disconnect(link=1, **at)),
+        "compare_clocks": pb.Request(compare_clocks=pb.CompareClocks(one=A, other=B)),
+        "frame": pb.Request(frame=pb.Frame(body=BODY, private_key=private_pem(READ_WRITE))),
+        "unframe": pb.Request(unframe=pb.Unframe(data=b"m12" + BODY + b"m")),
+        "verify": pb.Request(verify=verify),
+        "open": pb.Request(open=OPEN),
+        "close": pb.Request(close=pb.Close(**at)),
+    }
+    assert {*made, "hello"} == set(COMMANDS)
+    return made
+
+
+def test_every_command_is_answered_as_the_language_says() -> None:
+    session = session_of()
+    handle = session.call(pb.Request(open=OPEN)).opened.handle
+    for command, request in requests(handle).items():
+        answer = session.call(request).WhichOneof("answer")
+        assert answer == CLEARSKIES.answer_to(command), command
+    answers = {field.name for field in pb.Reply.DESCRIPTOR.oneofs_by_name["answer"].fields}
+    assert {CLEARSKIES.answer_to(command) for command in COMMANDS} == answers - {"unsupported", "rejected", "error"}
+
+
+@pytest.mark.parametrize("command", CAPABILITY_OF_COMMAND)
+def test_what_is_not_declared_may_be_unsupported_and_nothing_else(command: str) -> None:
+    lesser = session_of(**without(CAPABILITY_OF_COMMAND[command]))
+    handle = lesser.call(pb.Request(open=OPEN)).opened.handle
+    assert lesser.call(requests(handle)[command]).WhichOneof("answer") == "unsupported"
+
+
+def test_a_refusal_of_what_is_declared_is_a_fault() -> None:
+    class Shy:
+        def handle(self, request: pb.Request) -> pb.Reply:
+            if request.HasField("hello"):
+                can = [pb.CAPABILITY_OBSERVE]
+                return pb.Reply(id=request.id, hello=pb.HelloReply(protocol_version=1, name="shy", capabilities=can))
+            return pb.Reply(id=request.id, unsupported=pb.Unsupported(what="this"))
+
+    assert session_of(Shy()).call(requests(1)["rename"]).WhichOneof("answer") == "unsupported"
+    for command, why in (("observe", "Hello declares observe"), ("put", "which every implementation needs")):
+        with pytest.raises(faults.TesteeFault, match=why) as caught:
+            session_of(Shy()).call(requests(1)[command])
+        assert caught.value.breakdown.kind is FaultKind.REFUSAL
+
+
+@pytest.mark.parametrize(
+    ("request_", "needed"),
+    [
+        (pb.Request(open=OPEN), []),
+        (pb.Request(open=pb.Open(access_level=pb.ACCESS_LEVEL_READ_ONLY)), [pb.CAPABILITY_READ_ONLY]),
+        (pb.Request(open=pb.Open(store="s")), [pb.CAPABILITY_STORE]),
+        (
+            pb.Request(open=pb.Open(configuration=pb.Configuration(resolution=pb.RESOLUTION_SEPARATE))),
+            [pb.CAPABILITY_RESOLUTION_SEPARATE],
+        ),
+        (pb.Request(put=pb.Put(key="k")), []),
+        (pb.Request(put=pb.Put(key="k", uuid="1" * 32)), [pb.CAPABILITY_UUID_ACCEPTED]),
+        (pb.Request(rename=pb.Rename()), [pb.CAPABILITY_RENAME]),
+    ],
+)
+def test_a_request_needs_what_it_asks_for(request_: pb.Request, needed: list[int]) -> None:
+    assert needed_capabilities(request_) == needed
+
+
+def test_the_keys_are_those_of_the_level_and_ids_are_always_the_same() -> None:
+    writes, reads = keys_of(READ_WRITE), keys_of(READ_ONLY)
+    assert (writes.read_write_public, writes.read_only_public) == (reads.read_write_public, reads.read_only_public)
+    assert (bool(writes.read_write_private), reads.read_write_private) == (True, "")
+    for level in (READ_WRITE, READ_ONLY):
+        session = session_of()
+        data = session.call(pb.Request(frame=pb.Frame(body=BODY, private_key=private_pem(level)))).framed.data
+        (message,) = session.call(pb.Request(unframe=pb.Unframe(data=data))).unframed.messages
+        for other in (READ_WRITE, READ_ONLY):
+            verify = pb.Verify(body=BODY, signature=message.signature, public_key=public_pem(other))
+            assert session.call(pb.Request(verify=verify)).verified.valid == (other is level)
+    assert peer_id("alice") == "118974cfca5d290a267fbac00a7ae421"
+    assert len({peer_id(str(number)) for number in range(500)}) == 500
+
+
+# ---- Processes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[Framing.JSON, Framing.BINARY], ids=["json", "binary"])
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    command = [sys.executable, "-m", "clearskies_reference"]
+    session = open_session(lambda: StdioLink(command, request.param, Limits()), Limits(), "clearskies-database")
+    stage = Stage(session, "over pipes")
+    yield stage
+    stage.close()
+    session.close()
+
+
+def test_peers_in_a_process_come_to_the_same(stage: Stage) -> None:
+    alice, rita = stage.open("alice", store=True), stage.open("rita", read_only=True)
+    alice.link(rita)
+    uuid = alice.put("k", {"n": 1 << 62}).uuid
+    for actor in (alice, rita, alice.reopen()):
+        state = actor.observe()
+        assert state is not None
+        assert [(record.uuid, record.value) for record in state.records] == [(uuid, '{"n":4611686018427387904}')]
+    handle = alice.party.handle
+    for command in ("compare_clocks", "frame", "unframe", "verify", "tick"):
+        answer = stage.session.call(requests(handle)[command]).WhichOneof("answer")
+        assert answer == CLEARSKIES.answer_to(command)
+    stage.session.probe_honesty()
+    assert Path(stage.trace.steps[0].request.open.store).parent.is_dir()
+
+
+def test_an_implementation_by_its_own_clock_starts_from_the_real_time() -> None:
+    assert stage_of().now_ms == 1_800_000_000_000
+    assert stage_of(**without(pb.CAPABILITY_VIRTUAL_CLOCK)).now_ms != 1_800_000_000_000

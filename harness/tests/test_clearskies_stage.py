@@ -1,0 +1,292 @@
+"""A stage of ClearSkies: peers under test that are linked to each other, restarted, cut off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_stages import stage_of, values, without
+from sds_harness.clearskies.environments import ENVIRONMENTS
+from sds_harness.clearskies.probes import look
+from sds_harness.clearskies.stage import Stage
+from sds_harness.environment import Environment
+from sds_harness.faults import TesteeFault
+from sds_harness.stage import ScheduleStopped
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=list(ENVIRONMENTS))
+def test_what_one_writes_comes_to_all_in_every_environment(environment: Environment) -> None:
+    stage = stage_of(environment)
+    alice, bob, rita = stage.open("alice"), stage.open("bob"), stage.open("rita", read_only=True)
+    alice.link(bob)
+    bob.link(rita)
+    alice.put("photo", {"taken": "then", "n": 1 << 60})
+    bob.put("song", ["loud"])
+    stage.settle()
+    expected = {stage.label("photo"): stage.value({"taken": "then", "n": 1 << 60})}
+    expected |= {stage.label("song"): stage.value(["loud"])}
+    assert [values(each) for each in (alice, bob, rita)] == [expected] * 3
+    assert all(connection.sent.broken is None for connection in stage.trace.connections)
+    assert stage.trace.strays == []
+    stage.close()
+
+
+def test_a_read_only_peer_relays_what_was_signed_byte_by_byte() -> None:
+    stage = stage_of()
+    alice, rita, ron = stage.open("alice"), stage.open("rita", read_only=True), stage.open("ron", read_only=True)
+    line = alice.link(rita)
+    alice.put("k", 1)
+    line.cut()
+    rita.link(ron)
+    assert values(ron) == {"k": 1}
+    ((came,), (went,)) = (
+        [message for message in each if message.type == "database.update"]
+        for each in (
+            [message for link in stage.trace.links_of("rita") for message in link.arrived.messages],
+            [message for link in stage.trace.links_of("rita") for message in link.sent.messages],
+        )
+    )
+    assert came.framed == went.framed
+    assert came.signer is not None
+    assert came.signer.value == "read_write"
+
+
+def test_ghosts_do_not_come_back_in_seven_steps() -> None:
+    stage = stage_of()
+    a, b, c = (stage.open(name) for name in ("a", "b", "c"))
+    lines = [a.link(b), b.link(c)]
+    a.put("ghost", "boo")
+    assert [values(each) for each in (a, b, c)] == [{"ghost": "boo"}] * 3
+    lines[1].cut()
+    a.delete("ghost")
+    assert values(b) == {}
+    lines[0].cut()
+    b.link(c)
+    assert [values(b), values(c)] == [{}, {}]
+    a.link(b)
+    assert [values(each) for each in (a, b, c)] == [{}] * 3
+
+
+def test_a_store_outlives_a_restart_and_is_removed_at_the_end() -> None:
+    stage = stage_of()
+    alice = stage.open("alice", store=True)
+    path = Path(stage.trace.steps[0].request.open.store)
+    alice.put("k", 1)
+    first = alice.party.handle
+    assert values(alice.reopen()) == {"k": 1}
+    assert alice.party.handle != first
+    alice.put("k", 2)
+    assert values(alice.reopen(forget=True)) == {}
+    assert path.exists()
+    stage.close()
+    assert not path.parent.exists()
+
+
+def test_stores_are_removed_although_the_conversation_broke() -> None:
+    class Crashes(Testee):
+        def handle(self, request: pb.Request) -> pb.Reply:
+            if request.HasField("close"):
+                raise ZeroDivisionError
+            return super().handle(request)
+
+    stage = stage_of(testee=Crashes(TesteeOptions("1")))
+    stage.open("alice", store=True)
+    folder = Path(stage.trace.steps[0].request.open.store).parent
+    assert folder.exists()
+    with pytest.raises(TesteeFault):
+        stage.close()
+    assert not folder.exists()
+
+
+def test_without_a_store_everything_is_forgotten_and_learnt_again_from_others() -> None:
+    stage = stage_of()
+    alice, bob = stage.open("alice"), stage.open("bob")
+    line = alice.link(bob)
+    alice.put("k", 1)
+    alice.reopen()
+    assert values(alice) == {}
+    assert line.broken
+    assert stage.trace.steps[-2].command == "open"
+    assert any(step.command == "disconnect" and step.participant == "bob" for step in stage.trace.steps)
+    alice.link(bob)
+    assert values(alice) == {"k": 1}
+    alice.put("k2", 2)
+    assert values(bob) == {"k": 1, "k2": 2}
+
+
+def test_what_is_held_is_under_way_and_concurrent_changes_are_a_conflict() -> None:
+    stage = stage_of()
+    alice, bob = stage.open("alice"), stage.open("bob")
+    line = alice.link(bob)
+    alice.put("k", 0)
+    line.hold()
+    alice.put("k", 1)
+    bob.after(5_000).put("k", 2)
+    assert (values(alice), values(bob)) == ({"k": 1}, {"k": 2})
+    line.release()
+    assert (values(alice), values(bob)) == ({"k": 2}, {"k": 2})
+    assert any(step.signals("conflict") for step in stage.trace.steps)
+
+
+def test_a_link_that_breaks_in_a_message_loses_it_until_the_next_one() -> None:
+    stage = stage_of()
+    alice, bob = stage.open("alice"), stage.open("bob")
+    line = alice.link(bob).hold()
+    sent = alice.put("k", 1).sent_on(line.number)
+    line.let_through(alice, len(sent) - 1)
+    line.cut()
+    line.cut()
+    assert values(bob) == {}
+    (arrived,) = (link.arrived for link in stage.trace.links_of("bob"))
+    assert (arrived.rest, arrived.broken) == (len(sent) - 1, None)
+    alice.link(bob)
+    assert values(bob) == {"k": 1}
+
+
+def test_a_peer_that_closes_a_link_is_believed() -> None:
+    stage = stage_of()
+    alice = stage.open("alice")
+    bob = stage.peer("bob")
+    link = alice.link(bob)
+    step = link.send(b"nonsense")
+    assert len(step.signals("link_closed")) == 1
+    assert link.broken
+    (connection,) = stage.trace.connections
+    assert (connection.ended, connection.closed_by_peer) == (step.index, True)
+    assert connection.reason
+    assert connection.arrived.broken is not None
+    assert (connection.arrived.broken.step, connection.arrived.broken.offset) == (step.index, 0)
+    with pytest.raises(ScheduleStopped, match="alice has closed link 1"):
+        link.send(b"more")
+    again = alice.link(bob)
+    again.say(bob.update("k", 1))
+    assert values(alice) == {"k": 1}
+
+
+class Breaks(Testee):
+    """Whoever is opened second has some last words at the first update, and closes the link."""
+
+    def handle(self, request: pb.Request) -> pb.Reply:
+        if request.HasField("receive") and request.receive.handle == 2 and b"update_time" in request.receive.data:
+            link = request.receive.link
+            super().handle(pb.Request(disconnect=pb.Disconnect(handle=2, link=link)))
+            sent = [pb.Sent(link=link, data=b'm21{"type":"core.bye__"}')]
+            closed = [pb.Event(link_closed=pb.LinkClosed(link=link, reason="enough\x1b[2J"))]
+            return pb.Reply(id=request.id, effects=pb.Effects(sent=sent, events=closed))
+        return super().handle(request)
+
+
+def test_the_other_end_hears_the_last_words_and_then_that_a_link_was_closed() -> None:
+    stage = stage_of(testee=Breaks(TesteeOptions("1")))
+    alice, bob = stage.open("alice"), stage.open("bob")
+    line = alice.link(bob)
+    alice.put("k", 1)
+    assert line.broken
+    here, there = stage.trace.connections
+    assert [message.type for message in here.arrived.messages][-1] == "core.bye__"
+    assert (here.closed_by_peer, there.closed_by_peer, there.reason) == (False, True, "enough")
+    assert stage.trace.steps[here.ended - 1].command == "disconnect"
+    assert alice.put("k", 2).sent == []
+
+
+class Parrot(Testee):
+    """Says back whatever arrives."""
+
+    def handle(self, request: pb.Request) -> pb.Reply:
+        if request.HasField("receive"):
+            sent = pb.Sent(link=request.receive.link, data=request.receive.data)
+            return pb.Reply(id=request.id, effects=pb.Effects(sent=[sent]))
+        return super().handle(request)
+
+
+def test_gossip_without_an_end_is_given_up_and_told() -> None:
+    stage = stage_of(testee=Parrot(TesteeOptions("1")))
+    alice, bob = stage.open("alice"), stage.open("bob")
+    with pytest.raises(ScheduleStopped, match="still something under way"):
+        alice.link(bob)
+    assert stage.trace.unsettled == [len(stage.trace.steps)]
+
+
+class Restless(Testee):
+    """Has something to say whenever it is ticked, to a link that was never there."""
+
+    def handle(self, request: pb.Request) -> pb.Reply:
+        if request.HasField("tick"):
+            return pb.Reply(id=request.id, effects=pb.Effects(sent=[pb.Sent(link=77, data=b"x")]))
+        return super().handle(request)
+
+
+def test_who_never_falls_silent_is_not_waited_for() -> None:
+    stage = stage_of(testee=Restless(TesteeOptions("1")))
+    stage.open("alice")
+    with pytest.raises(ScheduleStopped, match="still no end"):
+        stage.settle()
+    assert {stray.link for stray in stage.trace.strays} == {77}
+    assert stage.trace.strays[0].data == b"x"
+
+
+def _reads_only(stage: Stage) -> object:
+    return stage.open(read_only=True)
+
+
+def _stores(stage: Stage) -> object:
+    return stage.open(store=True)
+
+
+def _merges(stage: Stage) -> object:
+    return stage.open(resolution=pb.RESOLUTION_MERGE)
+
+
+def _renames(stage: Stage) -> object:
+    return stage.open().rename("a", "b")
+
+
+def _suggests(stage: Stage) -> object:
+    return stage.open().put("a", 1, uuid="1" * 32)
+
+
+@pytest.mark.parametrize(
+    ("act", "capability", "name"),
+    [
+        (_reads_only, pb.CAPABILITY_READ_ONLY, "read-only"),
+        (_stores, pb.CAPABILITY_STORE, "store"),
+        (_merges, pb.CAPABILITY_RESOLUTION_MERGE, "resolution-merge"),
+        (_renames, pb.CAPABILITY_RENAME, "rename"),
+        (_suggests, pb.CAPABILITY_UUID_ACCEPTED, "uuid-accepted"),
+    ],
+)
+def test_what_is_not_declared_is_not_asked_for(act: object, capability: int, name: str) -> None:
+    assert callable(act)
+    act(stage_of())
+    with pytest.raises(ScheduleStopped, match=f"needs the capability {name}"):
+        act(stage_of(**without(capability)))
+
+
+def test_who_cannot_be_observed_is_read_from_the_wire() -> None:
+    stage = stage_of(**without(pb.CAPABILITY_OBSERVE))
+    alice, rita = stage.open("alice"), stage.open("rita", read_only=True)
+    alice.link(rita)
+    uuid = alice.put("k", {"n": 1}).uuid
+    alice.put("gone", 1)
+    alice.delete("gone")
+    assert alice.observe() is None
+    for actor in (alice, rita):
+        seen = look(actor)
+        assert seen.values == {"k": [{"n": 1}]}
+        assert seen.records[uuid]["last_updated_by"] == alice.peer_id
+        assert len(seen.records) == 2
+        assert seen.since == {alice.peer_id: max(record["last_updated_rev"] for record in seen.records.values())}
+        assert look(actor, read_only=True).values == seen.values
+
+
+def test_what_is_closed_is_not_asked_any_more() -> None:
+    stage = stage_of()
+    alice = stage.open("alice")
+    alice.close()
+    with pytest.raises(ScheduleStopped, match="alice is closed"):
+        alice.tick()
+    stage.close()
+    assert [step.command for step in stage.trace.steps] == ["open", "close"]
