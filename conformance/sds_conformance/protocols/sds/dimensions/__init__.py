@@ -10,6 +10,7 @@ from . import messages  # noqa: F401
 from . import repairs  # noqa: F401
 from . import numbers  # noqa: F401
 from . import crowds  # noqa: F401
+from . import pace  # noqa: F401
 
 # isort: on
 from .register import DIMENSIONS

@@ -7,7 +7,7 @@ from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, Message
 
-from .register import DIMENSIONS, MANY, SMALL_MESSAGES, TOO_MANY, counting
+from .register import SMALL_MESSAGES, counting
 
 FILTERED = 50
 """IDs that a filter is for."""
@@ -22,15 +22,6 @@ def log(stage: Stage, size: int) -> None:
     alice.receive(first, *(bob.content(base + number) for number in range(1, size)))
     alice.given(first, bob.content(base + size, first)).settle()
     alice.observe()
-
-
-@DIMENSIONS.dimension(
-    "cost of a message", "RECV-07", demanded=MANY, position="the text asks for no speed", most=TOO_MANY, timed=True
-)
-def cost(stage: Stage, size: int) -> None:
-    """So many messages arrive: does each cost more as the log grows?"""
-    alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")
-    alice.receive(*(bob.content(stage.now_ms + number) for number in range(size)))
 
 
 @counting("places a message is late", "DELIVER-04", declared="late_places", within=("log_entries",))
