@@ -211,6 +211,9 @@ def _begun(order: Exhaustion, company: Company, declared: Declaration, file: Pat
     except (ResumeError, NotPlayed) as error:
         company.kill()
         raise click.UsageError(f"nothing can be gone on from {file}: {error}") from None
+    except KeyboardInterrupt:
+        company.kill()
+        raise
 
 
 def _kept(err: Console, coverage: Coverage, file: Path | None) -> str:
@@ -253,8 +256,8 @@ def _show(out: Console, coverage: Coverage) -> None:
     out.print()
     labelled(out, "Alphabet", Text(", ".join(order.alphabet)))
     judged = [*(requirement.id for requirement in order.scope.requirements), *order.scope.properties]
-    reached = [what for what in judged if tally.exercised[what]]
-    labelled(out, "Judged", Text(f"{len(reached)} of {len(judged)} requirements and properties"))
+    exercised = [what for what in judged if tally.exercised[what]]
+    labelled(out, "Judged", Text(f"{len(exercised)} of {len(judged)} requirements and properties"))
     out.print()
     if tally.gave_up:
         out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
@@ -271,7 +274,7 @@ def reached(coverage: Coverage) -> str:
     after = finished.events if finished is not None else 0
     if after < len(coverage.bounds):
         parts.append(f"{counted(after + 1, 'event')}: {coverage.bounds[after].percent} %")
-    return "; ".join(parts)
+    return "; ".join(parts) or "nothing"
 
 
 def last_line(coverage: Coverage, name: str) -> Text:
