@@ -15,8 +15,9 @@ from ..exploration.limits.row import Row
 from ..exploration.limits.telling import last_line, show_limits
 from ..judging.exits import Exit
 from ..judging.planning import plan
-from ..judging.rules import UnknownDialect
+from ..judging.rules import Rules, UnknownDialect
 from ..protocols import protocol_of, protocols
+from ..protocols.dimensions import Dimension
 from ..telling.story import show_certificate
 from .keeping import keeping, record
 from .options import CURRENT, Driven, console, driving, judging
@@ -84,9 +85,13 @@ def limits_command(
     protocol = protocol_of(revision)
     if misfit := protocol.rules.misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
-    dimensions = [dimension for name, dimension in protocol.dimensions.items() if not only or name in only]
+    dimensions = [
+        dimension
+        for name, dimension in protocol.dimensions.items()
+        if (not only or name in only) and _within(dimension, protocol.rules, profile)
+    ]
     if not dimensions:
-        raise click.UsageError(f"there are no dimensions of {revision}, or none of these: leave --only out")
+        raise click.UsageError(f"nothing of that is in the profile {profile} of {revision}: leave --only out")
     for dimension in dimensions:
         if at is not None and at > dimension.most:
             raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
@@ -121,6 +126,12 @@ def limits_command(
         show_limits(out, measured, replays)
         out.print(last_line(measured, f"{declared.name} {declared.version}".strip() or "?"))
     sys.exit(measured.exit_code)
+
+
+def _within(dimension: Dimension, rules: Rules, profile: str) -> bool:
+    """Is anything of it judged in a profile?"""
+    known = rules.catalogue.requirements
+    return any(rules.in_profile(known[requirement], profile) for requirement in dimension.about)
 
 
 def _again(driven: Driven, order: Order, row: Row) -> str:

@@ -72,6 +72,8 @@ def test_0_and_nothing_to_play_again_where_all_holds() -> None:
         (("--budget", "inf"), 2, "'inf' is no time"),
         (("--only", "patience"), 2, "'patience' is not one of"),
         (("--at", "0"), 2, "0 is not in the range"),
+        (("--profile", "core", "--only", "answers"), 2, "nothing of that is in the profile core of sds-2026-01"),
+        (("--profile", "sds-r", "--only", "log"), 2, "nothing of that is in the profile sds-r of sds-2026-01"),
         (("--at", "300000", "--only", "log"), 2, "--at 300000: log is played up to 262144"),
         (("--budget", "1s", "--", "no-such-adapter-anywhere"), 3, "no-such-adapter-anywhere could not be driven"),
         (("--only", "log", "--", *odd_adapter("opens-nothing")), 4, "refused at 1 already"),

@@ -86,6 +86,11 @@ def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
     assert found.weight is (Weight.FINDING if failed and size < DIMENSIONS[name].demanded else Weight.WARNING)
 
 
+def test_dimensions_are_about_requirements_that_have_checks() -> None:
+    about = {requirement for dimension in DIMENSIONS.values() for requirement in dimension.about}
+    assert about <= set(RULES.register.checks)
+
+
 def test_every_dimension_has_somebody_who_is_capped_in_it() -> None:
     assert set(DIMENSIONS) == {*COUNTED, *OTHERS}
 
