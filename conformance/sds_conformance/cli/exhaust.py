@@ -135,7 +135,7 @@ def exhaust_command(
     """Play every schedule of a small world, the shortest first.
 
     Messages are sent, arrive in any order, twice or never, and time passes: all that can come of so many events is
-    judged as by `fuzz`. What passes is proved up to that bound; what fails has no shorter schedule that shows it.
+    judged as by `fuzz`. What passes is proved up to that bound; what fails shows in no schedule of fewer events.
     """
     out, err = console(), console(stderr=True)
     _refuse(driven, revision, participants, alphabet)
