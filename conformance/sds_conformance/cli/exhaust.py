@@ -25,7 +25,7 @@ from ..judging.exits import Exit
 from ..judging.planning import plan
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
-from ..protocols import protocol_of, protocols
+from ..protocols import protocol_of, repertoires
 from ..telling.story import labelled, plain_table, show_certificate, show_errors
 from .files import refuse_nowhere
 from .fuzz import tell_found
@@ -191,8 +191,7 @@ def exhaust_command(
 
 def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[str, ...]) -> None:
     """Raises UsageError for what nothing can be played of."""
-    repertoires = [p.repertoire for p in protocols() if p.repertoire is not None and p.repertoire.worlds is not None]
-    small = [name for repertoire in repertoires for name in repertoire.revisions]
+    small = [name for known in repertoires() if known.worlds is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
             f"small worlds are of {' and '.join(small)}. Of {revision} there are the scenarios of `run`: "
