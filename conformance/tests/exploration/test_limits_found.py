@@ -154,6 +154,7 @@ class Quadratic(Channel):
         return super().receive(message, now_ms, hint)
 
 
+@pytest.mark.exhaustive  # the time that it measures hangs on what else the machine has to do
 def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     steady = row(lambda: LocalLink(reference()), "cost", most=8_192)
     assert (steady.weight, steady.held) == (Weight.HELD, 8_192)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import UNNAMED_CHANNEL, HistoryEntry, Kind, Message, Revision
+from sds_reference import SDS_2026_01, UNNAMED_CHANNEL, HistoryEntry, Kind, Message, Revision
 from sds_reference.wire_formats import is_text
 
 from ..schedules import operations, player
@@ -52,7 +52,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage]) -> None:
         super().__init__(schedule, stages)
-        self._revision: Revision = self._distinct[0].revision
+        self._revision: Revision = self._distinct[0].revision if self._distinct else SDS_2026_01
         self._store: dict[tuple[str, str], Packet] = {}
         self._syncs: dict[tuple[str, str], Packet] = {}
         """Sync messages that others may depend on: a text that has them logged has them stored, too."""
