@@ -219,7 +219,7 @@ def test_2_wrong_use_is_told_with_what_to_type_next(arguments: list[str], said: 
 
 def test_json_is_all_there_is_on_stdout() -> None:
     for command in (reference_command(), MUTANT, odd_adapter("opens-nothing")):
-        result = typed("run", "--scenario", "clock-*", "--json", "--", *command)
+        result = typed("run", "--scenario", "clock-*", "--environment", "plain", "--json", "--", *command)
         data = json.loads(result.stdout)
         assert data["summary"]["exit_code"] == result.exit_code
         assert data["implementation"]["command"] == command
@@ -227,7 +227,9 @@ def test_json_is_all_there_is_on_stdout() -> None:
 
 def test_a_report_is_written_and_its_place_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
-    result = typed("run", "--scenario", "clock-*", "--report", folder, "--json", "--", *MUTANT)
+    result = typed(
+        "run", "--scenario", "clock-*", "--environment", "plain", "--report", folder, "--json", "--", *MUTANT
+    )
     assert json.loads((folder / "report.json").read_text("utf-8")) == json.loads(result.stdout)
     assert str(folder / "report.json") in result.stderr.replace("\n", "")
     assert (folder / "traces").is_dir()

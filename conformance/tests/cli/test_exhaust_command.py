@@ -73,6 +73,7 @@ def test_what_is_told_is_never_more_than_was_finished() -> None:
     assert told.endswith("2 events: 99 % (0.0 s, interrupted).")
 
 
+@pytest.mark.exhaustive
 def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Path) -> None:
     """And the file that is kept goes on from there."""
     covered = tmp_path / "covered.json"
