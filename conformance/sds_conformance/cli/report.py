@@ -12,6 +12,7 @@ from sds_harness.declaration import printable
 
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
+from ..reports.limits import with_limits
 from ..reports.reading import Report, read_report
 from ..telling.story import STYLES, labelled
 from .files import refused
@@ -37,7 +38,7 @@ def report_command(folder: Path, wanted: Wanted, as_json: bool) -> None:
     err = console(stderr=True)
     wanted.check()
     with refused():
-        read = read_report(folder)
+        read = with_limits(read_report(folder))
     if read.cut_off:
         err.print(f"{folder} was cut off {read.cut_off}: the rest is not known.", style="bold yellow", soft_wrap=True)
     ends = wanted.write(err, read)

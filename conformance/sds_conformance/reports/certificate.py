@@ -28,6 +28,7 @@ from ..vectors.canonical import digest, formatted
 from ..vectors.folder import VectorsError, default_folder, load_manifest
 from .attached import AttachedError, schedules_played, vectors_asked
 from .levels import level
+from .limits import certified
 from .reading import Report
 
 SCHEMA_ID = "sds-conformance/certificate/1"
@@ -97,6 +98,8 @@ def certificate(report: Report, vectors: Path | None = None, fuzz: Path | None =
             body["vectors"] = {**golden, **asked}
         if fuzz is not None:
             body["fuzz"] = schedules_played(fuzz, data)
+        if report.limits is not None:
+            body["limits"] = certified(report.limits)
         body["report"] = report_digest(data)
         body["level"] = level(body)
         body["digest"] = digest(body)
