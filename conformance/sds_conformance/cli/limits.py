@@ -177,10 +177,13 @@ def _begun(folder: Path, revision: str, at: int | None) -> Report:
 
 def _refuse_another(report: Report, declared: Declaration) -> None:
     """Raises UsageError where what answers is not what the report is about."""
-    if (declared.name, declared.version) != tuple(report.data["implementation"][key] for key in ("name", "version")):
+    about = report.data["implementation"]
+    limits = {name: limit for name, limit in declared.limits.items() if limit is not None}
+    if (declared.name, declared.version, limits) != (about["name"], about["version"], about["limits"]):
         told = printable(f"{declared.name} {declared.version}".strip()) or "?"
+        other = f"about {report.name}" if told != report.name else "about one that declares other limits"
         raise click.UsageError(
-            f"this is {told}, and the report in {report.folder} is about {report.name}: type "
+            f"this is {told}, and the report in {report.folder} is {other}: type "
             f"`{program()} run --report {report.folder} -- COMMAND` for this first, or name its DIR"
         )
 

@@ -12,15 +12,12 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_testee.version import suite_version
 
-from ..exploration.limits.case import How
-from ..exploration.limits.row import Weight, weight
 from ..judging.exits import Exit
 from ..judging.verdict import Verdict
-from ..protocols import protocol_of
-from ..protocols.dimensions import Dimension
 from ..vectors.canonical import digest
 from .certificate import SHOWN, catalogue_digest, golden_vectors, unlike_the_text, untestable
 from .levels import hard, level
+from .limits import unfounded_limits
 
 
 def forgeries(data: dict[str, Any]) -> Iterator[str]:
@@ -60,7 +57,7 @@ def unfounded(data: dict[str, Any]) -> Iterator[str]:
     yield from (f"it was not judged by the catalogue, {wrong}" for wrong in unlike_the_text(data))
     if data["untestable"] != untestable(data["revision"]):
         yield "what cannot be tested is not what the catalogue says"
-    yield from _unfounded_limits(data)
+    yield from unfounded_limits(data)
     found = level({key: value for key, value in data.items() if key not in ("level", "digest")})
     if found != data["level"]:
         told, true = printable(data["level"]["name"], 60), found["name"]
@@ -69,39 +66,3 @@ def unfounded(data: dict[str, Any]) -> Iterator[str]:
             if told != true
             else "what is said about its level does not follow from its verdicts"
         )
-
-
-def _unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
-    """What is said of limits and is not so by the dimensions of this version, a sentence each."""
-    if "limits" not in data:
-        return
-    protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
-    if profile not in protocol.rules.profiles:
-        yield f"its limits are those of {printable(profile, 40)}, which is no profile of {data['revision']}"
-        return
-    seen: set[str] = set()
-    for row in data["limits"]["rows"]:
-        name = row["dimension"]
-        known = protocol.dimensions.get(name)
-        dimension = known.of_text(protocol.rules, data["revision"], profile) if known is not None else None
-        if dimension is None or name in seen:
-            yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'nothing that is measured'}"
-        elif wrong := _unlike(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
-            yield f"what is said of {printable(dimension.title, 40)} does not follow from {wrong}"
-        seen.add(name)
-
-
-def _unlike(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
-    """What a row should follow from and does not, "" for nothing."""
-    about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
-    if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
-        return "what is measured there"
-    if row.get("declared") != bound:
-        return "what is declared"
-    held, first = row.get("held"), row.get("first_not")
-    if first is None or row["verdict"] == Weight.ERROR.value:
-        return "a size that does not hold" if row["verdict"] == Weight.FINDING.value else ""
-    true = weight(dimension, first, How(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
-    if first <= held or row["exact"] != (first == held + 1):
-        return "the sizes that hold"
-    return "" if row["verdict"] == true.value else "the size that does not hold"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -14,10 +14,13 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes
 
+from ..exploration.limits.case import How
 from ..exploration.limits.measuring import SCHEMA_ID, load_schema
-from ..exploration.limits.row import Weight
+from ..exploration.limits.row import Weight, weight
 from ..exploration.limits.words import behind, cell, headline, tellable
 from ..judging.verdict import Verdict
+from ..protocols import protocol_of
+from ..protocols.dimensions import Dimension
 from .reading import Report, ReportError
 
 NAME = "limits.json"
@@ -73,7 +76,7 @@ def with_limits(report: Report) -> Report:
     file = report.folder / NAME if report.folder is not None else None
     if file is None or not file.exists():
         return report
-    again = "measure again, with `sds-conformance limits --report DIR -- COMMAND`, or delete it"
+    again = f"measure again, with `sds-conformance limits --report {report.folder} -- COMMAND`, or delete it"
     try:
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
@@ -122,6 +125,42 @@ def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The dimensions in which less holds than is declared, or demanded, each with what broke there."""
     bad = (row for row in rows if row["verdict"] == Weight.FINDING.value)
     return [f"{row['title']} ({row.get('requirement') or row.get('how')})" for row in bad]
+
+
+def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
+    """What a certificate says of limits that is not so by the dimensions of this version, a sentence each."""
+    if "limits" not in data:
+        return
+    protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
+    if profile not in protocol.rules.profiles:
+        yield f"its limits are those of {printable(profile, 40)}, which is no profile of {data['revision']}"
+        return
+    seen: set[str] = set()
+    for row in data["limits"]["rows"]:
+        name = row["dimension"]
+        known = protocol.dimensions.get(name)
+        dimension = known.of_text(protocol.rules, data["revision"], profile) if known is not None else None
+        if dimension is None or name in seen:
+            yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'nothing that is measured'}"
+        elif wrong := _unlike(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
+            yield f"what is said of {printable(dimension.title, 40)} does not follow from {wrong}"
+        seen.add(name)
+
+
+def _unlike(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
+    """What a row should follow from and does not, "" for nothing."""
+    about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
+    if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
+        return "what is measured there"
+    if row.get("declared") != bound:
+        return "what is declared"
+    held, first = row.get("held"), row.get("first_not")
+    if first is None or row["verdict"] == Weight.ERROR.value:
+        return "a size that does not hold" if row["verdict"] == Weight.FINDING.value else ""
+    true = weight(dimension, first, How(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
+    if first <= held or row["exact"] != (first == held + 1):
+        return "the sizes that hold"
+    return "" if row["verdict"] == true.value else "the size that does not hold"
 
 
 @cache
