@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -198,7 +199,7 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     assert grows.weight is Weight.WARNING
     assert grows.exponent is not None
     assert grows.exponent > 0.6
-    assert grows.why == f"grows: each costs as N^{grows.exponent:.2f}"
+    assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.why)
 
 
 @given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
@@ -206,6 +207,16 @@ def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> Non
     cases = [Case(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
     assert growth(cases) == pytest.approx(power, abs=1e-6)
     assert growth(cases[:6]) is None
+
+
+def test_how_many_messages_a_second_there_are_is_told() -> None:
+    for power, told in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
+        search = Search(DIMENSIONS["cost"], 1 << 14, lambda size, known: Case(size, How.HELD), lambda *_: True)
+        search.run()
+        search.cases |= {1 << n: Case(1 << n, How.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)}
+        found = row_of(search, Declaration.unknown("x", SDS), "")
+        assert found.why.startswith(told)
+        assert found.why.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
 
 
 def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() -> None:

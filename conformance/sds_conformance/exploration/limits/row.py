@@ -148,9 +148,11 @@ def _timed(row: Row) -> Row:
     power = growth(row.cases)
     if power is None:
         return replace(row, why="too little was played to tell")
-    told = f"each costs as N^{power:.2f}"
+    most = max((case for case in row.cases if case.held), key=lambda case: case.size)
+    cost = f"each costs as N^{power:.2f}, " if power > 0 else ""
+    told = f"{cost}{most.size / most.spent_s:,.0f} a second"
     if power < STEADY:
-        return replace(row, exponent=power, why=f"steady: {told}" if power > 0 else "steady")
+        return replace(row, exponent=power, why=f"steady: {told}")
     return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {told}")
 
 
