@@ -183,7 +183,8 @@ def test_two_are_compared_side_by_side(capped: Path, whole: Path, tmp_path: Path
 def test_what_holds_less_than_before_got_worse(capped: Path, whole: Path) -> None:
     result = typed("compare", "--fail-on-worse", str(whole), str(capped))
     assert result.exit_code == 1
-    assert "1 limit got smaller: waiting messages (130+ → 100!)" in result.stdout
+    between = "from sds_reference 0.1.0 to sds_reference mutant room-for-waiting-100 0.1.0"
+    assert result.stdout.startswith(f"1 limit got smaller {between}: waiting messages (130+ → 100!).\n")
     assert typed("compare", "--fail-on-worse", str(capped), str(whole)).exit_code == 0
 
 

@@ -74,9 +74,13 @@ def worse_line(comparison: Comparison) -> Text | None:
     steps = next((some.steps for some in changes if some.change is Change.WORSE), [])
     worse = [f"{step.told.id} ({step.before} → {step.after})" for step in steps]
     less = smaller(first.limits, last.limits) if comparison.reaches else []
-    parts = [f"{counted(len(worse), 'requirement')} got worse: {', '.join(worse)}"] if worse else []
-    parts += [f"{counted(len(less), 'limit')} got smaller: {', '.join(less)}"] if less else []
-    return Text(f"From {first.title} to {last.title} {'; '.join(parts)}.", "bold red") if parts else None
+    told = {
+        f"{counted(len(worse), 'requirement')} got worse": worse,
+        f"{counted(len(less), 'limit')} got smaller": less,
+    }
+    between = f" from {first.title} to {last.title}: "
+    said = "; ".join(f"{what}{between}{', '.join(which)}" for what, which in told.items() if which)
+    return Text(f"{said}.", "bold red") if said else None
 
 
 def counts(column: Column) -> str:
