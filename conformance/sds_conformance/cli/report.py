@@ -10,6 +10,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
+from ..exploration.limits.words import summary as summary_of_limits
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
 from ..reports.limits import with_limits
@@ -64,3 +65,5 @@ def _show(read: Report) -> None:
     summary = data["summary"]
     told = ", ".join(f"{summary[verdict.value]} {verdict.value}" for verdict in Verdict if summary[verdict.value])
     labelled(out, "Verdicts", Text(told or "none"))
+    if read.limits is not None:
+        labelled(out, "Limits", Text(summary_of_limits(read.limits["rows"])))

@@ -21,6 +21,7 @@ from sds_conformance.reports import comparing
 from sds_conformance.vectors.canonical import digest
 from sds_harness.link import Limits, LocalLink
 from suite_terminal import controls, too_wide, typed, words
+from validated import complaints_about
 
 REFERENCE = reference_command()
 CAPPED = reference_command("--mutant", "room-for-waiting-100")
@@ -88,6 +89,7 @@ def test_what_is_kept_is_what_json_prints_and_as_its_schema_says(capped: Path) -
 
 def test_the_page_of_the_report_has_them(capped: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
+    assert "Limits 1 finding, 0 warnings in 2 dimensions" in words(typed("report", str(capped)).stdout)
     assert typed("report", str(capped), "--html", str(page)).exit_code == 0
     text = page.read_text("utf-8")
     assert "How far it holds: 1 finding, 0 warnings in 2 dimensions" in text
@@ -98,6 +100,16 @@ def test_the_page_of_the_report_has_them(capped: Path, tmp_path: Path) -> None:
     (without / "limits.json").unlink()
     assert typed("report", str(without), "--html", str(page)).exit_code == 0
     assert "How far it holds" not in page.read_text("utf-8")
+
+
+def test_the_pages_that_have_them_are_valid(capped: Path, whole: Path, tmp_path: Path) -> None:
+    pages = {name: tmp_path / f"{name}.html" for name in ("report", "certificate", "comparison")}
+    typed("report", str(capped), "--html", str(pages["report"]))
+    typed("compare", str(whole), str(capped), "--html", str(pages["comparison"]))
+    certificate = ("--out", str(tmp_path / "certificate.json"), "--html", str(pages["certificate"]))
+    typed("certificate", "write", str(capped), *certificate)
+    made = {name: page.read_text("utf-8") for name, page in pages.items()}
+    assert complaints_about(tmp_path, **made) == []
 
 
 def test_a_new_report_has_no_limits_of_the_one_before(capped: Path, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def behind(row: Mapping[str, Any], *, searched: bool = True) -> Iterator[tuple[s
         yield "Seen", f"with twice as many in the log each costs {2 ** row['exponent']:.1f} times as much"
     if row["verdict"] == Weight.WARNING.value:
         demanded = f"{number(row['demanded'])} of everybody; beyond: " if ends(row) else ""
-        yield "Expected", f"{demanded}{printable(row['position'], _MAX_SEEN)}"
+        yield "Demanded", f"{demanded}{printable(row['position'], _MAX_SEEN)}"
     if row["again"] is False:
         yield "Beware", "a fresh process did not show the same: does it depend on what came before?"
 
