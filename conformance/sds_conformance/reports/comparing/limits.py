@@ -61,9 +61,11 @@ class Extent:
     @property
     def size(self) -> str:
         """The largest size that held, in a few characters: `MARKS` says what stands beside it."""
-        if self.held is None or (self.timed and self.exponent is None):
+        if self.held is None:
             return "-"
         if self.timed and self.first_not is None:
+            if self.exponent is None:
+                return "-"
             return f"N^{self.exponent:.2f}" if self.verdict == Weight.WARNING.value else "steady"
         if self.first_not is None:
             return f"{number(self.held)}+"
