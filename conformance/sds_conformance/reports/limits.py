@@ -154,10 +154,11 @@ def _unlike(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str
         return "what is measured there"
     if row.get("declared") != bound:
         return "what is declared"
-    held, first = row.get("held"), row.get("first_not")
+    first = row.get("first_not")
     if first is None or row["verdict"] == Weight.ERROR.value:
         return "a size that does not hold" if row["verdict"] == Weight.FINDING.value else ""
     true = weight(dimension, first, How(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
+    held = row["held"]
     if first <= held or row["exact"] != (first == held + 1):
         return "the sizes that hold"
     return "" if row["verdict"] == true.value else "the size that does not hold"

@@ -39,9 +39,9 @@ class Report:
     """Where it was cut off, "" for one that is whole."""
     folder: Path | None = None
     """Where it was read, None for one that was just made."""
+    _traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
     limits: dict[str, Any] | None = None
     """How far the implementation holds, None where nobody asked for that, or it was not measured: `limits`."""
-    _traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, outcome: Certification, data: dict[str, Any]) -> Report:
