@@ -46,6 +46,9 @@ Sizes are doubled from 3 on, until one does not hold; then the first of these
 is looked for. Exit code 1 where a limit is a finding: it is smaller than what
 is declared or, where nothing is declared, than what `run` demands.
 
+With --report it is added to the report that `run --report DIR` left:
+`report DIR --html`, `certificate write DIR` and `compare` show it then.
+
 Dimensions: {", ".join(_NAMES)}
 """
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
