@@ -53,8 +53,8 @@ Exit codes:
 @click.option(
     "--fail-on-worse",
     is_flag=True,
-    help="Exit with 1 if anything got worse from the first to the last, or a limit smaller; what is not judged any more "
-    "did not.",
+    help="Exit with 1 if anything got worse from the first to the last, or a limit smaller; what is not judged any "
+    "more did not.",
 )
 @click.option("--html", type=FILE, metavar="FILE", help="Write a page, too.")
 @click.option("--markdown", "text", type=FILE, metavar="FILE", help="Write it as Markdown, too.")
