@@ -118,9 +118,10 @@ class Trace(Generic[S]):
 
     def of(self, participant: str) -> Iterator[S]:
         """The steps of one participant."""
-        for step in self.steps[self._sorted :]:
-            self._steps_of.setdefault(step.participant, []).append(step)
-        self._sorted = len(self.steps)
+        if self._sorted < len(self.steps):
+            for step in self.steps[self._sorted :]:
+                self._steps_of.setdefault(step.participant, []).append(step)
+            self._sorted = len(self.steps)
         return iter(self._steps_of.get(participant, ()))
 
     _steps_of: dict[str, list[S]] = field(default_factory=dict, repr=False, compare=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
@@ -17,9 +17,11 @@ FIXED64 = 1
 LEN = 2
 FIXED32 = 5
 
+_SMALL_BYTES = 256
+"""Entries of histories are smaller, and each is split again and again, in one message after the other."""
 
-@dataclass(frozen=True, slots=True)
-class WireField:
+
+class WireField(NamedTuple):
     """One field: ``value`` is an int for VARINT, FIXED64 and FIXED32, bytes for LEN."""
 
     number: int
@@ -29,11 +31,18 @@ class WireField:
 
 def split(wire: bytes) -> list[WireField]:
     """The top-level fields of ``wire``. Raises MalformedMessage if it does not split."""
+    return [*_split_small(wire)] if len(wire) <= _SMALL_BYTES else [*_split(wire)]
+
+
+def _split(wire: bytes) -> tuple[WireField, ...]:
     try:
         empty = Empty.FromString(wire)
     except DecodeError as error:
         raise MalformedMessage(f"not protobuf: {error}") from None
-    return list(_fields(empty))
+    return tuple(_fields(empty))
+
+
+_split_small = lru_cache(4_096)(_split)
 
 
 def _fields(empty: Empty) -> Iterator[WireField]:

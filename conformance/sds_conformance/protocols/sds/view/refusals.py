@@ -14,9 +14,10 @@ from .dependencies import depends
 from .facts import Received
 
 
-def offered(view: ChannelView) -> list[Received]:
+@once
+def offered(view: ChannelView) -> tuple[Received, ...]:
     """All that arrived, refused or not, in order."""
-    return sorted(view.received + view.refused, key=lambda received: received.step.index)
+    return tuple(sorted(view.received + view.refused, key=lambda received: received.step.index))
 
 
 @once
