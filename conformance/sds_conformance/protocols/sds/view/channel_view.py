@@ -71,6 +71,7 @@ class ChannelView:
         self._last_broadcast: dict[str, Step] = {}
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
+        self._blind = not self.can(pb.CAPABILITY_DELIVERED)
         self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
         self._fogged, self._owed = False, 0  # owed are syncs that did not go out: a sweep may send them as they were
         opened, own_steps = False, list(trace.of(party.name))
@@ -182,7 +183,9 @@ class ChannelView:
             self._read_events(step, None)
 
     def _delivers(self, step: Step, but: set[str]) -> bool:
-        return any(e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id))
+        return bool(step.events) and any(
+            e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id)
+        )
 
     def _note_hint(self, step: Step) -> None:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
@@ -224,8 +227,7 @@ class ChannelView:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.sync_received(received)
-        blind = not self.can(pb.CAPABILITY_DELIVERED)
-        if counts and received.kind is Kind.CONTENT and blind and message.lamport_timestamp is not None:
+        if counts and received.kind is Kind.CONTENT and self._blind and message.lamport_timestamp is not None:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
@@ -238,26 +240,28 @@ class ChannelView:
 
     def _read_repairs(self, received: Received) -> None:
         """Before the message counts as arrived: what it asks for may be itself."""
-        asked = [entry.message_id for entry in received.message.repair_request]
-        for message_id in asked:
+        held: dict[str, bool] = {}
+        for entry in received.message.repair_request:
+            message_id = entry.message_id
             self.repairs.setdefault(message_id, received.step.index)
-        held = {i: i in self._log for i in asked if i in self._log or i in self._buffered}
+            if (logged := message_id in self._log) or message_id in self._buffered:
+                held[message_id] = logged
         self.repair.receive(received, held)
 
     def _received(self, step: Step, message: Message) -> Received:
-        unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._log)
+        log, kind = self._log, message.kind
+        unmet = frozenset([e.message_id for e in message.causal_history if e.message_id not in log])
         odd = oddness(message, self._now(step).low, self.trace.declaration, self.revision.wire.max_lamport)
-        if any(self._log.is_open(entry.message_id) for entry in message.causal_history):
-            odd = odd or "a dependency on a message of which it is open whether it is in the log"
+        if not odd and log.is_open([entry.message_id for entry in message.causal_history]):
+            odd = "a dependency on a message of which it is open whether it is in the log"
         return Received(
             step,
             message,
-            message.kind,
+            kind,
             own=message.sender_id == self.party.participant_id,
-            duplicate=self._is_regular(message.kind)
-            and (message.message_id in self._log or self._waits(message.message_id)),
+            duplicate=self._is_regular(kind) and (message.message_id in log or self._waits(message.message_id)),
             unmet=unmet,
-            unmet_buffered=frozenset(i for i in unmet if self._waits(i)),
+            unmet_buffered=frozenset([i for i in unmet if self._waits(i)]) if unmet else unmet,
             odd=odd,
             foreign_filter=message.bloom_filter is not None and self._filter_received(message) in (None, holds_nothing),
         )
@@ -307,6 +311,8 @@ class ChannelView:
         return max(arrivals, key=lambda received: (not received.own, received.step.index), default=None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
+        if not step.broadcasts:
+            return
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
         for wire in step.broadcasts:
             message = wire.message
