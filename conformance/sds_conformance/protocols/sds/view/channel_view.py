@@ -47,6 +47,8 @@ class ChannelView:
         self.received: list[Received] = []
         self.refused: list[Received] = []
         """What arrived and was refused, as if it had never come: no copies, which nobody has to take ("MAY")."""
+        self.heard_elsewhere = False
+        """Something came that is of another channel."""
         self.arrivals: dict[str, list[Received]] = {}
         """What was received, by message ID."""
         self.delivered: list[Delivered] = []
@@ -196,6 +198,7 @@ class ChannelView:
     def _read_receive(self, step: Step) -> None:
         message = step.received.message
         if message is None or message.channel_id != self.channel_id:
+            self.heard_elsewhere |= message is not None
             if message is None or in_another_layout(message, self.channel_id):
                 self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}
             return

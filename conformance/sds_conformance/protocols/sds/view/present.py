@@ -38,6 +38,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "syncs": lambda view: view.syncs,
     "ephemerals": lambda view: view.ephemerals,
     "outgoing": lambda view: view.sent or view.syncs,
+    "spoke": lambda view: view.sent or view.ephemerals,
     "copies": lambda view: view.copies,
     # What came.
     "arrived": lambda view: view.received or view.refused,
@@ -48,6 +49,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "own-came": lambda view: "own" in _came(view),
     "sync-came": lambda view: Kind.SYNC.value in _came(view),
     "ephemeral-came": lambda view: Kind.EPHEMERAL.value in _came(view),
+    "came-elsewhere": lambda view: view.heard_elsewhere,
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
     # In the channel, by whoever is in it.

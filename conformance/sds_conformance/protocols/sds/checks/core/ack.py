@@ -144,7 +144,7 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
                 yield held(observed.step)
 
 
-@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions sent")
 def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
     """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
 

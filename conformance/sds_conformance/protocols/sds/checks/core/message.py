@@ -119,7 +119,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
             yield violated(step, f"sender_id {own_id!r} in a {message.kind.value} message", f"{message.sender_id!r}")
 
 
-@check("SDS-MSG-14")
+@check("SDS-MSG-14", of="spoke")
 def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     """IDs are non-empty and differ from all others, of the same and of other participants, for equal contents too."""
     if view.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
@@ -257,7 +257,7 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, not count, "no repair_request, for SDS-R is not in use", f"{count} entries")
 
 
-@check("SDS-MSG-15", pb.CAPABILITY_DELIVERED)
+@check("SDS-MSG-15", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
 def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
     """A message is delivered in the channel that it names, and in no other."""
     for step in view.trace.of(view.party.name):

@@ -333,7 +333,7 @@ def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
     return any((r.message.lamport_timestamp or 0) > most for r in before)
 
 
-@check("SDS-SEND-11")
+@check("SDS-SEND-11", of="outgoing")
 def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
 

@@ -134,7 +134,7 @@ def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[st
         out.setdefault("of missing dependencies", set()).update(missing)
 
 
-@check("SDS-STATE-08", pb.CAPABILITY_RESEND)
+@check("SDS-STATE-08", pb.CAPABILITY_RESEND, of="sent")
 def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged own messages are shown as such."""
     for observed in view.showing("outgoing"):
@@ -151,7 +151,7 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             yield held(copy.step)
 
 
-@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="received")
 def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Messages with unmet dependencies are in the incoming buffer: it shows them, or they are delivered later."""
     for received in view.received:
@@ -274,7 +274,7 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
         yield from (held(step) for step in later if step.index > mention.received.step.index)
 
 
-@check("SDS-STATE-15", pb.CAPABILITY_RESEND)
+@check("SDS-STATE-15", pb.CAPABILITY_RESEND, of="mentions")
 def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
     """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
@@ -292,7 +292,7 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         )
 
 
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="sent")
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="came-elsewhere sent")
 def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
     """What a message of one channel says of a message of another changes nothing there."""
     for step in view.trace.of(view.party.name):

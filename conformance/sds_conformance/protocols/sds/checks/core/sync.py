@@ -82,7 +82,7 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
         yield held(last)
 
 
-@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
     """Periodic sync messages are not sent at whatever rate the work runs, be there requests to send or not.
 
