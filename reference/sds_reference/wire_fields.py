@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from .errors import MalformedMessage
+from .values import setters
 
 VARINT = 0
 FIXED64 = 1
@@ -21,12 +23,21 @@ _SMALL_BYTES = 256
 """Entries of histories are smaller, and each is split again and again, in one message after the other."""
 
 
-class WireField(NamedTuple):
+@dataclass(frozen=True, slots=True, init=False)
+class WireField:
     """One field: ``value`` is an int for VARINT, FIXED64 and FIXED32, bytes for LEN."""
 
     number: int
     wire_type: int
     value: int | bytes
+
+    def __init__(self, number: int, wire_type: int, value: int | bytes) -> None:
+        _set_number(self, number)
+        _set_type(self, wire_type)
+        _set_value(self, value)
+
+
+_set_number, _set_type, _set_value = setters(WireField)
 
 
 def split(wire: bytes) -> list[WireField]:

@@ -6,7 +6,7 @@ The tasks are those of a job of Spark, and what they give is added up in the sam
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -80,7 +80,7 @@ class _Sum:
             yield kind, what, count, first, told
 
 
-def _done(checker: Checker, others: Workers, jobs: int) -> Iterator[Done]:
+def _done(checker: Checker, others: Workers, jobs: int) -> Generator[Done, None, None]:
     """What comes of all shards, judged here and by ``others``, so many in all. After a fault none is begun any more:
     all before it have been."""
     taken, running = others.context.Value("q", 0), jobs - 1

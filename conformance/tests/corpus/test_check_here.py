@@ -12,7 +12,7 @@ pytest.importorskip("pyarrow")
 from compared import SCOPE, corpus
 from sds_conformance.corpus import here
 from sds_conformance.corpus.here import MOST_HERE, check_here, small
-from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.errors import CorpusError, SuiteFault
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.shards import file_name
 from stored import Model, order_of, record_here
@@ -64,7 +64,7 @@ def test_a_large_corpus_is_left_to_spark(faulty: Path) -> None:
 
 def test_a_process_that_is_gone_is_a_fault_of_ours(faulty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "_work", gone)
-    with pytest.raises(here.SuiteFault, match="ended before its work was done: 7"):
+    with pytest.raises(SuiteFault, match="ended before its work was done: 7"):
         check_here(corpus(faulty), SCOPE, jobs=2)
 
 

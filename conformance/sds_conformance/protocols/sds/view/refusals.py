@@ -15,9 +15,9 @@ from .facts import Received
 
 
 @once
-def offered(view: ChannelView) -> tuple[Received, ...]:
+def offered(view: ChannelView) -> list[Received]:
     """All that arrived, refused or not, in order."""
-    return tuple(sorted(view.received + view.refused, key=lambda received: received.step.index))
+    return sorted(view.received + view.refused, key=lambda received: received.step.index)
 
 
 @once
