@@ -47,8 +47,6 @@ class ChannelView:
         self.received: list[Received] = []
         self.refused: list[Received] = []
         """What arrived and was refused, as if it had never come: no copies, which nobody has to take ("MAY")."""
-        self.heard_elsewhere = False
-        """Something came that is of another channel."""
         self.arrivals: dict[str, list[Received]] = {}
         """What was received, by message ID."""
         self.delivered: list[Delivered] = []
@@ -73,9 +71,9 @@ class ChannelView:
         self._last_broadcast: dict[str, Step] = {}
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
-        self._blind = not self.can(pb.CAPABILITY_DELIVERED)
         self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
         self._fogged, self._owed = False, 0  # owed are syncs that did not go out: a sweep may send them as they were
+        self.heard_elsewhere = False  # whether anything came that is of another channel
         opened, own_steps = False, list(trace.of(party.name))
         # What others do before its first step and after its last says nothing of it: there may be thousands of others.
         for step in trace.steps[own_steps[0].index - 1 : own_steps[-1].index] if own_steps else ():
@@ -99,12 +97,8 @@ class ChannelView:
     @cached_property
     def losses(self) -> list[tuple[Step, pb.Event]]:
         """What the participant reported lost, in any of its channels."""
-        return [
-            (step, event)
-            for step in self.trace.of(self.party.name)
-            for event in step.events
-            if event.WhichOneof("event") == "lost"
-        ]
+        told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
+        return [(step, event) for step, event in told if event.WhichOneof("event") == "lost"]
 
     @property
     def history_size(self) -> int | None:
@@ -185,9 +179,7 @@ class ChannelView:
             self._read_events(step, None)
 
     def _delivers(self, step: Step, but: set[str]) -> bool:
-        return bool(step.events) and any(
-            e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id)
-        )
+        return any(e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id))
 
     def _note_hint(self, step: Step) -> None:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
@@ -230,7 +222,8 @@ class ChannelView:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.sync_received(received)
-        if counts and received.kind is Kind.CONTENT and self._blind and message.lamport_timestamp is not None:
+        blind = counts and not self.can(pb.CAPABILITY_DELIVERED)
+        if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
@@ -243,16 +236,14 @@ class ChannelView:
 
     def _read_repairs(self, received: Received) -> None:
         """Before the message counts as arrived: what it asks for may be itself."""
-        held: dict[str, bool] = {}
-        for entry in received.message.repair_request:
-            message_id = entry.message_id
+        asked = [entry.message_id for entry in received.message.repair_request]
+        for message_id in asked:
             self.repairs.setdefault(message_id, received.step.index)
-            if (logged := message_id in self._log) or message_id in self._buffered:
-                held[message_id] = logged
+        held = {i: i in self._log for i in asked if i in self._log or i in self._buffered}
         self.repair.receive(received, held)
 
     def _received(self, step: Step, message: Message) -> Received:
-        log, kind = self._log, message.kind
+        log, message_id = self._log, message.message_id
         unmet = frozenset([e.message_id for e in message.causal_history if e.message_id not in log])
         odd = oddness(message, self._now(step).low, self.trace.declaration, self.revision.wire.max_lamport)
         if not odd and log.is_open([entry.message_id for entry in message.causal_history]):
@@ -260,9 +251,9 @@ class ChannelView:
         return Received(
             step,
             message,
-            kind,
+            message.kind,
             own=message.sender_id == self.party.participant_id,
-            duplicate=self._is_regular(kind) and (message.message_id in log or self._waits(message.message_id)),
+            duplicate=self._is_regular(message.kind) and (message_id in log or self._waits(message_id)),
             unmet=unmet,
             unmet_buffered=frozenset([i for i in unmet if self._waits(i)]) if unmet else unmet,
             odd=odd,
@@ -314,8 +305,6 @@ class ChannelView:
         return max(arrivals, key=lambda received: (not received.own, received.step.index), default=None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
-        if not step.broadcasts:
-            return
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
         for wire in step.broadcasts:
             message = wire.message
