@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 from sds_testee.protojson import write
@@ -13,6 +12,7 @@ from sds_testee.protojson import write
 from .declaration import Declaration
 from .environment import PLAIN
 from .faults import Breakdown
+from .lazy import lazy
 from .revision import Revision
 
 
@@ -46,21 +46,21 @@ class Step:
 
     # Checks ask a step the same few things again and again; it does not change once it was answered.
 
-    @cached_property
+    @lazy
     def command(self) -> str:
         """Name of the command: ``send``, ``receive``, ..."""
         return self.request.WhichOneof("command") or ""
 
-    @cached_property
+    @lazy
     def answer(self) -> str:
         """Name of the answer: ``effects``, ``rejected``, ..., or "" for none."""
         return (self.reply.WhichOneof("answer") or "") if self.reply is not None else ""
 
-    @cached_property
+    @lazy
     def now_ms(self) -> int:
         return int(getattr(getattr(self.request, self.command), "now_ms", 0))
 
-    @cached_property
+    @lazy
     def channel_id(self) -> str:
         """The channel the command names, "" if none."""
         return str(getattr(getattr(self.request, self.command), "channel_id", ""))
@@ -118,9 +118,10 @@ class Trace(Generic[S]):
 
     def of(self, participant: str) -> Iterator[S]:
         """The steps of one participant."""
-        for step in self.steps[self._sorted :]:
-            self._steps_of.setdefault(step.participant, []).append(step)
-        self._sorted = len(self.steps)
+        if self._sorted < len(self.steps):
+            for step in self.steps[self._sorted :]:
+                self._steps_of.setdefault(step.participant, []).append(step)
+            self._sorted = len(self.steps)
         return iter(self._steps_of.get(participant, ()))
 
     _steps_of: dict[str, list[S]] = field(default_factory=dict, repr=False, compare=False)

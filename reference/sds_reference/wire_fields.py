@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from google.protobuf.empty_pb2 import Empty
@@ -11,14 +12,18 @@ from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from .errors import MalformedMessage
+from .values import setters
 
 VARINT = 0
 FIXED64 = 1
 LEN = 2
 FIXED32 = 5
 
+_SMALL_BYTES = 256
+"""Entries of histories are smaller, and each is split again and again, in one message after the other."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, init=False)
 class WireField:
     """One field: ``value`` is an int for VARINT, FIXED64 and FIXED32, bytes for LEN."""
 
@@ -26,14 +31,29 @@ class WireField:
     wire_type: int
     value: int | bytes
 
+    def __init__(self, number: int, wire_type: int, value: int | bytes) -> None:
+        _set_number(self, number)
+        _set_type(self, wire_type)
+        _set_value(self, value)
+
+
+_set_number, _set_type, _set_value = setters(WireField)
+
 
 def split(wire: bytes) -> list[WireField]:
     """The top-level fields of ``wire``. Raises MalformedMessage if it does not split."""
+    return [*_split_small(wire)] if len(wire) <= _SMALL_BYTES else [*_split(wire)]
+
+
+def _split(wire: bytes) -> tuple[WireField, ...]:
     try:
         empty = Empty.FromString(wire)
     except DecodeError as error:
         raise MalformedMessage(f"not protobuf: {error}") from None
-    return list(_fields(empty))
+    return tuple(_fields(empty))
+
+
+_split_small = lru_cache(4_096)(_split)
 
 
 def _fields(empty: Empty) -> Iterator[WireField]:

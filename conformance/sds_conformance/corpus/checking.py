@@ -1,13 +1,13 @@
 """Checking a corpus: every requirement and every property judged on stored performances, without the implementation.
 
-A task judges the schedules of one shard and gives a few rows, one for each thing there is to say; Spark adds them up.
-What comes to the driver is as long as the catalogue, however large the corpus is.
+A task judges the schedules of one shard and gives a few rows, one for each thing there is to say; Spark adds them up,
+or `here.py` does. What comes to the driver is as long as the catalogue, however large the corpus is.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 COUNTED = "counted"
 """What was verified, beside what was judged."""
 _ROWS = "kind string, what string, schedules long, rank long, first long, told string"
+Summed = tuple[str, str, int, int, str]
+"""Of all tasks: kind, what, schedules, and of the worst its first schedule and what is told of it."""
 
 
 @dataclass(frozen=True)
@@ -111,22 +113,33 @@ def check(
     *,
     everything: bool = False,
 ) -> Tally:
-    """Judge all of a corpus; before, read and verify ``everything`` in it, if that is wanted. Raises CorpusError where
-    it is damaged."""
-    (verify_folders if everything else hold_to_count)(corpus)
-    tally, counted = Tally(declaration_in(corpus)), dict[str, int]()
-    manifest = corpus.manifest
+    """Judge all of a corpus in a job of Spark; before, read and verify ``everything`` in it, if that is wanted. Raises
+    CorpusError where it is damaged."""
+    checker, manifest = begin(corpus, scope, everything=everything), corpus.manifest
     with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
         from pyspark.sql import functions as f
 
-        rows = over(spark, range(manifest.shards), Checker(corpus, scope, everything), _ROWS)
+        rows = over(spark, range(manifest.shards), checker, _ROWS)
         # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
         worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
-        for row in rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect():
-            if row.kind == COUNTED:
-                counted[row.what] = row.schedules
-            else:
-                _take(tally, row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"])
+        summed = rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect()
+    return said(corpus, ((row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"]) for row in summed))
+
+
+def begin(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
+    """The task for each shard, of a corpus of which all files are there. Raises CorpusError."""
+    (verify_folders if everything else hold_to_count)(corpus)
+    return Checker(corpus, scope, everything)
+
+
+def said(corpus: Corpus, summed: Iterable[Summed]) -> Tally:
+    """What all tasks say together. Raises DamagedFile."""
+    tally, counted = Tally(declaration_in(corpus)), dict[str, int]()
+    for kind, what, schedules, first, told in summed:
+        if kind == COUNTED:
+            counted[what] = schedules
+        else:
+            _take(tally, kind, what, schedules, first, told)
     hold_counts(corpus, counted)
     return tally
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol
+from functools import cached_property, partial
+from typing import Protocol, TypeVar
 
 from sds_harness.link import Limits, Link
 
@@ -55,6 +55,29 @@ class Fault(Choice, Protocol):
     def unseen(self) -> bool:
         """It does not show its state, so that only what it sends and signals can give it away."""
         ...
+
+
+T = TypeVar("T")
+
+
+class Loaded(Mapping[str, T]):
+    """What is imported when somebody asks for it: who plays and judges without mutants does not wait for them."""
+
+    def __init__(self, load: Callable[[], Mapping[str, T]]) -> None:
+        self._load = load
+
+    @cached_property
+    def _those(self) -> Mapping[str, T]:
+        return self._load()
+
+    def __getitem__(self, name: str) -> T:
+        return self._those[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._those)
+
+    def __len__(self) -> int:
+        return len(self._those)
 
 
 Start = Callable[[frozenset[int]], Link]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from sds_harness.trace import Step
 
@@ -20,7 +21,7 @@ class Outcome(Enum):
 
 @dataclass(slots=True)
 class Observation:
-    """One observation, at one step."""
+    """One observation, at one step; it does not change, for several may be one and the same object."""
 
     outcome: Outcome
     step: int
@@ -32,7 +33,13 @@ class Observation:
 
 def held(step: Step) -> Observation:
     """The requirement was exercised here and met."""
-    return Observation(Outcome.HELD, step.index)
+    return _held_at(step.index)
+
+
+@lru_cache(4_096)
+def _held_at(index: int) -> Observation:
+    """Nearly all observations are of this kind, and ten of them are made of each step."""
+    return Observation(Outcome.HELD, index)
 
 
 def violated(step: Step, expected: str, seen: str, position: str = "") -> Observation:
@@ -47,4 +54,4 @@ def noted(step: Step, seen: str) -> Observation:
 
 def judged(step: Step, met: bool, expected: str, seen: str, position: str = "") -> Observation:
     """The requirement was exercised here, and ``met`` or violated."""
-    return held(step) if met else violated(step, expected, seen, position)
+    return _held_at(step.index) if met else violated(step, expected, seen, position)

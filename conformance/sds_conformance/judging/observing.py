@@ -105,7 +105,7 @@ def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
     try:
         for observation in check.function(view):
             places += 1
-            if observation.outcome is not Outcome.HELD:
+            if observation.outcome is not _HELD:
                 told.append(observation)
     except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
         wrong = f"{type(error).__name__}: {error}"
@@ -113,6 +113,9 @@ def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
         return None
     schedule = view.trace.schedule
     return Sight(check, view.party.name, view.channel_id, took, places, places - len(told), told, schedule, wrong)
+
+
+_HELD = Outcome.HELD
 
 
 class Known:

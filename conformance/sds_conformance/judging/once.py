@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 V = TypeVar("V")
 T = TypeVar("T")
 
 
 _NUMBERS = count()
+_UNKNOWN: Any = object()
 
 
 def once(function: Callable[[V], T]) -> Callable[[V], T]:
@@ -21,9 +22,9 @@ def once(function: Callable[[V], T]) -> Callable[[V], T]:
     @wraps(function)
     def asked(view: V) -> T:
         kept = view.__dict__
-        if name not in kept:
-            kept[name] = function(view)
-        answer: T = kept[name]
+        answer: T = kept.get(name, _UNKNOWN)
+        if answer is _UNKNOWN:
+            answer = kept[name] = function(view)
         return answer
 
     return asked

@@ -23,6 +23,7 @@ from pyarrow import parquet as pq
 
 from sds_conformance.corpus.checking import Checker, check
 from sds_conformance.corpus.company import Tireless
+from sds_conformance.corpus.here import check_here
 from sds_conformance.corpus.kinds import kind_of
 from sds_harness.corpus.errors import CorpusError, NotDriven
 from sds_harness.corpus.manifest import read_complete
@@ -50,8 +51,9 @@ def spark() -> Iterator[Any]:
 
 def same(folder: Path, order: Order, spark: Any) -> None:
     """Are the verdicts on a corpus those of a campaign that plays the same schedules?"""
-    place = Place.at(str(folder))
-    stored, live = check(spark, read_complete(place, kind_of), order.scope), explore(order)
+    corpus = read_complete(Place.at(str(folder)), kind_of)
+    stored, live = check(spark, corpus, order.scope), explore(order)
+    assert stored == check_here(corpus, order.scope, jobs=2)
     assert stored.found == live.found
     assert (stored.found_in, stored.found_at) == (live.found_in, live.found_at)
     assert (stored.exercised, stored.situations) == (live.exercised, live.situations)
@@ -217,6 +219,7 @@ def test_the_commands(spark: Any, tmp_path: Path) -> None:
     assert (json.loads(again.stdout)["recorded"], json.loads(again.stdout)["known"]) == (0, 9)
     judged = typed("corpus", "check", folder)
     assert judged.exit_code == 1, judged.output
+    assert "Spark starts" not in judged.stderr, "nobody waits for it where there is little to judge"
     assert "FAIL  SDS-SYNC-03" in judged.stdout
     assert f"corpus show {folder}" in words(judged.stdout)
     assert not [line for line in too_wide(judged.stdout) if str(folder) not in line]

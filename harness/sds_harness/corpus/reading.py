@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -105,7 +106,8 @@ def stored_in(
         known = side_file.read(None, schedules)
         for start in range(0, known.num_rows, SCHEDULES_PER_ROW_GROUP):
             group = known.slice(start, SCHEDULES_PER_ROW_GROUP)
-            rows = RowsOf(steps_file.read(columns, group["schedule"].to_numpy().tolist()))
+            numbers: list[Any] = group["schedule"].to_pylist()
+            rows = RowsOf(steps_file.read(columns, numbers))
             for one in range(group.num_rows):
                 side = group.slice(one, 1).to_pylist()[0]
                 yield Stored(corpus, side, rows.of(side["schedule"]), where)
@@ -116,7 +118,8 @@ class RowsOf:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
-        numbers = table["schedule"].to_numpy()
+        # Arrow's own way to NumPy would import pandas, which takes half a second in each process.
+        numbers = np.array(table["schedule"].to_pylist(), np.int64)
         # Where the number is another one than in the row before, rows of a schedule begin.
         starts = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist()] if len(numbers) else []
         self._parts: dict[int, list[tuple[int, int]]] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -14,6 +13,7 @@ from sds_reference.testee.dialect import Dialect
 from sds_reference.wire_fields import WireField, split
 
 from .. import trace
+from ..lazy import lazy
 
 
 class Wire:
@@ -113,19 +113,19 @@ class Step(trace.Step):
             first = self.known[raw] = Wire(raw, self.dialect, self.layout)
         return first.again()
 
-    @cached_property
+    @lazy
     def events(self) -> list[pb.Event]:
         """Signals of the implementation, in order."""
         return list(self.reply.effects.events) if self.reply is not None and self.answer == "effects" else []
 
-    @cached_property
+    @lazy
     def broadcasts(self) -> list[Wire]:
         """What it handed to the network, in order."""
         if self.reply is None or self.answer != "effects":
             return []
         return [self._wire(raw) for raw in self._moved or self.reply.effects.broadcasts]
 
-    @cached_property
+    @lazy
     def received(self) -> Wire:
         """What arrived, for ``receive``."""
         return self._wire(self.request.receive.wire)
@@ -135,7 +135,7 @@ class Step(trace.Step):
         """The message of a ``receive``; None for other commands, and for bytes that are none."""
         return self.received.message if self.command == "receive" else None
 
-    @cached_property
+    @lazy
     def messages(self) -> list[Message]:
         """The messages among what it handed to the network, in order."""
         return [wire.message for wire in self.broadcasts if wire.message is not None]

@@ -11,10 +11,8 @@ from sds_testee.command import add_carriers, add_choices, capability, look_up, p
 from sds_testee.version import suite_version
 
 from ..config import Config
-from ..mutants import MUTANTS
 from ..peer import Peer
 from ..signing import PROFILES, signature_profile
-from ..variants import VARIANTS
 from .server import Testee, TesteeOptions
 
 MODULE = "clearskies_reference"
@@ -47,12 +45,17 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     peer_class: type[Peer] = Peer
     name = MODULE
     without = {capability(text, pb.Capability) for text in arguments.without}
+    # It is often started without any of these, and they take a good part of the time of a start.
     if arguments.mutant:
+        from ..mutants import MUTANTS
+
         chosen = look_up(MUTANTS, arguments.mutant, "mutant", MODULE)
         config, peer_class = chosen.configure(config), chosen.peer_class
         without |= {pb.CAPABILITY_OBSERVE} if chosen.unseen else set()
         name = f"{MODULE} mutant {chosen.name}"
     if arguments.variant:
+        from ..variants import VARIANTS
+
         variant = look_up(VARIANTS, arguments.variant, "variant", MODULE)
         config, peer_class = variant.configure(config), variant.peer_class
         name = f"{MODULE} variant {variant.name}"
@@ -68,6 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parsing = parser()
     arguments = parsing.parse_args(argv)
     if arguments.list:
+        from ..mutants import MUTANTS
+        from ..variants import VARIANTS
+
         print_choices(MUTANTS, VARIANTS)
         return 0
     try:

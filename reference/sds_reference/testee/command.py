@@ -14,9 +14,7 @@ from sds_testee.version import suite_version
 from ..bloom_profiles import PROFILES
 from ..config import Config, bloom_profile
 from ..hash_profiles import HASH_PROFILES, hash_profile
-from ..mutants import MUTANTS
 from ..participant import Participant
-from ..variants import VARIANTS
 from .dialect import load_dialect
 from .server import Testee, TesteeOptions
 
@@ -53,12 +51,17 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     participant_class: type[Participant] = Participant
     name = "sds_reference"
     without = {capability(text, pb.Capability) for text in arguments.without}
+    # Mutants take more than half of the time of a start, and the model is often started without any.
     if arguments.mutant:
+        from ..mutants import MUTANTS
+
         chosen = look_up(MUTANTS, arguments.mutant, "mutant", "sds_reference")
         config, participant_class = chosen.configure(config), chosen.participant_class
         without |= {pb.CAPABILITY_OBSERVE} if chosen.unseen else set()
         name = f"sds_reference mutant {chosen.name}"
     if arguments.variant:
+        from ..variants import VARIANTS
+
         variant = look_up(VARIANTS, arguments.variant, "variant", "sds_reference")
         config, participant_class = variant.configure(config), variant.participant_class
         name = f"sds_reference variant {variant.name}"
@@ -81,6 +84,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parsing = parser()
     arguments = parsing.parse_args(argv)
     if arguments.list:
+        from ..mutants import MUTANTS
+        from ..variants import VARIANTS
+
         print_choices(MUTANTS, VARIANTS)
         return 0
     try:

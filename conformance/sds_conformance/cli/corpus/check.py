@@ -32,7 +32,7 @@ from ...telling.story import labelled, show_certificate, show_errors, show_softe
 from ..options import console, exit_code, program
 from ..scheduled import revision_of
 from ..showing import print_json
-from .shared import corpus_at, of_profile, on_spark, spark_job
+from .shared import corpus_at, counted, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.manifest import Manifest
@@ -84,6 +84,7 @@ def check_command(
 ) -> None:
     """Judge every requirement and every property on a stored corpus, without the implementation."""
     from ...corpus.checking import check
+    from ...corpus.here import check_here, small
 
     out, err = console(), console(stderr=True)
     corpus = corpus_at(folder)
@@ -91,8 +92,13 @@ def check_command(
     judged = revision_of(judged_revision(manifest.revision), revision, folder)
     scope = Scope.of(profile, judged, strict=strict)
     began = time.monotonic()
-    with spark_job(spark_options, "corpus check", err, "schedules") as (spark, progress):
-        tally = check(spark, corpus, scope, progress, everything=everything)
+    # Who names a cluster has the work done there.
+    if spark_options.local and small(corpus):
+        with counted(err, "schedules") as progress:
+            tally = check_here(corpus, scope, progress, everything=everything)
+    else:
+        with spark_job(spark_options, "corpus check", err, "schedules") as (spark, progress):
+            tally = check(spark, corpus, scope, progress, everything=everything)
     tally.seconds = time.monotonic() - began
     if json_wanted:
         print_json(_json(tally, manifest, scope, judged, profile))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
 from sds_harness.sds.clock import shows
@@ -11,14 +14,12 @@ from sds_harness.sds.language import SDS
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, V2026_01, Config, ConfigurationError, Participant
-from sds_reference.mutants import MUTANTS
 from sds_reference.testee.dialect import Dialect, dialect_names
 from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.variants import VARIANTS
 from sds_testee.version import suite_version
 
 from ...judging.catalogue import Requirement
-from ...judging.exercise import Model
+from ...judging.exercise import Loaded, Model
 from ...judging.rules import Rules, UnknownDialect
 from . import checks as _checks
 from . import scenarios as _scenarios
@@ -31,6 +32,10 @@ from .source import DIFFERS_IN, SOURCE, chosen_in
 from .view.channels import channel_views
 from .view.refusals import heard
 from .ways.untold import UNTOLD
+
+if TYPE_CHECKING:
+    from sds_reference.mutants import Mutant
+    from sds_reference.variants import Variant
 
 
 def in_profile(requirement: Requirement, profile: str) -> bool:
@@ -102,22 +107,36 @@ def start(
     )
 
 
+@Loaded
+def _mutants() -> Mapping[str, Mutant]:
+    from sds_reference.mutants import MUTANTS
+
+    return MUTANTS
+
+
+@Loaded
+def _variants() -> Mapping[str, Variant]:
+    from sds_reference.variants import VARIANTS
+
+    return VARIANTS
+
+
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:
-    mutant = MUTANTS[name]
+    mutant = _mutants[name]
     return start(mutant.configure(Config()), mutant.participant_class, f"mutant {name}", without)
 
 
 def _variant(name: str, without: frozenset[int]) -> LocalLink:
-    variant = VARIANTS[name]
+    variant = _variants[name]
     return start(variant.configure(Config()), variant.participant_class, f"variant {name}", without)
 
 
 MODEL = Model(
     "sds_reference",
     lambda without: start(without=without),
-    MUTANTS,
+    _mutants,
     _mutant,
-    VARIANTS,
+    _variants,
     _variant,
     chosen_in,
     SOURCE,

@@ -73,6 +73,7 @@ class ChannelView:
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
         self._fogged, self._owed = False, 0  # owed are syncs that did not go out: a sweep may send them as they were
+        self.heard_elsewhere = False  # whether anything came that is of another channel
         opened, own_steps = False, list(trace.of(party.name))
         # What others do before its first step and after its last says nothing of it: there may be thousands of others.
         for step in trace.steps[own_steps[0].index - 1 : own_steps[-1].index] if own_steps else ():
@@ -96,12 +97,8 @@ class ChannelView:
     @cached_property
     def losses(self) -> list[tuple[Step, pb.Event]]:
         """What the participant reported lost, in any of its channels."""
-        return [
-            (step, event)
-            for step in self.trace.of(self.party.name)
-            for event in step.events
-            if event.WhichOneof("event") == "lost"
-        ]
+        told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
+        return [(step, event) for step, event in told if event.WhichOneof("event") == "lost"]
 
     @property
     def history_size(self) -> int | None:
@@ -193,6 +190,7 @@ class ChannelView:
     def _read_receive(self, step: Step) -> None:
         message = step.received.message
         if message is None or message.channel_id != self.channel_id:
+            self.heard_elsewhere |= message is not None
             if message is None or in_another_layout(message, self.channel_id):
                 self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}
             return
@@ -224,8 +222,8 @@ class ChannelView:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.sync_received(received)
-        blind = not self.can(pb.CAPABILITY_DELIVERED)
-        if counts and received.kind is Kind.CONTENT and blind and message.lamport_timestamp is not None:
+        blind = counts and not self.can(pb.CAPABILITY_DELIVERED)
+        if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
@@ -245,19 +243,19 @@ class ChannelView:
         self.repair.receive(received, held)
 
     def _received(self, step: Step, message: Message) -> Received:
-        unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._log)
+        log, message_id = self._log, message.message_id
+        unmet = frozenset([e.message_id for e in message.causal_history if e.message_id not in log])
         odd = oddness(message, self._now(step).low, self.trace.declaration, self.revision.wire.max_lamport)
-        if any(self._log.is_open(entry.message_id) for entry in message.causal_history):
-            odd = odd or "a dependency on a message of which it is open whether it is in the log"
+        if not odd and log.is_open([entry.message_id for entry in message.causal_history]):
+            odd = "a dependency on a message of which it is open whether it is in the log"
         return Received(
             step,
             message,
             message.kind,
             own=message.sender_id == self.party.participant_id,
-            duplicate=self._is_regular(message.kind)
-            and (message.message_id in self._log or self._waits(message.message_id)),
+            duplicate=self._is_regular(message.kind) and (message_id in log or self._waits(message_id)),
             unmet=unmet,
-            unmet_buffered=frozenset(i for i in unmet if self._waits(i)),
+            unmet_buffered=frozenset([i for i in unmet if self._waits(i)]) if unmet else unmet,
             odd=odd,
             foreign_filter=message.bloom_filter is not None and self._filter_received(message) in (None, holds_nothing),
         )

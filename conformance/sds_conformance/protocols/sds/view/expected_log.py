@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sortedcontainers import SortedList
 
@@ -78,9 +78,9 @@ class ExpectedLog:
         """Has a sync message of that ID arrived, to be logged later?"""
         return message_id in self._waiting
 
-    def is_open(self, message_id: str) -> bool:
-        """Is it a message of which nobody can say whether, where, or since when, it is in the log?"""
-        return message_id in self._open
+    def is_open(self, message_ids: Iterable[str]) -> bool:
+        """Is any a message of which nobody can say whether, where, or since when, it is in the log?"""
+        return not self._open.isdisjoint(message_ids)
 
     @property
     def ids(self) -> set[str]:

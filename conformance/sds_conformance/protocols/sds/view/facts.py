@@ -155,26 +155,23 @@ class Received:
     foreign_filter: bool = False
     """It has a bloom filter that is not of the implementation's own kind."""
     delivered: list[Delivered] = field(default_factory=list)
+    # Every other check asks for these, of every message.
+    rejected: bool = field(init=False)
+    acceptable: bool = field(init=False)
+    """Ordinary content of somebody else that is not known yet."""
+    plain: bool = field(init=False)
+    """Acceptable in every respect: nothing about it is unusual."""
 
-    @property
-    def plain(self) -> bool:
-        """Acceptable in every respect: nothing about it is unusual."""
-        return self.acceptable and not self.foreign_filter
-
-    @property
-    def rejected(self) -> bool:
-        return self.step.answer == "rejected"
+    def __post_init__(self) -> None:
+        self.rejected = self.step.answer == "rejected"
+        self.acceptable = self.kind is Kind.CONTENT and not (self.own or self.duplicate or self.odd)
+        self.plain = self.acceptable and not self.foreign_filter
 
     @property
     def refusal(self) -> str:
         """How the implementation refused it, in words."""
         reason = self.step.reply.rejected.reason[:100] if self.step.reply is not None else ""
         return f"a refusal ({reason or 'no reason given'})"
-
-    @property
-    def acceptable(self) -> bool:
-        """Ordinary content of somebody else that is not known yet."""
-        return self.kind is Kind.CONTENT and not self.own and not self.duplicate and not self.odd
 
     @property
     def valid(self) -> bool:

@@ -83,6 +83,7 @@ def claimed_ids(view: ChannelView) -> Since:
     return _since(((r.step, r.message) for r in claimed), view.known_ids)
 
 
+@once
 def foreign_ids(view: ChannelView) -> set[str]:
     """IDs of own messages of other channels."""
     return {
@@ -103,8 +104,10 @@ def _never_logged(view: ChannelView) -> set[str]:
 
 def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
     """Those of the IDs, shown as in the log before a step, that another requirement keeps out of it."""
-    never = _never_logged(view)
-    return {message_id for message_id in ids if message_id in never or _is_waiting(view, message_id, before)}
+    never, waits = _never_logged(view), _waits(view)
+    if not (never or waits):
+        return set()
+    return {i for i in ids if i in never or (i in waits and _is_waiting(view, i, before))}
 
 
 def with_outsiders(view: ChannelView, sent: Sent) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 
+from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import LogItem, Sent
 from .histories import log_is_astray
@@ -68,18 +69,22 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
             yield sent.step, [items[message_id] for message_id in sent.history[::direction] if message_id in items]
 
 
-def neighbours(view: ChannelView) -> Iterator[Neighbours]:
+@once
+def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
     """All neighbours in all orders that were shown.
 
     A causal history may turn the order round (SDS-SEND-05): where the log is in order when it is shown after that, it
     tells of ties alone.
     """
     in_order = 0 if log_is_astray(view) else max((o.step.index for o in view.showing("log")), default=0)
+    found = []
     for step, known in shown_orders(view):
+        may_turn = step.command != "observe" and step.index < in_order
         for first, second in itertools.pairwise(known):
-            turned = step.command != "observe" and step.index < in_order and first.lamport != second.lamport
-            if first != second and not turned:
-                yield Neighbours(step, first, second)
+            turned = may_turn and first.lamport != second.lamport
+            if not turned and first != second:
+                found.append(Neighbours(step, first, second))
+    return tuple(found)
 
 
 def _direction(view: ChannelView) -> int:

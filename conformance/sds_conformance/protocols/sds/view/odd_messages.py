@@ -23,7 +23,6 @@ def in_another_layout(message: Message, channel_id: str) -> bool:
 
 def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: int = MAX_LAMPORT) -> str:
     """What is odd about a received message, "" for nothing; ``max_lamport`` is what the wire has room for."""
-    ids = [entry.message_id for entry in message.causal_history]
     lamport = message.lamport_timestamp or 0
     ahead = declared.limit("lamport_ahead_ms")
     if lamport > max_lamport - ROOM_AFTER:
@@ -37,10 +36,11 @@ def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: i
         return "content beyond the declared limit"
     if size > LARGEST_CONTENT:
         return "content beyond the size that every implementation must take"
-    if len(ids) > LARGEST_HISTORY:
+    if len(message.causal_history) > LARGEST_HISTORY:
         return "a causal history of more than 200 entries (AMB-47)"
     if len(message.repair_request) > LARGEST_HISTORY:
         return "a repair request of more than 200 entries (AMB-47)"
+    ids = [entry.message_id for entry in message.causal_history]
     if not message.message_id or "" in ids:
         return "an empty ID (AMB-46, AMB-51)"
     if len(message.message_id) > LARGEST_ID:

@@ -12,6 +12,21 @@ from .channel_view import ChannelView
 
 
 @once
+def _came(view: ChannelView) -> set[str]:
+    """What there is among the messages that came, refused ones too: looked for in one go, for each check wants it."""
+    out = set()
+    for r in (*view.received, *view.refused):
+        if r.unmet:
+            out.add("unmet")
+        if r.own:
+            out.add("own")
+        out.add(r.kind.value)
+    if any(r.duplicate for r in view.received):
+        out.add("again")
+    return out
+
+
+@once
 def _anybody(view: ChannelView) -> tuple[bool, bool]:
     """Is anything missing, and is anything asked for, at anybody in the channel? The same for all who are in it."""
     return any(each.repair.missing for each in view.everybody), any(each.repair.asked for each in view.everybody)
@@ -23,23 +38,25 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "syncs": lambda view: view.syncs,
     "ephemerals": lambda view: view.ephemerals,
     "outgoing": lambda view: view.sent or view.syncs,
+    "spoke": lambda view: view.sent or view.ephemerals,
     "copies": lambda view: view.copies,
     # What came.
     "arrived": lambda view: view.received or view.refused,
     "received": lambda view: view.received,
     "refused": lambda view: view.refused,
-    "unmet": lambda view: any(r.unmet for r in view.received) or any(r.unmet for r in view.refused),
-    "again-came": lambda view: any(r.duplicate for r in view.received),
-    "own-came": lambda view: any(r.own for r in view.received) or any(r.own for r in view.refused),
-    "sync-came": lambda view: _came(view, Kind.SYNC),
-    "ephemeral-came": lambda view: _came(view, Kind.EPHEMERAL),
+    "unmet": lambda view: "unmet" in _came(view),
+    "again-came": lambda view: "again" in _came(view),
+    "own-came": lambda view: "own" in _came(view),
+    "sync-came": lambda view: Kind.SYNC.value in _came(view),
+    "ephemeral-came": lambda view: Kind.EPHEMERAL.value in _came(view),
+    "came-elsewhere": lambda view: view.heard_elsewhere,
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
     # In the channel, by whoever is in it.
     "missing-anywhere": lambda view: _anybody(view.everybody[0])[0],
     "asked-anywhere": lambda view: _anybody(view.everybody[0])[1],
-    "any-sync": lambda view: view.syncs or _came(view, Kind.SYNC),
-    "any-ephemeral": lambda view: view.ephemerals or _came(view, Kind.EPHEMERAL),
+    "any-sync": lambda view: view.syncs or Kind.SYNC.value in _came(view),
+    "any-ephemeral": lambda view: view.ephemerals or Kind.EPHEMERAL.value in _came(view),
     # What was told and shown.
     "delivered": lambda view: view.delivered,
     "acks": lambda view: view.acks,
@@ -59,7 +76,3 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "incoming-shown": lambda view: view.showing("incoming"),
     "answers-shown": lambda view: view.showing("incoming_repairs"),
 }
-
-
-def _came(view: ChannelView, kind: Kind) -> bool:
-    return any(r.kind is kind for r in view.received) or any(r.kind is kind for r in view.refused)

@@ -14,6 +14,7 @@ from .dependencies import depends
 from .facts import Received
 
 
+@once
 def offered(view: ChannelView) -> list[Received]:
     """All that arrived, refused or not, in order."""
     return sorted(view.received + view.refused, key=lambda received: received.step.index)

@@ -11,7 +11,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Mention
+from ...view.facts import AckEvent, Mention
 from ...view.lateness import settled
 from ...view.repair_tracker import NEVER
 from ...view.resends import Gap, gaps, given_up, possibly_acknowledged
@@ -110,11 +110,14 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
     Where sync messages are logged like all others, nothing says that own ones are not outstanding.
     """
     syncs = {sent.message.message_id for sent in view.syncs} if view.revision.syncs_are_logged else set()
+    wrong: dict[int, list[AckEvent]] = {}
+    for ack in view.acks:
+        if not ack.outstanding and ack.message_id not in syncs:
+            wrong.setdefault(ack.step.index, []).append(ack)
     for received in view.received:
         if received.own or received.rejected:
             continue
-        told = (a for a in view.acks if a.step is received.step and a.message_id not in syncs)
-        signalled = [a for a in told if not a.outstanding]
+        signalled = wrong.get(received.step.index, [])
         strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
         if signalled or strangers:
             expected = "acknowledgements of own outstanding messages only"
@@ -141,7 +144,7 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
                 yield held(observed.step)
 
 
-@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions sent")
 def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
     """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
 

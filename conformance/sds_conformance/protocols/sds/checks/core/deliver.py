@@ -68,7 +68,10 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
     for pair in neighbours(view):
         if pair.tied or not pair.inserted_before:
             continue
-        yield judged(pair.step, pair.in_order, pair.expected, "the order of arrival")
+        if pair.in_order:
+            yield held(pair.step)
+        else:
+            yield violated(pair.step, pair.expected, "the order of arrival")
 
 
 @check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED, of="ties")
@@ -94,7 +97,8 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
     for observed in view.observed:
         ids = [entry.message_id for entry in observed.state.log.entries]
         double = _double(ids)
-        if double is not None or any(since.get(message_id, NEVER) < observed.step.index for message_id in ids):
+        again = since and any(since.get(message_id, NEVER) < observed.step.index for message_id in ids)
+        if double is not None or again:
             yield judged(
                 observed.step, double is None, f"{double!r} once in the log", f"{ids.count(double or '')} times"
             )
@@ -102,17 +106,20 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         if delivery.again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(delivery.step, f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24")
     for sent in view.outgoing:
-        others = outsiders(view, sent.history, sent.step.index)
-        named = [message_id for message_id in sent.history if message_id not in others]
-        double = _double(named)
+        double = _double(sent.history)
+        if double is not None:
+            others = outsiders(view, sent.history, sent.step.index)
+            double = _double([message_id for message_id in sent.history if message_id not in others])
         if double is not None:
             yield violated(sent.step, f"{double!r} once in causal_history", f"{sent.history.count(double)} times")
-        elif twice & set(sent.history):
+        elif not twice.isdisjoint(sent.history):
             yield held(sent.step)
 
 
 def _double(ids: Sequence[str]) -> str | None:
     """The first of the IDs that stands there twice, None if none does."""
+    if len(set(ids)) == len(ids):
+        return None
     counts = Counter(ids)
     return next((message_id for message_id in ids if counts[message_id] > 1), None)
 
@@ -144,10 +151,12 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
 
 
 def _judge(pair: Neighbours) -> Observation:
+    if pair.in_order:
+        return held(pair.step)
     first, second = pair.first.message_id, pair.second.message_id
     why = "equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first"
     expected, soft = f"{second!r} before {first!r} in the log: {why}", "AMB-88" if pair.in_utf16_order else ""
-    return judged(pair.step, pair.in_order, expected, f"{first!r} before {second!r}", soft)
+    return violated(pair.step, expected, f"{first!r} before {second!r}", soft)
 
 
 _HASH = re.compile("(?:[0-9a-f]{2}){4,}")

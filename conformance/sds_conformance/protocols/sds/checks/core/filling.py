@@ -10,6 +10,7 @@ from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, judged
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -47,6 +48,7 @@ class _Filling:
     """Own and ephemeral messages and copies: they may take room (AMB-19, AMB-36, AMB-112)."""
 
 
+@once
 def _entries(view: ChannelView) -> list[tuple[int, str]]:
     """All that may enter the filter, in order: the step, and the ID if it must enter."""
     own = [s.step.index for s in view.sent + view.ephemerals] + [copy.step.index for copy in view.copies]
@@ -55,6 +57,7 @@ def _entries(view: ChannelView) -> list[tuple[int, str]]:
     return sorted([*received, *((index, "") for index in own)])
 
 
+@once
 def _fillings(view: ChannelView) -> list[_Filling]:
     """All own messages with a filter, in order, with what came before each."""
     out: list[_Filling] = []
@@ -87,6 +90,8 @@ def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observ
 
     Only "once it reaches" its capacity may it be recomputed. That of what had to wait is SDS-RECV-04.
     """
+    if len(view.received) < FEW:
+        return
     room = NEARLY_FULL * view.configuration.bloom_capacity
     roomy = [f for f in _fillings(view) if f.received + f.others <= room] if room and reads_filters(view) else []
     holds = view.filter_of(_bytes(roomy[-1].sent)) if roomy else None

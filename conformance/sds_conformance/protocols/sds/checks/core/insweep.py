@@ -68,8 +68,10 @@ def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
     for received in view.received:
+        if not received.acceptable or not received.unmet:
+            continue
         entries = {entry.message_id for entry in surfaced(view, received.step)}
-        if received.acceptable and received.unmet and entries:
+        if entries:
             # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
             yield judged(received.step, met, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")

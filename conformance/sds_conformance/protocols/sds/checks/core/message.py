@@ -13,6 +13,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.facts import Received
 from ...view.histories import foreign_ids, outsiders, with_outsiders
 from ...view.lateness import may_be_delivered_late
 from ...view.refusals import offered
@@ -25,12 +26,13 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         if delivery.received is None or not delivery.received.message.content:
             continue
         content = delivery.received.message.content
-        expected = f"the {len(content)} bytes of content that were received"
-        seen = f"{len(delivery.content)} bytes delivered that differ from them"
         # Which of them wins is not said, and deduplication is a MAY (AMB-24, AMB-25).
         arrivals = (r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index)
-        met = any(delivery.content == arrival.message.content for arrival in arrivals)
-        yield judged(delivery.step, met, expected, seen)
+        if any(delivery.content == arrival.message.content for arrival in arrivals):
+            yield held(delivery.step)
+        else:
+            expected = f"the {len(content)} bytes of content that were received"
+            yield violated(delivery.step, expected, f"{len(delivery.content)} bytes delivered that differ from them")
 
 
 @check("SDS-MSG-10", of="outgoing")
@@ -39,9 +41,13 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         others = outsiders(view, sent.history, sent.step.index)
         for message_id in sent.history:
-            if message_id not in others:
+            if message_id in others:
+                continue
+            if message_id in view.known_ids:
+                yield held(sent.step)
+            else:
                 expected = "only IDs of messages of the channel in causal_history"
-                yield judged(sent.step, message_id in view.known_ids, expected, f"{message_id!r}, an ID of none")
+                yield violated(sent.step, expected, f"{message_id!r}, an ID of none")
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
@@ -105,13 +111,15 @@ def _is_left_of(hint: bytes, whole: bytes) -> bool:
 def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     """Content, sync, ephemeral messages and rebroadcasts carry the participant's own ID as sender."""
     everything = [(s.step, s.message) for s in view.sent + view.syncs + view.ephemerals]
+    own_id = view.party.participant_id
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
-        own_id = view.party.participant_id
-        expected = f"sender_id {own_id!r} in a {message.kind.value} message"
-        yield judged(step, message.sender_id == own_id, expected, f"{message.sender_id!r}")
+        if message.sender_id == own_id:
+            yield held(step)
+        else:
+            yield violated(step, f"sender_id {own_id!r} in a {message.kind.value} message", f"{message.sender_id!r}")
 
 
-@check("SDS-MSG-14")
+@check("SDS-MSG-14", of="spoke")
 def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     """IDs are non-empty and differ from all others, of the same and of other participants, for equal contents too."""
     if view.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
@@ -123,15 +131,10 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         for r in view.received
         if r.kind is Kind.CONTENT and not r.own and not r.duplicate
     ]
-    elsewhere = _all_sends(view.everybody[0])
-    messages += [
-        (step, step.first.message_id)
-        for step in elsewhere
-        if (step.participant, step.channel_id) != (view.party.name, view.channel_id) and step.first is not None
-    ]
+    me = (view.party.name, view.channel_id)
+    messages += [(step, message_id) for who, step, message_id in _all_sends(view.everybody[0]) if who != me]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
-        mine = (step.participant, step.channel_id) == (view.party.name, view.channel_id)
-        if step.command == "receive" or not mine:
+        if step.command == "receive" or (step.participant, step.channel_id) != me:
             first_use.setdefault(message_id, step.index)
         elif not message_id:
             yield violated(step, "a non-empty message_id", "an empty one")
@@ -145,9 +148,13 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
 
 
 @once
-def _all_sends(view: ChannelView) -> list[Step]:
-    """What anybody was asked to send without an ID."""
-    return [step for step in view.trace.steps if step.command == "send" and not _suggested(step)]
+def _all_sends(view: ChannelView) -> list[tuple[tuple[str, str], Step, str]]:
+    """What anybody was asked to send without an ID, in which channel, and the ID that it got."""
+    return [
+        ((step.participant, step.channel_id), step, step.first.message_id)
+        for step in view.trace.steps
+        if step.command == "send" and not _suggested(step) and step.first is not None
+    ]
 
 
 def _suggested(step: Step) -> bool:
@@ -162,9 +169,10 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             yield violated(sent.step, f"channel_id {view.channel_id!r}", f"{sent.message.channel_id!r}")
+        elif foreign is not None:
+            yield violated(sent.step, f"a causal history of channel {view.channel_id!r}", f"{foreign!r} of another")
         else:
-            expected = f"a causal history of channel {view.channel_id!r}"
-            yield judged(sent.step, foreign is None, expected, f"{foreign!r} of another")
+            yield held(sent.step)
 
 
 @check("SDS-MSG-17", of="outgoing")
@@ -199,10 +207,13 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
 def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
     """A sync message is accepted with its content unset and with its content of zero length."""
     for received in offered(view):
-        if received.kind is Kind.SYNC and received.valid:
+        if received.kind is not Kind.SYNC or not received.valid:
+            continue
+        if received.rejected:
             how = "unset" if received.message.content is None else "present with zero length"
-            expected = f"a sync message with content {how} to be accepted"
-            yield judged(received.step, not received.rejected, expected, "a refusal")
+            yield violated(received.step, f"a sync message with content {how} to be accepted", "a refusal")
+        else:
+            yield held(received.step)
 
 
 @check("SDS-MSG-20")
@@ -246,7 +257,7 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, not count, "no repair_request, for SDS-R is not in use", f"{count} entries")
 
 
-@check("SDS-MSG-15", pb.CAPABILITY_DELIVERED)
+@check("SDS-MSG-15", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
 def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
     """A message is delivered in the channel that it names, and in no other."""
     for step in view.trace.of(view.party.name):
@@ -288,17 +299,21 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     """
     for received in view.received:
         entries = received.message.causal_history
+        if not received.plain or received.unmet or not view.delivered:
+            continue
         dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
-        due = received.plain and not received.unmet and view.delivered and not may_be_delivered_late(view, received)
-        if dressed and due:
+        if dressed and not may_be_delivered_late(view, received):
             first = dressed[0].message_id
             expected = f"{first!r} to satisfy the dependency, whatever hint or sender stands beside it"
             yield judged(received.step, bool(received.delivered), expected, "no delivery")
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
-                expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
-                yield judged(sent.step, entry.sender_id in authors, expected, f"{entry.sender_id!r}")
+                if entry.sender_id in authors:
+                    yield held(sent.step)
+                else:
+                    expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
+                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
@@ -307,13 +322,27 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     for received in offered(view) if view.delivered else ():
         if not received.plain or received.unmet:
             continue
-        if received.step.received.text != view.revision.wire.encode(received.message):
+        if not _as_usual(view, received):
             if received.delivered:
                 yield held(received.step)
             elif received.rejected:
                 yield violated(received.step, "a legal protobuf encoding to be read like the usual one", "a refusal")
             else:
                 yield violated(received.step, "a legal protobuf encoding to be read like the usual one", "no delivery")
+
+
+def _as_usual(view: ChannelView, received: Received) -> bool:
+    """Is it encoded as the text's fields in their order are, and nothing else?"""
+    known, text = _known_encodings(view.everybody[0]), received.step.received.text
+    if text not in known:
+        known[text] = text == view.revision.wire.encode(received.message)
+    return known[text]
+
+
+@once
+def _known_encodings(_: ChannelView) -> dict[bytes, bool]:
+    """Kept by its bytes, for the same message comes to many."""
+    return {}
 
 
 @check("SDS-MSG-17", pb.CAPABILITY_RESEND, of="copies")

@@ -79,13 +79,13 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
             yield held(ticks[-1])
 
 
-@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions")
 def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """After an acknowledgement no copy follows."""
     return no_copies_after_acknowledgement(view)
 
 
-@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies sent")
 def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast does not advance the sender's own Lamport timestamp."""
     for sent, seen in moved_sends(view):
@@ -118,7 +118,13 @@ def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
     return possibly.since.index < gap.first.index and gap.second.index < possibly.undisturbed_until
 
 
-@check("SDS-OUTSWEEP-02", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check(
+    "SDS-OUTSWEEP-02",
+    pb.CAPABILITY_RESEND,
+    pb.CAPABILITY_RESEND_PERIOD,
+    pb.CAPABILITY_VIRTUAL_CLOCK,
+    of="mentions sent",
+)
 def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[Observation]:
     """Possibly acknowledged messages are sent again, and not at the intervals of unacknowledged ones."""
     c = view.configuration
@@ -151,7 +157,13 @@ def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | 
     return overdue if overdue is not None and runs_on(view, view.trace.steps[0], overdue) else None
 
 
-@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check(
+    "SDS-OUTSWEEP-03",
+    pb.CAPABILITY_RESEND,
+    pb.CAPABILITY_RESEND_PERIOD,
+    pb.CAPABILITY_VIRTUAL_CLOCK,
+    of="mentions sent",
+)
 def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged messages are sent again at shorter intervals than possibly acknowledged ones."""
     rare = [(gap, p.sent) for p in possibly_acknowledged(view) for gap in gaps(view, p.sent) if _undisturbed(p, gap)]

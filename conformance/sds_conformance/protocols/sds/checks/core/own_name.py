@@ -45,7 +45,7 @@ def its_name_enters_no_filter(view: ChannelView) -> Iterator[Observation]:
             yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter")
 
 
-@check("SDS-RECV-01", of="sent")
+@check("SDS-RECV-01", of="own-came sent")
 def its_name_moves_no_clock(view: ChannelView) -> Iterator[Observation]:
     """A timestamp that comes in the participant's own name does not move the local one.
 

@@ -104,12 +104,13 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         if not received.acceptable:
             continue
-        which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
         for sent, hit in _filters_after(view, received):
-            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
             if hit:
                 yield held(sent.step)
-            elif waits and hit is False:
+                continue
+            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
+            if waits and hit is False:
+                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
                 yield violated(sent.step, f"{which}, in the filter", "it is not in it")
 
 

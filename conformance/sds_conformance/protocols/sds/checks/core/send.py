@@ -156,9 +156,13 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
     """Messages with 0 to 200 entries in their causal history are taken."""
     for received in offered(view):
         if received.plain and not received.unmet:
-            count = len(received.message.causal_history)
-            expected = f"a message with {count} dependencies, all met, to be delivered"
-            yield judged(received.step, bool(received.delivered), expected, "nothing")
+            if received.delivered:
+                yield held(received.step)
+            else:
+                count = len(received.message.causal_history)
+                yield violated(
+                    received.step, f"a message with {count} dependencies, all met, to be delivered", "nothing"
+                )
 
 
 @check("SDS-SEND-07", of="sent")
@@ -329,7 +333,7 @@ def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
     return any((r.message.lamport_timestamp or 0) > most for r in before)
 
 
-@check("SDS-SEND-11")
+@check("SDS-SEND-11", of="outgoing")
 def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
 
@@ -338,8 +342,10 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """
     for sent in view.outgoing:
         expected = history_end(view, sent)
-        own = [item.message_id for item in sent.tail if item.own and item.message_id in (expected or ())]
-        if expected is None or not own or tied_at_the_edge(sent, expected):
+        if not expected:
+            continue
+        own = [item.message_id for item in sent.tail if item.own and item.message_id in expected]
+        if not own or tied_at_the_edge(sent, expected):
             continue
         everything_own = {item.message_id for item in sent.tail if item.own}
         if not everything_own.isdisjoint(sent.history):
@@ -349,8 +355,10 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     if not view.can(pb.CAPABILITY_DELIVERED):
         return
     for received in view.received:
+        if not received.plain or received.unmet:
+            continue
         ids = [entry.message_id for entry in received.message.causal_history]
-        known = received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids)
+        known = ids and all(view.own(message_id) for message_id in ids)
         # What broke down over it delivered nothing any more, and that is told as such.
         if known and received.step.reply is not None and not may_be_delivered_late(view, received):
             met = bool(received.delivered)

@@ -12,6 +12,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.filters import ENOUGH
 from ...view.histories import outsiders, with_outsiders
 from ...view.lateness import named_early
 from ...view.log_orders import neighbours
@@ -92,16 +93,29 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
     met |= view.arrivals.keys()
     foreign: dict[str, set[str]] = {}
-    passed = 0
+    steps, passed = _with_content(view.everybody[0]), 0
     for sent in view.outgoing:
         holds = view.filter_of(sent.message.bloom_filter)
         if holds is None:
             continue
-        for step in view.trace.steps[passed : sent.step.index - 1]:
-            _note_foreign_ids(view, step, met, foreign)
-        passed = sent.step.index - 1
+        while passed < len(steps) and steps[passed].index < sent.step.index:
+            _note_foreign_ids(view, steps[passed], met, foreign)
+            passed += 1
         for what, ids in foreign.items():
-            yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
+            if len(ids) >= ENOUGH:
+                yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
+
+
+@once
+def _with_content(view: ChannelView) -> list[Step]:
+    """The steps of anybody in which content comes, or is sent."""
+    content = Kind.CONTENT
+    return [
+        step
+        for step in view.trace.steps
+        if (step.command == "send" and any(sent.kind is content for sent in step.messages))
+        or (step.command == "receive" and (message := step.arrived) is not None and message.kind is content)
+    ]
 
 
 def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
@@ -120,7 +134,7 @@ def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[st
         out.setdefault("of missing dependencies", set()).update(missing)
 
 
-@check("SDS-STATE-08", pb.CAPABILITY_RESEND)
+@check("SDS-STATE-08", pb.CAPABILITY_RESEND, of="sent")
 def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged own messages are shown as such."""
     for observed in view.showing("outgoing"):
@@ -137,7 +151,7 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             yield held(copy.step)
 
 
-@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="received")
 def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Messages with unmet dependencies are in the incoming buffer: it shows them, or they are delivered later."""
     for received in view.received:
@@ -146,7 +160,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     for observed in view.observed:
         if observed.state.HasField("incoming"):
             kept = set(observed.state.incoming.message_ids)
-            for message_id in observed.buffered:
+            for message_id in sorted(observed.buffered):
                 if message_id in kept or _unmet_now(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
                     yield judged(observed.step, message_id in kept, expected, f"{sorted(kept)}")
@@ -175,9 +189,11 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         size = view.history_size or 0
         if sent.certain and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
             absent = next((item.message_id for item in sent.before if item.message_id not in sent.history), None)
-            expected = f"{absent!r} in the causal history, which has room for all of the log"
-            if absent is None or not with_outsiders(view, sent):
-                yield judged(sent.step, absent is None, expected, "not there")
+            if absent is None:
+                yield held(sent.step)
+            elif not with_outsiders(view, sent):
+                expected = f"{absent!r} in the causal history, which has room for all of the log"
+                yield violated(sent.step, expected, "not there")
     bound = view.trace.declaration.limit("log_entries")
     for observed in view.showing("log"):
         if bound is not None and len(observed.log) > bound:
@@ -199,7 +215,10 @@ def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
     for pair in neighbours(view):
         if pair.tied:
             continue
-        yield judged(pair.step, pair.in_order, pair.expected, "the other way round")
+        if pair.in_order:
+            yield held(pair.step)
+        else:
+            yield violated(pair.step, pair.expected, "the other way round")
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="unmentioned")
@@ -255,7 +274,7 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
         yield from (held(step) for step in later if step.index > mention.received.step.index)
 
 
-@check("SDS-STATE-15", pb.CAPABILITY_RESEND)
+@check("SDS-STATE-15", pb.CAPABILITY_RESEND, of="mentions")
 def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
     """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
@@ -273,7 +292,7 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         )
 
 
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="sent")
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="came-elsewhere sent")
 def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
     """What a message of one channel says of a message of another changes nothing there."""
     for step in view.trace.of(view.party.name):

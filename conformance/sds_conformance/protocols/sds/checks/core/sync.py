@@ -82,7 +82,7 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
         yield held(last)
 
 
-@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
     """Periodic sync messages are not sent at whatever rate the work runs, be there requests to send or not.
 
@@ -212,6 +212,8 @@ def meets_no_dependency(view: ChannelView, why: str, ids_since: IdsSince) -> Ite
 @check("SDS-SYNC-08", of="any-sync outgoing")
 def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
     """Sync messages do not enter bloom filters."""
+    if len(sync_ids(view)) < ENOUGH:
+        return
     for sent in view.outgoing:
         syncs = {message_id for message_id, since in sync_ids(view).items() if since < sent.step.index}
         holds = view.filter_of(sent.message.bloom_filter)

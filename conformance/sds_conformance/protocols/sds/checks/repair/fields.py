@@ -79,13 +79,14 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
             senders = [inner for inner in inside if inner.number == 3]
             if not authors or not all(authors) or outsiders(view, [message_id or ""], sent.step.index):
                 continue
+            if senders and senders[-1].value != b"" and text_of([senders[-1].value]) is not None:
+                yield held(sent.step)  # whose ID it is: SDS-R-FIELDS-01
+                continue
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
                 yield violated(sent.step, expected, "no such field", "AMB-87")
-            elif text_of([senders[-1].value]) is None:
-                yield violated(sent.step, expected, "a field 3 that is no string")
             else:
-                yield held(sent.step)  # whose ID it is: SDS-R-FIELDS-01
+                yield violated(sent.step, expected, "a field 3 that is no string")
 
 
 # ---- R-FIELDS --------------------------------------------------------------------------------------------------------
@@ -101,9 +102,13 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     for sent in view.repair.requesting if view.terms.on else ():
         for entry in sent.message.causal_history:
             authors = view.repair.authors(entry.message_id)
-            if entry.sender_id and authors and all(authors):
+            if not (entry.sender_id and authors and all(authors)):
+                continue
+            if entry.sender_id in authors:
+                yield held(sent.step)
+            else:
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
-                yield judged(sent.step, entry.sender_id in authors, expected, f"{entry.sender_id!r}")
+                yield violated(sent.step, expected, f"{entry.sender_id!r}")
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or not missing.senders:

@@ -94,13 +94,15 @@ def _last_word(view: ChannelView, side: Requester, missing: Missing) -> Step:
 def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
     """Participants with the same ID and terms that miss the same message wait equally long for it."""
     first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
-    for side in together(view):
-        terms = side.terms
-        for missing in side.wanted:
-            seen = side.offset(missing)
-            if seen is None:
-                continue
-            key = (terms.participant_id, terms.t_min_ms, terms.t_max_ms, missing.message_id)
+    wanted = [
+        ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
+        for side in together(view)
+        for missing in side.wanted
+    ]
+    often = Counter(key for key, _, _ in wanted)
+    for key, side, missing in wanted:
+        seen = side.offset(missing) if often[key] > 1 else None
+        if seen is not None:
             if key not in first:
                 first[key] = (side, missing, seen)
                 continue

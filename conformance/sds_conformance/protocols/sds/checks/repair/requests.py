@@ -128,7 +128,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, f"a request for {which}: {why}", "none")
 
 
-@check("SDS-R-STATE-09", *TIMED)
+@check("SDS-R-STATE-09", *TIMED, of="missing")
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
     """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
     return _asked_for_at_all(requester(view)) if asks_for_anything(view) else iter(())

@@ -212,7 +212,7 @@ def _changed(before: Observed, after: Observed) -> str:
     return ""
 
 
-@check("SDS-R-SWEEP-05", *TIMED, of="outgoing")
+@check("SDS-R-SWEEP-05", *TIMED, of="asked outgoing")
 def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
     """The own message after an answer carries the timestamp that it would have carried without it.
 
