@@ -71,6 +71,10 @@ class Knowledge:
     def __init__(self) -> None:
         self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
         """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
+        self._with_key: dict[object, set[str]] = {}
+        """The uuids of the records that ever had a key, by key."""
+        self.conflicts: list[int] = []
+        """The indices of the steps from which on two records, or two versions of one, are in conflict."""
 
     @property
     def _history(self) -> dict[str, list[Held]]:
@@ -97,16 +101,26 @@ class Knowledge:
     def forget(self, step: Step) -> None:
         """The peer is opened without anything that it knew."""
         self._eras.append((step.index, {}))
+        self._with_key = {}
 
-    def rivals(self, uuid: str) -> list[Held]:
-        """Other records that are there with the same key, as far as it was read."""
-        own = self.now(uuid)
-        keys = {key for key, _, deleted in _contents(own) if not deleted} if own is not None else set()
-        others = (held for other in self._history if other != uuid and (held := self.now(other)) is not None)
-        return [held for held in others if any(not gone and key in keys for key, _, gone in _contents(held))]
+    def rivals(self, uuid: str) -> set[str]:
+        """Other records that may be there with the same key, as far as it was read."""
+        keys = _keys(self.now(uuid))
+        others = {other for key in keys for other in self._with_key.get(key, ())} - {uuid}
+        return {other for other in others if keys & _keys(self.now(other))}
 
     def put(self, uuid: str, held: Held) -> None:
+        """From a step on, something else is there of a record."""
         self._history.setdefault(uuid, []).append(held)
+        for key in _keys(held):
+            self._with_key.setdefault(key, set()).add(uuid)
+        if held.conflict:
+            self.conflicts.append(held.step.index)
+        if rivals := self.rivals(uuid):
+            # Whoever loses a key may be hidden, deleted, or given another one (CA-8).
+            self.conflicts.append(held.step.index)
+            for other in (uuid, *rivals):
+                self._unsettle(other, held.step)
 
     def arrive(self, update: Update, must_not: str, may_not: str) -> Arrival:
         """An update comes. What must be refused changes nothing; what may be leaves open what is there."""
@@ -134,11 +148,10 @@ class Knowledge:
         shown = (change.shown,) if change.shown is not None else ()
         self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
 
-    def unsettle(self, uuid: str, step: Step) -> None:
-        """Something else may become of a record than what is there."""
-        held = self.now(uuid)
-        if held is not None and held.sure:
-            self.put(uuid, replace(held, step=step, sure=False))
+    def _unsettle(self, uuid: str, step: Step) -> None:
+        held = self._history[uuid][-1]
+        if held.sure:
+            self._history[uuid].append(replace(held, step=step, sure=False))
 
     def show(self, update: Update) -> None:
         """The peer shows a version of its own that no command explains: what it has, it has."""
@@ -168,8 +181,10 @@ def _outcome(held: Held | None, update: Update) -> str:
     return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
 
 
-def _contents(held: Held) -> Iterator[tuple[object, object, bool]]:
-    for update in held.candidates:
-        yield update.content
+def _keys(held: Held | None) -> set[object]:
+    """The keys that a record may have, none if it is deleted."""
+    if held is None:
+        return set()
     if not held.candidates and held.change is not None:
-        yield held.change.key, held.change.value, held.change.kind == "delete"
+        return set() if held.change.kind == "delete" else {held.change.key}
+    return {update.key for update in held.candidates if not update.deleted and update.key is not None}

@@ -72,7 +72,9 @@ def links_of(trace: Trace, participant: str) -> list[LinkView]:
                     updates.append(Update(message, connection, step))
                 elif reads_as_request(message):
                     requests.append(Request(message, connection, step))
+        doubts = [request.step.index for request in link.requests if request.since is None]
         if connection.arrived.broken is not None:
-            link.doubt = connection.arrived.broken.step
+            doubts.append(connection.arrived.broken.step)
+        link.doubt = min(doubts, default=None)
         out.append(link)
     return out
