@@ -55,7 +55,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
                 yield judged(update.step, met, expected, seen)
 
 
-@check("CSDB-16", pb.CAPABILITY_READ_ONLY, of="reads-only received shown")
+@check("CSDB-16", pb.CAPABILITY_READ_ONLY, of="reads-only received")
 def readers_take_what_is_signed_alone(view: PeerView) -> Iterator[Observation]:
     """A read-only peer keeps nothing that comes from a read-write one without a signature."""
     yield from not_kept(

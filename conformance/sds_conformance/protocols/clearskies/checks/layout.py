@@ -25,7 +25,7 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
     """Key and value go over the wire as the application wrote them."""
     for change in view.changes:
         update = change.shown
-        if update is None or change.kind == "delete" or update.deleted:
+        if update is None or change.kind == "delete" or update.deleted or view.in_conflict(update.step):
             continue
         if update.key != change.key:
             if change.kind == "put":
@@ -128,10 +128,11 @@ def times_are_iso_8601(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-12", of="sent")
 def clocks_are_there(view: PeerView) -> Iterator[Observation]:
-    """Every update has a vector clock, and its writer is in it."""
+    """Every update has a vector clock, an object, and its writer is in it."""
     for update in view.sent:
-        if "vector_clock" not in update.members:
-            yield violated(update.step, f"a vector clock in {view.named(update)}", "none")
+        said = update.members.get("vector_clock")
+        if not isinstance(said, dict):
+            yield violated(update.step, f"a vector clock in {view.named(update)}", _quoted(said) if said else "none")
         elif update.clock is not None and update.by is not None:
             met = update.by in update.clock
             expected = f"a vector clock that counts the change of {view.name(update.by)}"

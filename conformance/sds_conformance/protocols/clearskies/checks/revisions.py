@@ -15,10 +15,7 @@ from ..view.peer_view import Counted, PeerView
 @check("CSDB-25", of="own")
 def revisions_start_with_one(view: PeerView) -> Iterator[Observation]:
     """The first local change has the revision 1 or 2."""
-    for change in view.changes[:1]:
-        seen = change.shown.rev if change.shown is not None else None
-        if seen is not None and not view.in_conflict(change.step) and view.opened_afresh(change.step):
-            yield judged(change.step, seen in (1, 2), "revision 1 or 2 for the first change", f"{seen}")
+    yield from _first(view, after_others=False)
 
 
 @check("CSDB-25", pb.CAPABILITY_WIDE_INTEGERS, of="received shown")
@@ -54,9 +51,21 @@ def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-28", of="own received")
 def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     """The own revision grows by one, however many changes of others came meanwhile."""
+    yield from _first(view, after_others=True)
     for counted in view.counted_changes:
         if _meanwhile(view, counted):
             yield from _counted(counted)
+
+
+def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
+    """The first change has 1 or 2 (CA-4), be it before or after what others have changed."""
+    for change in view.changes[:1]:
+        seen = change.shown.rev if change.shown is not None else None
+        came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
+        alone = view.opened_afresh(change.step) and not view.in_conflict(change.step)
+        if seen is not None and alone and came is after_others:
+            met = seen <= 2 if after_others else seen in (1, 2)
+            yield judged(change.step, met, "revision 1 or 2 for the first change", f"{seen}")
 
 
 def _meanwhile(view: PeerView, counted: Counted) -> bool:

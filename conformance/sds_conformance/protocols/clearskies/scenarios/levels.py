@@ -15,6 +15,7 @@ def a_writer_to_a_writer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     link.say(bob.sign(bob.update("two", 2)))
     link.say(bob.update("three", 3))
     look(alice)
+    stage.advance(1_000)
     link.say(bob.sign(bob.update("one", 4)))
     link.say(bob.update("two", deleted=True))
     look(alice)

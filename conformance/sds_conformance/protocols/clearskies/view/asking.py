@@ -39,7 +39,9 @@ def askings(view: PeerView) -> list[Asking]:
                 least[str(update.by)] = max(update.rev or 0, least.get(str(update.by), 0))
         most: dict[str, int] = {}
         for arrival in view.arrivals:
-            if arrival.step.index <= request.step.index and not arrival.must_not and arrival.update.by is not None:
+            if arrival.step.index > request.step.index or arrival.update.by is None:
+                continue
+            if not arrival.must_not or arrival.update.version in view.leaked:
                 most[arrival.update.by] = max(arrival.update.rev or 0, most.get(arrival.update.by, 0))
         out.append(Asking(request.step, request.since, least, most))
     return out

@@ -54,7 +54,7 @@ class Change:
 def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     """The changes in the steps of a peer; ``own`` are the first copies of its own versions, as they were sent.
 
-    A copy is known by what it says, or else by being sent at once.
+    A copy is known by what it says, or else by being sent at once, or by being of the record that was last changed so.
     """
     changes = [change for step in steps if (change := _change(step)) is not None]
     left = list(own)
@@ -63,10 +63,18 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
         left = [update for update in left if update is not change.shown]
     for change in changes:
         if change.shown is None:
-            at_once = (u for u in left if u.step is change.step and change.step.uuid in ("", u.uuid))
-            change.shown = next(at_once, None)
+            change.shown = next((update for update in left if _belongs(update, change, changes)), None)
             left = [update for update in left if update is not change.shown]
     return changes
+
+
+def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
+    """Is an update that of a change, although it says something else?"""
+    uuid = change.step.uuid
+    if update.step is change.step:
+        return uuid in ("", update.members.get("uuid"))
+    later = [c for c in changes if change.step.index < c.step.index <= update.step.index and c.step.uuid == uuid]
+    return bool(uuid) and update.uuid == uuid and change.step.index < update.step.index and not later
 
 
 def written(request: pb.Request) -> Any:

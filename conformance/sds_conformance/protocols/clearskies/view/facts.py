@@ -118,7 +118,9 @@ class Update:
             return "deleted is no boolean"
         read = (self.key, self.uuid, self.by, self.rev, self.time, self.clock)
         parsed = zip((name for name in FIELDS if name != "value"), read, strict=True)
-        return next((f"its {name} is none" for name, found in parsed if found is None), "")
+        if wrong := [name for name, found in parsed if found is None]:
+            return f"its {wrong[0]} is none"
+        return "its revision is 0, and the counter starts with one" if self.rev == 0 else ""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class LinkView:
     @property
     def subscribed(self) -> int | None:
         """Index of the step from which on the other end gets all updates; None if it has not asked."""
-        return self.requests[0].step.index if self.requests else None
+        return next((request.step.index for request in self.requests if request.since is not None), None)
 
     def there(self, step: Step) -> bool:
         """Was it there when that step was done?"""

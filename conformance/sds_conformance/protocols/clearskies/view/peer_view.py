@@ -115,10 +115,10 @@ class PeerView:
     @cached_property
     def own(self) -> list[Update]:
         """The first copy of each version that it sent as its own, by revision."""
-        first: dict[Version, Update] = {}
+        first: dict[tuple[str, int], Update] = {}
         for update in self.sent:
-            if update.by == self.peer_id and update.version is not None:
-                first.setdefault(update.version, update)
+            if update.by == self.peer_id and update.rev is not None:
+                first.setdefault((str(update.members.get("uuid")), update.rev), update)
         return sorted(first.values(), key=lambda update: (update.rev or 0, update.step.index))
 
     @cached_property
@@ -213,6 +213,21 @@ class PeerView:
     @cached_property
     def _together(self) -> dict[int, list[Update]]:
         return _by_step(self.received)
+
+    @cached_property
+    def refused(self) -> list[Arrival]:
+        """What must be refused, and did not come in its own right as well."""
+        taken = {arrival.update.version for arrival in self.arrivals if not arrival.must_not}
+        return [
+            a for a in self.arrivals if a.must_not and a.update.version is not None and a.update.version not in taken
+        ]
+
+    @cached_property
+    def leaked(self) -> set[Version | None]:
+        """Of these the versions of which there is a trace afterwards: what comes of that is another matter."""
+        traces = {update.version for update in self.sent}
+        traces |= {seen.version for shown in self.shown for seen in shown.records.values()}
+        return traces & {arrival.update.version for arrival in self.refused}
 
     @cached_property
     def shown(self) -> list[Shown]:

@@ -42,7 +42,7 @@ class Owed:
 def changes_owed(view: PeerView) -> list[Owed]:
     """The changes of its application, for each link whose other end had asked."""
     out = []
-    for change in view.changes:
+    for change in view.changes if view.writes else ():
         for link in _subscribed(view, change.step):
             copies = tuple(u for u in link.sent if u.step.index >= change.step.index and change.is_shown_by(u))
             due = None if copies else _due(view, change, link)
