@@ -73,6 +73,8 @@ class Knowledge:
         """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
+        self._sent: dict[str, Update] = {}
+        """By uuid: what the peer has sent last."""
         self.conflicts: list[int] = []
         """The indices of the steps from which on two records, or two versions of one, are in conflict."""
 
@@ -126,9 +128,7 @@ class Knowledge:
         """An update comes. What must be refused changes nothing; what may be leaves open what is there."""
         uuid = update.uuid
         held = self.now(uuid) if uuid is not None else None
-        outcome = (
-            "refused" if must_not else "open" if uuid is None or update.version is None else _outcome(held, update)
-        )
+        outcome = "refused" if must_not else self._outcome(held, update)
         if may_not and outcome not in ("refused", "present"):
             outcome = "open"
         arrival = Arrival(update, must_not, may_not, held, outcome)
@@ -148,6 +148,39 @@ class Knowledge:
         shown = (change.shown,) if change.shown is not None else ()
         self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
 
+    def send(self, update: Update) -> None:
+        """The peer sends a record, by which it shows its clock."""
+        if update.uuid is not None:
+            self._sent[update.uuid] = update
+
+    def _outcome(self, held: Held | None, update: Update) -> str:
+        """What the text says becomes of an update, where that is sure."""
+        if update.version is None:
+            return "open"
+        if held is None:
+            return "new"
+        if held.sure and update.version in held.versions:
+            return "present"
+        if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
+            return "open"
+        if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
+            return "newer" if self._is_surely_newer(held, update) else "open"
+        if not held.sure:
+            return "open"
+        return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
+
+    def _is_surely_newer(self, held: Held, update: Update) -> bool:
+        """Does an update replace what is there, also where that was counted when it came and went?
+
+        By rules 3 and 4, to the letter, who has received a record counts that in its clock: then a change that does not
+        know of it is concurrent, of which the one with the larger update_time is there afterwards.
+        """
+        sent = self._sent.get(str(update.uuid))
+        if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
+            return held.candidates[0].clock != update.clock
+        times = [candidate.time for candidate in held.candidates]
+        return update.time is not None and all(time is not None and time < update.time for time in times)
+
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]
         if held.sure:
@@ -164,21 +197,6 @@ class Knowledge:
 def _last(history: list[Held], index: int) -> Held | None:
     place = bisect_right(history, index, key=lambda held: held.step.index)
     return history[place - 1] if place else None
-
-
-def _outcome(held: Held | None, update: Update) -> str:
-    """What the text says becomes of an update, where that is sure."""
-    if held is None:
-        return "new"
-    if held.sure and update.version in held.versions:
-        return "present"
-    if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
-        return "open"
-    if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
-        return "newer" if held.candidates[0].clock != update.clock else "open"
-    if not held.sure:
-        return "open"
-    return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
 
 
 def _keys(held: Held | None) -> set[object]:

@@ -240,14 +240,16 @@ class PeerView:
         known = Knowledge()
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
-        came, went = _by_step(self.received), _by_step(self.unexplained)
+        came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
         stores: set[str] = set()
         for step in self.steps:
             arrivals += [self._arrive(known, update) for update in came.get(step.index, ())]
             if (change := made.get(step.index)) is not None and change.uuid:
                 known.write(change.uuid, change)
-            for update in went.get(step.index, ()):
+            for update in resolved.get(step.index, ()):
                 known.show(update)
+            for update in went.get(step.index, ()):
+                known.send(update)
             if step.command == "open":
                 if (store := step.request.open.store) not in stores or not store:
                     known.forget(step)
