@@ -53,7 +53,8 @@ class Arrival:
     held: Held | None
     """What was there when it came."""
     outcome: str
-    """``new``, ``present``, ``older``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not sure."""
+    """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not
+    sure."""
 
     @property
     def step(self) -> Step:
@@ -68,13 +69,16 @@ class Arrival:
 class Knowledge:
     """What a peer knows, step by step."""
 
-    def __init__(self) -> None:
+    def __init__(self, peer_id: str) -> None:
+        """``peer_id`` is that of the peer."""
+        self._peer_id = peer_id
         self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
         """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
         self._sent: dict[str, Update] = {}
-        """By uuid: what the peer has sent last."""
+        """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
+        that since then."""
         self.conflicts: list[int] = []
         """The indices of the steps from which on two records, or two versions of one, are in conflict."""
 
@@ -99,6 +103,10 @@ class Knowledge:
 
     def _era(self, index: int) -> dict[str, list[Held]]:
         return next(history for began, history in reversed(self._eras) if began <= index)
+
+    def same_era(self, one: int, other: int) -> bool:
+        """Is what was known after one step still known after another, for all that the peer was opened again?"""
+        return self._era(one) is self._era(other)
 
     def forget(self, step: Step) -> None:
         """The peer is opened without anything that it knew."""
@@ -134,10 +142,11 @@ class Knowledge:
         arrival = Arrival(update, must_not, may_not, held, outcome)
         if uuid is None:
             return arrival
+        self._sent.pop(uuid, None)
         match outcome:
             case "new" | "newer":
                 self.put(uuid, Held(update.step, (update,), sure=True))
-            case "conflict" | "open":
+            case "conflict" | "equal" | "open":
                 before = held.candidates if held is not None else ()
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
                 self.put(uuid, Held(update.step, (update, *before), sure=False, conflict=conflict))
@@ -149,8 +158,8 @@ class Knowledge:
         self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
 
     def send(self, update: Update) -> None:
-        """The peer sends a record, by which it shows its clock."""
-        if update.uuid is not None:
+        """The peer sends a record. What has its number in it shows how far that has counted."""
+        if update.uuid is not None and self._peer_id in (update.clock or {}):
             self._sent[update.uuid] = update
 
     def _outcome(self, held: Held | None, update: Update) -> str:
@@ -163,11 +172,15 @@ class Knowledge:
             return "present"
         if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
             return "open"
+        if held.sure and held.candidates[0].clock == update.clock:
+            return "equal"
         if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
             return "newer" if self._is_surely_newer(held, update) else "open"
         if not held.sure:
             return "open"
-        return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
+        if dominates(held.candidates[0].clock, update.clock):
+            return "older"
+        return "conflict" if self._is_surely_concurrent(held, update) else "open"
 
     def _is_surely_newer(self, held: Held, update: Update) -> bool:
         """Does an update replace what is there, also where that was counted when it came and went?
@@ -177,9 +190,14 @@ class Knowledge:
         """
         sent = self._sent.get(str(update.uuid))
         if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
-            return held.candidates[0].clock != update.clock
+            return True
         times = [candidate.time for candidate in held.candidates]
         return update.time is not None and all(time is not None and time < update.time for time in times)
+
+    def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
+        """Does an update know of something that is new here, other than what the peer itself may have counted?"""
+        there = held.candidates[0].clock or {}
+        return any(n > there.get(member, 0) for member, n in (update.clock or {}).items() if member != self._peer_id)
 
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]
