@@ -122,7 +122,7 @@ def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
     then, and of the change that its application makes next."""
     out: list[tuple[Fate, Step, VectorClock]] = []
     for fate in fates(view):
-        if fate.meeting.arrival.outcome != "conflict":
+        if fate.meeting.arrival.outcome != "conflict" or fate.meeting.signalled is False:
             continue
         end = fate.shown.step.index
         for step, uuid, clock in clocks_shown(view):
@@ -169,20 +169,24 @@ class Compared:
 
     @property
     def right(self) -> tuple[bool, bool]:
-        return before(self.one, self.other), before(self.other, self.one)
+        return _relation(self.one, self.other)
 
     @property
-    def as_doubles(self) -> tuple[bool, bool]:
-        """What somebody says who keeps numbers as doubles."""
-        one, other = ({m: int(float(n)) for m, n in clock.items()} for clock in (self.one, self.other))
-        return before(one, other), before(other, one)
-
-    @property
-    def without_absent(self) -> tuple[bool, bool]:
-        """What somebody says who looks at the members alone that both have."""
+    def about(self) -> str:
+        """What the answer can be wrong about, ``wide`` numbers, ``absent`` members or other ``numbers``: where that of
+        somebody who does not know of the first two would be another one, it is about these if it is such an answer."""
+        doubles = [{m: int(float(n)) for m, n in clock.items()} for clock in (self.one, self.other)]
+        if (as_doubles := _relation(*doubles)) != self.right and self.said in (self.right, as_doubles):
+            return "wide"
         common = self.one.keys() & self.other.keys()
-        one, other = ({m: n for m, n in clock.items() if m in common} for clock in (self.one, self.other))
-        return before(one, other), before(other, one)
+        both = [{m: n for m, n in clock.items() if m in common} for clock in (self.one, self.other)]
+        if (of_both := _relation(*both)) != self.right and self.said in (self.right, of_both):
+            return "absent"
+        return "numbers"
+
+
+def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:
+    return before(one, other), before(other, one)
 
 
 @once

@@ -2,7 +2,8 @@
 
 The rules of section "Conflicts", applied to what the peer has seen. Where the text leaves the outcome to applications,
 or where something may have been refused, nothing is sure until something comes that descends from all that may be
-there. What the peer itself shows is taken over as soon as it differs: one fault is told once.
+there. So it is where the clocks alone decide, and the times say otherwise, or something came that changes nothing: what
+is wrong then is told there. What the peer itself shows is taken over as soon as it differs: one fault is told once.
 """
 
 from __future__ import annotations
@@ -145,8 +146,10 @@ class Knowledge:
         self._sent.pop(uuid, None)
         match outcome:
             case "new" | "newer":
-                self.put(uuid, Held(update.step, (update,), sure=True))
-            case "conflict" | "equal" | "open":
+                self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
+            case "older" | "equal" if held is not None:
+                self.put(uuid, replace(held, step=update.step, candidates=(*held.candidates, update), sure=False))
+            case "conflict" | "open":
                 before = held.candidates if held is not None else ()
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
                 self.put(uuid, Held(update.step, (update, *before), sure=False, conflict=conflict))
@@ -191,8 +194,7 @@ class Knowledge:
         sent = self._sent.get(str(update.uuid))
         if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
             return True
-        times = [candidate.time for candidate in held.candidates]
-        return update.time is not None and all(time is not None and time < update.time for time in times)
+        return _is_later(update, held)
 
     def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
         """Does an update know of something that is new here, other than what the peer itself may have counted?"""
@@ -210,6 +212,12 @@ class Knowledge:
             held = self.now(update.uuid)
             if held is None or update.version not in held.versions or not held.sure:
                 self.put(update.uuid, Held(update.step, (update,), sure=True))
+
+
+def _is_later(update: Update, held: Held | None) -> bool:
+    """Has an update a larger update_time than all that may be there?"""
+    times = [candidate.time for candidate in held.candidates] if held is not None else []
+    return update.time is not None and all(time is not None and time < update.time for time in times)
 
 
 def _last(history: list[Held], index: int) -> Held | None:
