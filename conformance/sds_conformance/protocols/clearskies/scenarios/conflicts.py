@@ -90,15 +90,23 @@ def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: Scri
     look(alan)
 
 
-@scenario("38", "40", "54")
-def two_makers_of_one_key(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
-    """Two peers that cannot hear each other make records with the same keys; then they are connected."""
-    for actor in (alice, alan):
-        tell(listening(actor, bob), bob.update("lamp", actor.name))
-    alice.put("door", "of alice")
-    alan.after(HOUR_MS).put("door", "of alan")
-    alan.after(HOUR_MS).put("gate", "of alan")
-    alice.after(HOUR_MS).put("gate", "of alice")
+@scenario("38", "39", "40", "51", "52", "54")
+def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
+    """Two peers that cannot hear each other make records with the same keys, and change those of a third one; then they
+    are connected."""
+    told = [listening(actor, bob) for actor in (alice, alan)]
+    for key in ("lamp", "bell"):
+        frame = bob.update(key, "of bob")
+        for link in told:
+            tell(link, frame)
+    for key, first, second in (
+        ("door", alice, alan),
+        ("gate", alan, alice),
+        ("lamp", alice, alan),
+        ("bell", alan, alice),
+    ):
+        first.after(1_000).put(key, f"of {first.name}")
+        second.after(HOUR_MS).put(key, f"of {second.name}")
     stage.settle()
     alice.link(alan)
     stage.settle()

@@ -169,10 +169,13 @@ def _end(view: PeerView, meeting: Meeting) -> int:
     """The index of the step in which something else happens to what met; one more than that of the last if nothing
     does."""
     first, keys = meeting.step.index, {meeting.incoming.key, meeting.there.key}
+    both = {meeting.incoming.version, meeting.there.version}
     came = (
         a.step.index
         for a in view.arrivals
-        if a.step.index > first and (a.update.uuid in meeting.uuids or a.update.key in keys)
+        if a.step.index > first
+        and (a.update.uuid in meeting.uuids or a.update.key in keys)
+        and a.update.version not in both
     )
     made = (
         change.step.index
