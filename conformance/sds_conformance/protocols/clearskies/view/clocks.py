@@ -18,7 +18,7 @@ from ....judging.once import once
 from .authority import SAFE_INTEGER
 from .changes import Change
 from .facts import Update
-from .meetings import Fate, change_after, declined, fates
+from .meetings import Fate, change_after, declined, fates, shown_after
 from .peer_view import PeerView
 
 
@@ -105,9 +105,8 @@ def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
 def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
     """The clocks of records as the peer sends them and shows them, with their uuids; what it repeats byte by byte has
     the clock of who wrote it (CA-2)."""
-    repeated = {update.message.body.raw for update in view.received}
     for update in view.sent:
-        if update.uuid is not None and update.clock is not None and update.message.body.raw not in repeated:
+        if update.uuid is not None and update.clock is not None and not _is_repeated(view, update):
             yield update.step, update.uuid, update.clock
     for shown in view.shown:
         if not shown.on_the_wire:
@@ -118,19 +117,31 @@ def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
 
 @once
 def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
-    """What two versions in conflict came to, and each clock in which that shows: of what the peer sends or shows of it
-    then, and of the change that its application makes next."""
+    """What two versions in conflict came to, and each clock in which that shows: of what the peer shows of it to who
+    asks then, and of the change that its application makes next."""
     out: list[tuple[Fate, Step, VectorClock]] = []
     for fate in fates(view):
         if fate.meeting.arrival.outcome != "conflict" or fate.meeting.signalled is False:
             continue
-        end = fate.shown.step.index
-        for step, uuid, clock in clocks_shown(view):
-            if uuid == fate.meeting.incoming.uuid and fate.meeting.step.index < step.index <= end:
-                out.append((fate, step, clock))
+        uuid = str(fate.meeting.incoming.uuid)
+        for shown in shown_after(view, fate.meeting):
+            seen, link = shown.records.get(uuid), shown.link
+            window = range(shown.asked.index, shown.step.index + 1)
+            copies = [u for u in link.sent if u.uuid == uuid and u.step.index in window] if link is not None else []
+            if seen is not None and seen.clock and not any(_is_repeated(view, update) for update in copies):
+                out.append((fate, shown.step, seen.clock))
         if (change := change_after(view, fate.meeting)) is not None and change.clock is not None:
             out.append((fate, change.step, change.clock))
     return out
+
+
+def _is_repeated(view: PeerView, update: Update) -> bool:
+    return update.message.body.raw in _bodies_received(view)
+
+
+@once
+def _bodies_received(view: PeerView) -> set[bytes]:
+    return {update.message.body.raw for update in view.received}
 
 
 def lacks(clock: VectorClock, other: VectorClock | None, me: str) -> tuple[str, int] | None:
