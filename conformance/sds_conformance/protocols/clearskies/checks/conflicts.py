@@ -131,10 +131,14 @@ def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-40", of="received")
 def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
     """A record is not refused because another one has its key."""
-    for meeting in keys_met(view):
+    met = keys_met(view)
+    rivals = {id(meeting.arrival) for meeting in met}
+    alone = [arrival for arrival in view.arrivals if arrival.outcome == "new" and id(arrival) not in rivals]
+    declines = any(declined(view, arrival) for arrival in alone)
+    for meeting in met:
         if not declined(view, meeting.arrival):
             yield held(meeting.step)
-        elif takes_updates(view):
+        elif takes_updates(view) and not declines:
             key, uuid = meeting.incoming.key, meeting.there.uuid
             yield violated(meeting.step, f"a second record with the key {key!r}, beside {uuid}", "it is refused")
 
