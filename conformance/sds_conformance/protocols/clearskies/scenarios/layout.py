@@ -62,8 +62,8 @@ def keys_and_values_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer, car
 
 @scenario("08", "10", long=True)
 def many_records(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
-    """Two peers make two hundred records each."""
-    for number in range(200):
+    """Two peers make fifty records each."""
+    for number in range(50):
         alice.put(f"of alice {number}", number)
         alan.put(f"of alan {number}", number)
     listening(alice, bob)
