@@ -195,11 +195,11 @@ class _Records(Peer):
         clock = {peer_id: int(float(number)) for peer_id, number in kept.record.vector_clock.items()}
         return replace(kept, record=replace(kept.record, vector_clock=clock))
 
-    @fault(Peer.refuse_unauthorised, "42", "refuses updates whose revision is not that in the clock of their writer")
-    def takes_revisions_for_clocks(self, link: Link, update: Record, message: Message) -> None:
+    @fault(Peer.refuse_unauthorised, "42", "refuses updates whose writer has counted more than twice for each revision")
+    def bounds_clocks_by_revisions(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
-        if update.last_updated_rev != update.vector_clock.get(update.last_updated_by, 0):
-            raise MalformedMessage("the revision is another than that of the vector clock")
+        if update.vector_clock.get(update.last_updated_by, 0) > 2 * update.last_updated_rev:
+            raise MalformedMessage("the number in the vector clock is too large for that revision")
 
 
 @mutants
@@ -288,3 +288,14 @@ class _Clocks(LogicalClock):
     def takes_clocks_as_they_come(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         _, ticks = super().received(current, incoming)
         return incoming, ticks
+
+
+@mutant("44", "does not count its changes of a record that it has sent, nor that it sends them")
+class KeepsTheClockOfWhatItChanges(LogicalClock):
+    def changed(self, current: Kept | None) -> VectorClock:
+        own = current is not None and self.peer_id in current.record.vector_clock
+        return current.record.vector_clock if current is not None and own else super().changed(current)
+
+    def sent(self, kept: Kept) -> Kept:
+        again = kept.record.vector_clock.get(self.peer_id, 0) > 1
+        return replace(kept, sent=True) if again else super().sent(kept)

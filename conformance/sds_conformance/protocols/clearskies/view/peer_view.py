@@ -252,7 +252,7 @@ class PeerView:
 
     @cached_property
     def _read(self) -> tuple[list[Arrival], Knowledge]:
-        known = Knowledge()
+        known = Knowledge(self.peer_id)
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
         came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
