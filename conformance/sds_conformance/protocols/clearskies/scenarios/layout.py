@@ -95,6 +95,15 @@ def records_in_turn(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         alice.after(1_000).put("one", -number - 1)
 
 
+@scenario("02", "13")
+def a_deletion_that_nobody_saw(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application writes a record and deletes it before anybody is there."""
+    alice.put("short-lived", 1)
+    alice.put("other", 2)
+    alice.after(1_000).delete("short-lived")
+    listening(alice, bob)
+
+
 @scenario("13", "14", "02")
 def deletions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Records are deleted, here and by somebody else; others say that they are not, or do not say anything."""

@@ -18,7 +18,7 @@ class LinkView:
     began: int
     """Index of the step."""
     ended: int
-    """Index of the step with which it ended, or one more than that of the last."""
+    """Index of the step with which it ended, or after which nobody can read it; one more than that of the last."""
     received: list[Update] = field(default_factory=list)
     sent: list[Update] = field(default_factory=list)
     asked: list[Request] = field(default_factory=list)
@@ -62,6 +62,9 @@ def links_of(trace: Trace, participant: str) -> list[LinkView]:
     out = []
     for connection in trace.links_of(participant):
         link = LinkView(connection, connection.began, connection.ended or len(trace.steps) + 1)
+        if connection.sent.broken is not None:
+            # What follows has no sense: CSDB-15.
+            link.ended = min(link.ended, connection.sent.broken.step)
         for stream, updates, requests in (
             (connection.arrived, link.received, link.requests),
             (connection.sent, link.sent, link.asked),

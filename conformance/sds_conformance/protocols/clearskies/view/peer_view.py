@@ -213,6 +213,12 @@ class PeerView:
         proofs = (self.proof(arrival) for arrival in self.arrivals if arrival.due)
         return {proof.arrival.update.version for proof in proofs if proof is not None and not proof.is_there}
 
+    @cached_property
+    def took(self) -> bool | None:
+        """Did it take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
+        proofs = [proof for arrival in self.arrivals if arrival.due and (proof := self.proof(arrival)) is not None]
+        return any(proof.is_there for proof in proofs) if proofs else None
+
     def had(self, proof: Proof) -> str:
         """What was there instead of an update, as findings quote it."""
         seen = proof.seen
