@@ -210,6 +210,12 @@ class _Records(Peer):
 
 @mutants
 class _Signing(Peer):
+    @fault(Peer.to_wire, "15", "counts a newline more in a body than there is")
+    def counts_a_newline(self, kept: Kept, link: Link) -> bytes:
+        message = super().to_wire(kept, link)
+        body = self.body(kept.record)
+        return message.replace(b"m%d{" % len(body), b"m%d{" % (len(body) + 1), 1)
+
     @fault(Peer.to_wire, "15", "counts the characters of a body in place of its bytes")
     def counts_characters(self, kept: Kept, link: Link) -> bytes:
         message = super().to_wire(kept, link)

@@ -172,7 +172,7 @@ class PeerView:
 
     def due(self, step: Step, link: LinkView) -> Step | None:
         """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
-        index = quiet.due(self.quiet, step, link.ended)
+        index = quiet.due(self.quiet, step, link.readable)
         return self.trace.steps[index - 1] if index is not None else None
 
     # ---- What it knows -------------------------------------------------------------------------------------------
