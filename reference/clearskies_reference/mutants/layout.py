@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config import AccessLevel
 from ..effects import Effects
-from ..errors import MalformedMessage
+from ..errors import MalformedMessage, RefusedWrite
 from ..framing import Message
 from ..logical_clock import LogicalClock
 from ..messages import UPDATE
@@ -27,6 +27,12 @@ class NamesAnotherExtension(Peer):
 
 @mutants
 class _Levels(Peer):
+    @fault(Peer.erase, "02", "refuses to delete what others have not seen yet")
+    def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
+        if not any(kept.sent for kept in self.having(key)):
+            raise RefusedWrite("nobody knows of it")
+        return super().erase(key, now_ms, effects)
+
     @fault(Peer.take, "02", "does not take deletions of others")
     def ignores_deletions(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not incoming.deleted:
@@ -204,6 +210,18 @@ class _Records(Peer):
 
 @mutants
 class _Signing(Peer):
+    @fault(Peer.to_wire, "15", "counts a newline more in a body than there is")
+    def counts_a_newline(self, kept: Kept, link: Link) -> bytes:
+        message = super().to_wire(kept, link)
+        body = self.body(kept.record)
+        return message.replace(b"m%d{" % len(body), b"m%d{" % (len(body) + 1), 1)
+
+    @fault(Peer.to_wire, "15", "counts the characters of a body in place of its bytes")
+    def counts_characters(self, kept: Kept, link: Link) -> bytes:
+        message = super().to_wire(kept, link)
+        body = self.body(kept.record)
+        return message.replace(b"m%d{" % len(body), b"m%d{" % len(body.decode()), 1)
+
     @fault(Peer.to_wire, "16", "signs nothing")
     def signs_nothing(self, kept: Kept, link: Link) -> bytes:
         return Message(self.body(kept.record)).to_wire() if self.writes else super().to_wire(kept, link)

@@ -172,7 +172,7 @@ class PeerView:
 
     def due(self, step: Step, link: LinkView) -> Step | None:
         """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
-        index = quiet.due(self.quiet, step, link.ended)
+        index = quiet.due(self.quiet, step, link.readable)
         return self.trace.steps[index - 1] if index is not None else None
 
     # ---- What it knows -------------------------------------------------------------------------------------------
@@ -212,6 +212,12 @@ class PeerView:
         """What was not taken although it had to be: what does not come of that is the same fault."""
         proofs = (self.proof(arrival) for arrival in self.arrivals if arrival.due)
         return {proof.arrival.update.version for proof in proofs if proof is not None and not proof.is_there}
+
+    @cached_property
+    def took(self) -> bool | None:
+        """Did it take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
+        proofs = [proof for arrival in self.arrivals if arrival.due and (proof := self.proof(arrival)) is not None]
+        return any(proof.is_there for proof in proofs) if proofs else None
 
     def had(self, proof: Proof) -> str:
         """What was there instead of an update, as findings quote it."""
