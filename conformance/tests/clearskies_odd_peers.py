@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -36,7 +36,7 @@ class Odd:
     """One such peer."""
 
     peer_class: type[Peer] = Peer
-    config: Config = Config()
+    config: Config = field(default_factory=Config)
     without: frozenset[int] = frozenset()
     change: Callable[[pb.Reply], None] = lambda reply: None
     fails: frozenset[str] = frozenset()

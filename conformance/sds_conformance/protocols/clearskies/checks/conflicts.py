@@ -10,7 +10,7 @@ from sds_harness.clearskies.clubs import READ_WRITE
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.meetings import INCOMING, PRESENT, Fate, Meeting, declined, fates, keys_met, takes_updates, versions_met
-from ..view.outcomes import contests, disagreement, resolution, ties, unresolved, version_left
+from ..view.outcomes import by_default, contests, disagreement, resolution, ties, unresolved, version_left
 from ..view.peer_view import PeerView
 
 OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
@@ -149,14 +149,12 @@ def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-54", of="received shown")
 def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
     """Of two in conflict the one with the larger update_time is there, unless the application has decided."""
-    if resolution(view) != pb.RESOLUTION_UNSPECIFIED:
-        return
-    for fate in fates(view):
+    for fate in fates(view) if by_default(view) else ():
         meeting = fate.meeting
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
         if decided and meeting.later and fate.left and (fate.left == INCOMING or takes_updates(view)):
             yield _won(view, meeting, fate.shown.step.index, fate.left)
-    for contest in contests(view):
+    for contest in contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.left and not contest.ignored:
             yield _won(view, contest.meeting, contest.shown.step.index, contest.left)
 
@@ -164,7 +162,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-54", of="received shown")
 def ties_end_alike(view: PeerView) -> Iterator[Observation]:
     """Of two in conflict with the same update_time, the same one is there on all peers, whatever came first."""
-    for one, other, whose in ties(view):
+    for one, other, whose in ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
         seen = f"{OF_TWO[one.left]} here, {OF_TWO[other.left]} at {whose.party.name}"
         yield judged(one.shown.step, version_left(one) == version_left(other), expected, seen, "CA-9")
