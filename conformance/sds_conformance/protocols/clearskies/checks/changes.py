@@ -36,9 +36,12 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         if broken is not None:
             step = view.trace.steps[broken.step - 1]
             yield violated(step, f"a message for {view.name(link.peer_id)}", f"bytes that are none: {broken.reason}")
-        elif link.unfinished is not None and any(link.unfinished < index <= link.ended for index in view.quiet):
-            step, left = view.trace.steps[link.unfinished - 1], link.connection.sent.rest
-            yield violated(step, f"a whole message for {view.name(link.peer_id)}", f"{left} bytes, and no more of it")
+        elif (begun := link.connection.sent.unfinished) is not None:
+            step, left = view.trace.steps[begun - 1], link.connection.sent.rest
+            if any(begun < index <= link.ended for index in view.quiet):
+                yield violated(
+                    step, f"a whole message for {view.name(link.peer_id)}", f"{left} bytes, and no more of it"
+                )
         for message in link.connection.sent.messages:
             body = message.body
             wrong = body.error or ("" if isinstance(body.value, dict) else "no JSON object")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from clearskies_reference import AccessLevel
 from sds_harness.clearskies.trace import Connection, Step, Trace
@@ -25,8 +26,6 @@ class LinkView:
     """What the peer under test asked for."""
     requests: list[Request] = field(default_factory=list)
     """What it was asked for."""
-    unfinished: int | None = None
-    """Index of the step with the last bytes that it sent, where these are of a message that never ends."""
     doubt: int | None = None
     """Index of the step with the first thing that arrived and may be refused: the peer may close the link then, or take
     nothing more that comes on it ("with no records skipped"). None if there is no such thing."""
@@ -50,11 +49,13 @@ class LinkView:
         """Index of the step from which on the other end gets all updates; None if it has not asked."""
         return next((request.step.index for request in self.requests if request.since is not None), None)
 
-    @property
+    @cached_property
     def readable(self) -> int:
         """Index of the last step of which one can read what was sent: what comes of a broken stream is CSDB-15."""
-        broken = self.connection.sent.broken
-        return min(self.ended, broken.step if broken is not None else self.ended, self.unfinished or self.ended)
+        sent = self.connection.sent
+        ends = [message.began for message in sent.messages if not message.body.members]
+        ends += [sent.unfinished] if sent.unfinished is not None else []
+        return min([*ends, self.ended])
 
     def there(self, step: Step) -> bool:
         """Was it there when that step was done?"""
@@ -80,8 +81,6 @@ def links_of(trace: Trace, participant: str) -> list[LinkView]:
                     updates.append(Update(message, connection, step))
                 elif reads_as_request(message):
                     requests.append(Request(message, connection, step))
-        if connection.sent.rest and connection.sent.broken is None:
-            link.unfinished = max(step.index for step in trace.of(participant) if step.sent_on(link.number))
         doubts = [request.step.index for request in link.requests if request.since is None]
         if connection.arrived.broken is not None:
             doubts.append(connection.arrived.broken.step)
