@@ -92,6 +92,11 @@ def events_until(view: PeerView, update: Update) -> int:
     return 2 * (made + sent + len(came)) + told
 
 
+def max_number(update: Update) -> int:
+    """The largest number of an update: readers of JSON may lose what is above 2^53 (CA-6)."""
+    return max([update.rev or 0, *(update.clock or {}).values()])
+
+
 def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
     """By uuid and member: all numbers that came for it, where one is of those that many readers of JSON do not keep."""
     came: dict[tuple[str, str], set[int]] = {}

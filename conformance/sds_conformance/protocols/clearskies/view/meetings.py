@@ -13,7 +13,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Update, same_content
+from .facts import Update, Version, same_content
 from .knowledge import Arrival
 from .peer_view import PeerView
 from .shown import Seen, Shown
@@ -76,6 +76,16 @@ def takes_updates(view: PeerView) -> bool:
     made = {arrival.update.uuid for arrival in view.arrivals if arrival.outcome == "new"}
     made -= {change.uuid for change in view.changes}
     return any(update.uuid in made for update in view.sent) or any(made & shown.records.keys() for shown in view.shown)
+
+
+def is_traced(view: PeerView, update: Update) -> bool:
+    """Is there a trace of a version that the peer has had it?"""
+    return update.by == view.peer_id or update.version in _traces(view)
+
+
+@once
+def _traces(view: PeerView) -> set[Version | None]:
+    return {u.version for u in view.sent} | {seen.version for shown in view.shown for seen in shown.records.values()}
 
 
 @once
