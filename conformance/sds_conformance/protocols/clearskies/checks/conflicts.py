@@ -115,7 +115,7 @@ def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
         if meeting.later == INCOMING and contest.ignored and takes_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
             yield violated(contest.shown.step, expected, "none, as if nothing had come")
-        elif contest.nobody:
+        elif contest.nobody and by_default(view):
             yield violated(contest.shown.step, f"a record with the key {meeting.incoming.key!r}", "none")
         elif contest.having:
             yield held(contest.shown.step)

@@ -11,7 +11,7 @@ from .conflicts import HOUR_MS, tell, version
 YEAR_MS = 366 * 24 * HOUR_MS
 
 
-@scenario("56")
+@scenario("56", long=True)
 def the_seven_steps(stage: Stage, alice: Actor, alan: Actor, anna: Actor) -> None:
     """Three peers know three records, of which one deletes two when the third one is away; then that one comes to the
     second one, who knows, and at last the first one comes back."""
@@ -69,7 +69,7 @@ def ghosts_at_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: Scri
     _haunt(stage, rita, carol, read_only=True)
 
 
-@scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True)
+@scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def ghosts_after_a_restart(
     stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
 ) -> None:
