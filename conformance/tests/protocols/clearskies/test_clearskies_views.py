@@ -13,6 +13,7 @@ from clearskies_reference.variants import VARIANTS
 from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
+from sds_conformance.protocols.clearskies.scenarios.levels import altered
 from sds_conformance.protocols.clearskies.view.asking import askings
 from sds_conformance.protocols.clearskies.view.authority import excused, fits_limits, forbidden
 from sds_conformance.protocols.clearskies.view.facts import equal
@@ -149,7 +150,7 @@ def test_who_must_be_refused() -> None:
     rita, bob, rolf = stage.open("rita", read_only=True), stage.peer("bob"), stage.peer("rolf", read_only=True)
     links = [rita.link(bob), rita.link(rolf)]
     update = bob.update("door", "open")
-    links[0].send(update, bob.sign(update), bob.sign(update, READ_ONLY), bob.sign(update).flipped(60))
+    links[0].send(update, bob.sign(update), bob.sign(update, READ_ONLY), altered(bob.sign(update)))
     links[1].send(update, bob.sign(update))
     view = view_of(stage, "rita")
     said = [forbidden(READ_ONLY, view.link_of(each), each) for each in view.received]
