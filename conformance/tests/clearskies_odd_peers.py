@@ -27,8 +27,7 @@ from clearskies_reference import (
 )
 from clearskies_reference.logical_clock import LogicalClock
 from clearskies_reference.testee.server import Testee, TesteeOptions
-
-Handle = Callable[[pb.Request], pb.Reply]
+from clearskies_views import Handle
 
 
 @dataclass(frozen=True)
