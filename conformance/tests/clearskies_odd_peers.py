@@ -146,6 +146,16 @@ class AsksAgain(Peer):
             effects.sent.append(Sent(source, Message(self.request_body()).to_wire()))
 
 
+class WritesNothingTwice(Peer):
+    """To write what is there is no change."""
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        current = self.store.leader(key)
+        if current is not None and json.loads(current.record.value) == json.loads(value):
+            return current.record.uuid
+        return super().write(key, value, now_ms, uuid, effects)
+
+
 class SkipsLowRevisions(Peer):
     """What has no higher revision than the highest known of its writer was asked for already (CA-5)."""
 
@@ -174,6 +184,7 @@ LEGAL = {
     "decides-among-equals": Odd(DecidesAmongEquals),
     "tells-time-in-cairo": Odd(TellsTimeInCairo),
     "asks-again": Odd(AsksAgain),
+    "writes-nothing-twice": Odd(WritesNothingTwice),
     "skips-low-revisions": Odd(SkipsLowRevisions),
     "keeps-both": Odd(config=Config(resolution=Resolution.SEPARATE)),
     "merges": Odd(config=Config(resolution=Resolution.MERGE)),

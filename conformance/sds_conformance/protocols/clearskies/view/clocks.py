@@ -17,7 +17,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.once import once
 from .authority import SAFE_INTEGER
 from .changes import Change
-from .facts import Update
+from .facts import Update, same_content
 from .meetings import Fate, change_after, declined, fates, is_traced, shown_after, takes_updates
 from .peer_view import PeerView
 
@@ -77,6 +77,8 @@ def observed_counts(view: PeerView) -> Iterator[Observed]:
             seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
             if change.uuid in came or not (seen and then and seen.clock and then.clock):
                 continue
+            if same_content(seen.content, then.content):
+                continue  # nothing has changed by that, perhaps
             if view.known.same_era(one.step.index, other.step.index):
                 me = view.peer_id
                 yield Observed(other.step, change.key, seen.clock.get(me, 0), then.clock.get(me, 0))
