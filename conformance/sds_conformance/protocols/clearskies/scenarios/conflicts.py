@@ -79,6 +79,19 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
     look(alice)
 
 
+@scenario("39", "51", "52", "54", needs=(pb.CAPABILITY_READ_ONLY,))
+def a_reader_hears_of_both(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Bob and Carol have changed two records at the same time; a reader hears the later change first or last."""
+    told = rita.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    for key, later_ms in (("first", -HOUR_MS), ("last", HOUR_MS)):
+        tell(told, version(bob, key, "of bob", {bob.peer_id: 2}))
+        clock = {bob.peer_id: 1, carol.peer_id: 1}
+        tell(told, version(carol, key, "of carol", clock, at_ms=stage.now_ms + later_ms))
+    look(rita, read_only=True)
+    rita.observe()
+
+
 @scenario("54")
 def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two peers hear of two changes of a record with the same time, each in another order."""
