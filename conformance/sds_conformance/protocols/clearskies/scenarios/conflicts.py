@@ -93,7 +93,7 @@ def a_reader_hears_of_both(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: 
 
 
 @scenario("54")
-def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def equal_times(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two peers hear of two changes of a record with the same time, each in another order."""
     time = iso(stage.now_ms)
     lamp = bob.update("lamp", "on")
