@@ -190,6 +190,21 @@ def test_who_has_not_heard_of_both_need_not_agree(linked: bool) -> None:
     assert found == ([True, True] if linked else [])
 
 
+def test_who_has_not_heard_of_a_later_change_need_not_have_it() -> None:
+    stage = stage_of()
+    alice, alan, bob = stage.open("alice"), stage.open("alan"), stage.peer("bob")
+    for actor in (alice, alan):
+        listening(actor, bob).say(bob.update(f"lamp of {actor.name}", "on"))
+        actor.after(1_000).put("door", actor.name)
+    line = alice.link(alan)
+    stage.settle()
+    line.cut()
+    alan.after(1_000).put("door", "changed since then")
+    for actor in (alice, alan):
+        actor.observe()
+    assert list(disagreement(view_of(stage, "alice"))) == []
+
+
 # ---- Comparisons -----------------------------------------------------------------------------------------------------
 
 

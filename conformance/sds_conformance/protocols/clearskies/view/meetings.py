@@ -30,7 +30,8 @@ class Meeting:
     there: Update
     """The version that was there: of the same record, or of another one with the same key."""
     signalled: bool | None
-    """Did the peer tell its application of a conflict? None where it does not declare that it does so."""
+    """Did the peer tell its application of a conflict? None where it does not declare that it does so, or if there is
+    none."""
 
     @property
     def step(self) -> Step:
@@ -98,7 +99,8 @@ def versions_met(view: PeerView) -> list[Meeting]:
         if arrival.outcome not in ("older", "equal", "newer", "conflict") or there is None or there.version is None:
             continue
         if not {there.version, arrival.update.version} & never:
-            out.append(Meeting(arrival, there, _signalled(view, arrival, {arrival.update.uuid})))
+            conflict = arrival.outcome == "conflict"
+            out.append(Meeting(arrival, there, _signalled(view, arrival, {there.uuid}) if conflict else None))
     return out
 
 
@@ -216,8 +218,14 @@ def _end(view: PeerView, meeting: Meeting) -> int:
 def _signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool | None:
     if not view.can(pb.CAPABILITY_CONFLICT):
         return None
-    last = next((index for index in view.quiet if index > arrival.step.index), len(view.trace.steps))
-    events = (
-        event for step in view.steps if arrival.step.index <= step.index <= last for event in step.signals("conflict")
-    )
-    return any(uuids & {event.uuid, event.incoming_uuid} for event in events)
+    first = arrival.step.index
+    last = next((index for index in view.quiet if index > first), len(view.trace.steps))
+    return any(first <= index <= last and uuids & signalled for index, signalled in _signals(view))
+
+
+@once
+def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
+    """All conflicts that it signalled: the index of the step, and the uuids."""
+    return [
+        (step.index, {event.uuid, event.incoming_uuid}) for step in view.steps for event in step.signals("conflict")
+    ]
