@@ -23,8 +23,9 @@ def whose_the_clock_is(view: PeerView) -> Iterator[tuple[Step, str]]:
     made = [c for c in view.changes if c.kind == "put" and c.shown is not None and c.shown.step is c.step]
     came = {arrival.update.key for arrival in view.arrivals}
     for one, other in pairwise(made):
-        earlier = came | {c.key for c in view.changes if c.step.index < one.step.index}
-        new = one.key not in earlier and other.key not in earlier | {one.key}
+        others = [change for change in view.changes if change is not one and change.step.index < other.step.index]
+        known = came | {key for change in others for key in (change.key, change.old_key)}
+        new = one.key not in known and other.key not in known | {one.key}
         if not new or one.shown is None or other.shown is None or not (one.shown.clock and other.shown.clock):
             continue
         listeners = [sum(update.step is change.step for update in view.sent) for change in (one, other)]
