@@ -97,6 +97,10 @@ class WritesWhatComesOfConflicts(Peer):
             self.settle(incoming.uuid, winner.content, winner, effects)
 
 
+class WritesWhatIsInConflictToTheLetter(WritesWhatComesOfConflicts, CountsEachSending):
+    """To the letter of rules 3 and 4 most changes of others are in conflict with what is there."""
+
+
 class DropsLosersOfKeys(Peer):
     """ "Simply use the record with the largest update_time": the other one is gone without a trace."""
 
@@ -180,6 +184,8 @@ LEGAL = {
     "one-clock-to-the-letter": Odd(config=replace(LITERAL, clock_per_peer=True)),
     "repeats-as-it-came": Odd(RepeatsAsItCame, LITERAL),
     "writes-what-comes-of-conflicts": Odd(WritesWhatComesOfConflicts),
+    "writes-what-is-in-conflict-to-the-letter": Odd(WritesWhatIsInConflictToTheLetter, LITERAL),
+    "keeps-both-to-the-letter": Odd(CountsEachSending, replace(LITERAL, resolution=Resolution.SEPARATE)),
     "drops-losers-of-keys": Odd(DropsLosersOfKeys),
     "decides-among-equals": Odd(DecidesAmongEquals),
     "tells-time-in-cairo": Odd(TellsTimeInCairo),

@@ -266,9 +266,17 @@ class PeerView:
         found = [*told(self.links, self.quiet, self.trace.steps), *observed(self.steps)]
         return sorted(found, key=lambda shown: shown.step.index)
 
+    @property
+    def _counts_hops(self) -> bool:
+        """Has it sent a version of somebody else in whose clock it has counted that it came, or goes (CA-15)?"""
+        came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
+        versions = {version for version, _ in came}
+        sent = ((update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.sent)
+        return any(version in versions and (version, number) not in came for version, number in sent)
+
     @cached_property
     def _read(self) -> tuple[list[Arrival], Knowledge]:
-        known = Knowledge(self.peer_id)
+        known = Knowledge(self.peer_id, resolves_hops=bool(self.unexplained) and self._counts_hops)
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
         came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
