@@ -1,0 +1,238 @@
+"""What a peer under test must know of each record, and since when: from what it was told and what it did itself.
+
+The rules of section "Conflicts", applied to what the peer has seen. Where the text leaves the outcome to applications,
+or where something may have been refused, nothing is sure until something comes that descends from all that may be
+there. So it is where the clocks alone decide, and the times say otherwise, or something came that changes nothing: what
+is wrong then is told there. What the peer itself shows is taken over as soon as it differs: one fault is told once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sds_harness.clearskies.trace import Step
+
+from .changes import Change
+from .facts import Update, Version, dominates
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is there of one record, from a step on."""
+
+    step: Step
+    candidates: tuple[Update, ...]
+    """The versions one of which is there, the likeliest first. None for one of the peer's own that it has not shown."""
+    sure: bool
+    """There is nothing but the first of them: the text allows no other outcome."""
+    change: Change | None = None
+    """The peer's own, if it is one."""
+    conflict: bool = False
+    """Neither of two descends from the other."""
+
+    @property
+    def update(self) -> Update | None:
+        """The version that is there, where that is sure."""
+        return self.candidates[0] if self.sure and self.candidates else None
+
+    @property
+    def versions(self) -> set[Version]:
+        return {update.version for update in self.candidates if update.version is not None}
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An update that came, and what must become of it."""
+
+    update: Update
+    must_not: str
+    """Why it must be refused, "" if it must not."""
+    may_not: str
+    """Why it may be, although nothing forbids to take it."""
+    held: Held | None
+    """What was there when it came."""
+    outcome: str
+    """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not
+    sure."""
+
+    @property
+    def step(self) -> Step:
+        return self.update.step
+
+    @property
+    def due(self) -> bool:
+        """Must the peer have it from now on, and pass it on?"""
+        return self.outcome in ("new", "newer")
+
+
+class Knowledge:
+    """What a peer knows, step by step."""
+
+    def __init__(self, peer_id: str, *, resolves_hops: bool) -> None:
+        """``peer_id`` is that of the peer. ``resolves_hops``: it counts in the clocks of others' records that they came
+        (CA-15), and makes changes of its own of what is in conflict by that."""
+        self._peer_id = peer_id
+        self._resolves_hops = resolves_hops
+        self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
+        """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
+        self._with_key: dict[object, set[str]] = {}
+        """The uuids of the records that ever had a key, by key."""
+        self._sent: dict[str, Update] = {}
+        """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
+        that since then."""
+        self.conflicts: list[int] = []
+        """The indices of the steps from which on two records, or two versions of one, are in conflict."""
+
+    @property
+    def _history(self) -> dict[str, list[Held]]:
+        return self._eras[-1][1]
+
+    def now(self, uuid: str) -> Held | None:
+        """As far as it was read."""
+        history = self._history.get(uuid)
+        return history[-1] if history else None
+
+    def at(self, uuid: str, index: int) -> Held | None:
+        """What is there of a record after the step with that index; None if nothing is."""
+        return _last(self._era(index).get(uuid, []), index)
+
+    def all_at(self, index: int) -> Iterator[tuple[str, Held]]:
+        """All that is there after the step with that index, by uuid."""
+        for uuid, history in self._era(index).items():
+            if (held := _last(history, index)) is not None:
+                yield uuid, held
+
+    def _era(self, index: int) -> dict[str, list[Held]]:
+        return next(history for began, history in reversed(self._eras) if began <= index)
+
+    def same_era(self, one: int, other: int) -> bool:
+        """Is what was known after one step still known after another, for all that the peer was opened again?"""
+        return self._era(one) is self._era(other)
+
+    def forget(self, step: Step) -> None:
+        """The peer is opened without anything that it knew."""
+        self._eras.append((step.index, {}))
+        self._with_key = {}
+
+    def rivals(self, uuid: str) -> set[str]:
+        """Other records that may be there with the same key, as far as it was read."""
+        keys = _keys(self.now(uuid))
+        others = {other for key in keys for other in self._with_key.get(key, ())} - {uuid}
+        return {other for other in others if keys & _keys(self.now(other))}
+
+    def put(self, uuid: str, held: Held) -> None:
+        """From a step on, something else is there of a record."""
+        self._history.setdefault(uuid, []).append(held)
+        for key in _keys(held):
+            self._with_key.setdefault(key, set()).add(uuid)
+        if held.conflict:
+            self.conflicts.append(held.step.index)
+        if rivals := self.rivals(uuid):
+            # Whoever loses a key may be hidden, deleted, or given another one (CA-8).
+            self.conflicts.append(held.step.index)
+            for other in (uuid, *rivals):
+                self._unsettle(other, held.step)
+
+    def arrive(self, update: Update, must_not: str, may_not: str) -> Arrival:
+        """An update comes. What must be refused changes nothing; what may be leaves open what is there."""
+        uuid = update.uuid
+        held = self.now(uuid) if uuid is not None else None
+        outcome = "refused" if must_not else self._outcome(held, update)
+        if may_not and outcome not in ("refused", "present"):
+            outcome = "open"
+        arrival = Arrival(update, must_not, may_not, held, outcome)
+        if uuid is None:
+            return arrival
+        self._sent.pop(uuid, None)
+        match outcome:
+            case "new" | "newer":
+                if outcome == "newer" and self._resolves_hops:
+                    self.conflicts.append(update.step.index)
+                self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
+            case "older" | "equal" if held is not None:
+                self.put(uuid, replace(held, step=update.step, candidates=(*held.candidates, update), sure=False))
+            case "conflict" | "open":
+                before = held.candidates if held is not None else ()
+                conflict = outcome == "conflict" or (held is not None and held.conflict)
+                self.put(uuid, Held(update.step, (update, *before), sure=False, conflict=conflict))
+        return arrival
+
+    def write(self, uuid: str, change: Change) -> None:
+        """The application changes a record, or makes one."""
+        shown = (change.shown,) if change.shown is not None else ()
+        self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
+
+    def send(self, update: Update) -> None:
+        """The peer sends a record. What has its number in it shows how far that has counted."""
+        if update.uuid is not None and self._peer_id in (update.clock or {}):
+            self._sent[update.uuid] = update
+
+    def _outcome(self, held: Held | None, update: Update) -> str:
+        """What the text says becomes of an update, where that is sure."""
+        if update.version is None:
+            return "open"
+        if held is None:
+            return "new"
+        if held.sure and update.version in held.versions:
+            return "present"
+        if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
+            return "open"
+        if held.sure and held.candidates[0].clock == update.clock:
+            return "equal"
+        if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
+            return "newer" if self._is_surely_newer(held, update) else "open"
+        if not held.sure:
+            return "open"
+        if dominates(held.candidates[0].clock, update.clock):
+            return "older"
+        return "conflict" if self._is_surely_concurrent(held, update) else "open"
+
+    def _is_surely_newer(self, held: Held, update: Update) -> bool:
+        """Does an update replace what is there, also where that was counted when it came and went?
+
+        By rules 3 and 4, to the letter, who has received a record counts that in its clock: then a change that does not
+        know of it is concurrent, of which the one with the larger update_time is there afterwards.
+        """
+        sent = self._sent.get(str(update.uuid))
+        if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
+            return True
+        return _is_later(update, held)
+
+    def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
+        """Does an update know of something that is new here, other than what the peer itself may have counted?"""
+        there = held.candidates[0].clock or {}
+        return any(n > there.get(member, 0) for member, n in (update.clock or {}).items() if member != self._peer_id)
+
+    def _unsettle(self, uuid: str, step: Step) -> None:
+        held = self._history[uuid][-1]
+        if held.sure:
+            self._history[uuid].append(replace(held, step=step, sure=False))
+
+    def show(self, update: Update) -> None:
+        """The peer shows a version of its own that no command explains: what it has, it has."""
+        if update.uuid is not None:
+            held = self.now(update.uuid)
+            if held is None or update.version not in held.versions or not held.sure:
+                self.put(update.uuid, Held(update.step, (update,), sure=True))
+
+
+def _is_later(update: Update, held: Held | None) -> bool:
+    """Has an update a larger update_time than all that may be there?"""
+    times = [candidate.time for candidate in held.candidates] if held is not None else []
+    return update.time is not None and all(time is not None and time < update.time for time in times)
+
+
+def _last(history: list[Held], index: int) -> Held | None:
+    place = bisect_right(history, index, key=lambda held: held.step.index)
+    return history[place - 1] if place else None
+
+
+def _keys(held: Held | None) -> set[object]:
+    """The keys that a record may have, none if it is deleted."""
+    if held is None:
+        return set()
+    if not held.candidates and held.change is not None:
+        return set() if held.change.kind == "delete" else {held.change.key}
+    return {update.key for update in held.candidates if not update.deleted and update.key is not None}

@@ -1,0 +1,326 @@
+"""A trace as the facts of one peer under test, which all checks are functions of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from clearskies_reference import AccessLevel
+from sds_harness import trace as trace_of_any
+from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.trace import Party, Step, Trace
+
+from . import quiet, telling
+from .authority import excused, forbidden
+from .changes import Change, changes_of
+from .facts import Request, Update, Version, same_content
+from .knowledge import Arrival, Knowledge
+from .links import LinkView, links_of
+from .shown import Seen, Shown, observed, told
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What became of an update, as the peer shows it."""
+
+    arrival: Arrival
+    shown: Shown
+    seen: Seen | None
+    """The record, None if there is no trace of it."""
+    passed_on: bool
+    """It went on to others: who has done that has taken it, even if it is not in an answer."""
+
+    @property
+    def is_there(self) -> bool:
+        """Is that version there?"""
+        return self.passed_on or self.is_shown
+
+    @property
+    def is_shown(self) -> bool:
+        """Is it among what the peer shows?"""
+        return self.seen is not None and self.seen.version == self.arrival.update.version
+
+    @property
+    def same(self) -> bool:
+        """Is it there, as it came?"""
+        return self.is_shown and self.seen is not None and same_content(self.seen.content, self.arrival.update.content)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Two local changes, and by how many the second one is later."""
+
+    one: Update
+    other: Update
+    number: int
+
+
+class PeerView:
+    """What one peer under test was told, did, sent and showed. It does not change once it was asked."""
+
+    def __init__(self, trace: Trace, party: Party) -> None:
+        self.channel_id = ""
+        self.trace = trace
+        self.party: trace_of_any.Party = party
+        self.peer_id = party.peer_id
+        self.level: AccessLevel = party.level
+        self.steps: list[Step] = list(trace.of(party.name))
+        self.links: list[LinkView] = links_of(trace, party.name)
+        self.everybody: list[PeerView] = [self]
+        """All peers under test."""
+        self._by_number = {link.number: link for link in self.links}
+
+    @property
+    def writes(self) -> bool:
+        """May it change records?"""
+        return self.level is READ_WRITE
+
+    def can(self, *capabilities: int) -> bool:
+        """Are these declared?"""
+        return self.trace.declaration.can(*capabilities)
+
+    def link(self, number: int) -> LinkView:
+        """The link with that number, of which a peer has each once."""
+        return self._by_number[number]
+
+    def link_of(self, update: Update | Request) -> LinkView:
+        """The link on which something came or went."""
+        return self._by_number[update.link.number]
+
+    def name(self, peer_id: str | None) -> str:
+        """What a peer is called in findings."""
+        return telling.name_of(self.trace, peer_id)
+
+    def end_of(self, link: LinkView) -> str:
+        """Who is at the other end of a link, in findings."""
+        return f"{self.name(link.peer_id)} (link {link.number})"
+
+    def named(self, update: Update) -> str:
+        """What an update is called in findings."""
+        return telling.named(self.trace, update)
+
+    # ---- What came and went --------------------------------------------------------------------------------------
+
+    @cached_property
+    def sent(self) -> list[Update]:
+        """All updates that it sent, on all links, in order."""
+        return _in_order(update for link in self.links for update in link.sent)
+
+    @cached_property
+    def received(self) -> list[Update]:
+        """All updates that came, on all links, in order."""
+        return _in_order(update for link in self.links for update in link.received)
+
+    @cached_property
+    def asked(self) -> list[Request]:
+        """All that it asked for."""
+        return [request for link in self.links for request in link.asked]
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """All that it was asked for."""
+        return [request for link in self.links for request in link.requests]
+
+    @cached_property
+    def own(self) -> list[Update]:
+        """The first copy of each version that it sent as its own, by revision."""
+        first: dict[tuple[str, int], Update] = {}
+        for update in self.sent:
+            if update.by == self.peer_id and update.rev is not None:
+                first.setdefault((str(update.members.get("uuid")), update.rev), update)
+        return sorted(first.values(), key=lambda update: (update.rev or 0, update.step.index))
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """What its application changed."""
+        return changes_of(self.steps, self.own)
+
+    @cached_property
+    def in_a_row(self) -> list[Update]:
+        """Its local changes, as far as they show, in the order in which they were made."""
+        return [change.shown for change in self.changes if change.shown is not None]
+
+    @cached_property
+    def counted_changes(self) -> list[Counted]:
+        """Each two of these that follow each other, where nothing but its application can have made it change
+        anything."""
+        shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
+        return [
+            Counted(one.shown, other.shown, place - before)
+            for (before, one), (place, other) in pairwise(shown)
+            if one.shown is not None and other.shown is not None and self._alone(one.step, other.step)
+        ]
+
+    def _alone(self, one: Step, other: Step) -> bool:
+        opened = any(one.index < step.index < other.index for step in self.steps if step.command == "open")
+        return not opened and not self.in_conflict(other)
+
+    @cached_property
+    def unexplained(self) -> list[Update]:
+        """Those of its own that no command of its application explains: what conflicts were resolved by, and faults."""
+        explained = {change.shown.version for change in self.changes if change.shown is not None}
+        return [update for update in self.own if update.version not in explained]
+
+    def opened_afresh(self, step: Step) -> bool:
+        """Was it opened once until then, so that there can be nothing from before?"""
+        return sum(each.command == "open" and each.index <= step.index for each in self.steps) == 1
+
+    # ---- When ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def quiet(self) -> list[int]:
+        """The indices of the steps at which it had said all it had to say."""
+        return quiet.quiet_steps(self.trace, self.steps)
+
+    def due(self, step: Step, link: LinkView) -> Step | None:
+        """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
+        index = quiet.due(self.quiet, step, link.readable)
+        return self.trace.steps[index - 1] if index is not None else None
+
+    # ---- What it knows -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def arrivals(self) -> list[Arrival]:
+        """What came, with what must become of each."""
+        return self._read[0]
+
+    @cached_property
+    def known(self) -> Knowledge:
+        """What it must know."""
+        return self._read[1]
+
+    def in_conflict(self, step: Step) -> bool:
+        """Had anything come to be in conflict until then? Who resolves that may make changes of its own (CA-8)."""
+        return any(index <= step.index for index in self.known.conflicts)
+
+    def has(self, uuid: str, version: Version | None, step: Step) -> bool:
+        """Is it sure that a version is there after a step, and nothing newer?"""
+        held = self.known.at(uuid, step.index)
+        return held is not None and held.update is not None and held.update.version == version
+
+    def proof(self, arrival: Arrival) -> Proof | None:
+        """What the peer shows first of a record of which an update came, as long as that is to be there; None if it
+        never shows it."""
+        uuid = str(arrival.update.uuid)
+        shown = next((shown for shown in self.shown if shown.asked.index > arrival.step.index), None)
+        if shown is None or not self.has(uuid, arrival.update.version, shown.step):
+            return None
+        if any(arrival.step.index < index < shown.asked.index for index in self._openings):
+            return None  # what is kept for the next start is another matter
+        copies = (update for update in self.sent if update.step.index >= arrival.step.index)
+        passed_on = any(update.version == arrival.update.version for update in copies)
+        return Proof(arrival, shown, shown.records.get(uuid), passed_on)
+
+    @cached_property
+    def _openings(self) -> list[int]:
+        return [step.index for step in self.steps if step.command == "open"]
+
+    @cached_property
+    def untaken(self) -> set[Version | None]:
+        """What was not taken although it had to be: what does not come of that is the same fault."""
+        proofs = (self.proof(arrival) for arrival in self.arrivals if arrival.due)
+        return {proof.arrival.update.version for proof in proofs if proof is not None and not proof.is_there}
+
+    @cached_property
+    def took(self) -> bool | None:
+        """Did it take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
+        proofs = [proof for arrival in self.arrivals if arrival.due and (proof := self.proof(arrival)) is not None]
+        return any(proof.is_there for proof in proofs) if proofs else None
+
+    def had(self, proof: Proof) -> str:
+        """What was there instead of an update, as findings quote it."""
+        seen = proof.seen
+        if seen is None:
+            return "no trace of that record"
+        what = "the deletion, " if seen.deleted else ""
+        return f"{what}revision {seen.rev} of {self.name(seen.by)}"
+
+    def one_of_many(self, arrival: Arrival) -> bool:
+        """Did more than one update arrive at once?"""
+        return len(self._together[arrival.step.index]) > 1
+
+    @cached_property
+    def _together(self) -> dict[int, list[Update]]:
+        return _by_step(self.received)
+
+    @cached_property
+    def refused(self) -> list[Arrival]:
+        """What must be refused, and did not come in its own right as well."""
+        taken = {arrival.update.version for arrival in self.arrivals if not arrival.must_not}
+        return [
+            a for a in self.arrivals if a.must_not and a.update.version is not None and a.update.version not in taken
+        ]
+
+    @cached_property
+    def leaked(self) -> set[Version | None]:
+        """Of these the versions of which there is a trace afterwards: what comes of that is another matter."""
+        traces = {update.version for update in self.sent}
+        traces |= {seen.version for shown in self.shown for seen in shown.records.values()}
+        return traces & {arrival.update.version for arrival in self.refused}
+
+    @cached_property
+    def shown(self) -> list[Shown]:
+        """What it has shown of all its records, in order: on the wire and, where that is declared, to who observes."""
+        found = [*told(self.links, self.quiet, self.trace.steps), *observed(self.steps)]
+        return sorted(found, key=lambda shown: shown.step.index)
+
+    @property
+    def _counts_hops(self) -> bool:
+        """Has it sent a version of somebody else in whose clock it has counted that it came, or goes (CA-15)?"""
+        came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
+        versions = {version for version, _ in came}
+        sent = ((update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.sent)
+        return any(version in versions and (version, number) not in came for version, number in sent)
+
+    @cached_property
+    def _read(self) -> tuple[list[Arrival], Knowledge]:
+        known = Knowledge(self.peer_id, resolves_hops=bool(self.unexplained) and self._counts_hops)
+        arrivals: list[Arrival] = []
+        made = {change.step.index: change for change in self.changes}
+        came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
+        stores: set[str] = set()
+        for step in self.steps:
+            arrivals += [self._arrive(known, update) for update in came.get(step.index, ())]
+            if (change := made.get(step.index)) is not None and change.uuid:
+                known.write(change.uuid, change)
+            for update in resolved.get(step.index, ()):
+                known.show(update)
+            for update in went.get(step.index, ()):
+                known.send(update)
+            if step.command == "open":
+                if (store := step.request.open.store) not in stores or not store:
+                    known.forget(step)
+                stores.add(store)
+        return arrivals, known
+
+    def _arrive(self, known: Knowledge, update: Update) -> Arrival:
+        link = self.link_of(update)
+        must_not = forbidden(self.level, link, update)
+        may_not = excused(self.trace.declaration, update)
+        if not may_not and link.in_doubt(update.step):
+            may_not = "it came after something that could be refused"
+        arrival = known.arrive(update, must_not, may_not)
+        if must_not or may_not:
+            link.doubt = min(update.step.index, link.doubt or update.step.index)
+        return arrival
+
+
+def _in_order(updates: Iterator[Update]) -> list[Update]:
+    return sorted(updates, key=lambda update: update.step.index)
+
+
+def _by_step(updates: list[Update]) -> dict[int, list[Update]]:
+    out: dict[int, list[Update]] = {}
+    for update in updates:
+        out.setdefault(update.step.index, []).append(update)
+    return out
+
+
+def peer_views(trace: Trace) -> list[PeerView]:
+    """A trace, read for each peer under test."""
+    views = [PeerView(trace, party) for party in trace.parties.values() if isinstance(party, Party)]
+    for view in views:
+        view.everybody = views
+    return views
