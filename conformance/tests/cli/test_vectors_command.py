@@ -15,12 +15,11 @@ from played import reference_command
 from sds_conformance.cli import main
 from sds_conformance.cli.later import Later
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint
 from sds_reference import REVISIONS
 from suite_terminal import too_wide, typed
-from vector_folders import VECTORS, copy_of_vectors, edit, files
+from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit, files
 
 pytestmark = pytest.mark.exhaustive
 
@@ -245,7 +244,7 @@ def test_list_names_groups_and_vectors() -> None:
 def test_export_is_a_whole_folder_and_overwrites_nothing_unasked(tmp_path: Path) -> None:
     target = tmp_path / "out"
     assert typed("vectors", "export", target).exit_code == 0
-    assert lint(MATERIAL, target) == []
+    assert lint(VECTOR_SET, target) == []
     names = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
     assert {"manifest.json", "released.json", *PROSE} <= names
     assert not any("consumers" in name for name in names)

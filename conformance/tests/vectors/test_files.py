@@ -23,7 +23,7 @@ from sds_conformance.vectors.model import ACCEPTABLE, INVALID, VALID, result_of
 from sds_conformance.vectors.schemas import schema
 from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, SDS_2026_01
 from sds_reference.errors import MalformedMessage
-from vector_folders import VECTORS, every_test, files
+from vector_folders import VECTOR_SET, VECTORS, every_test, files
 
 WITHOUT = {
     "SDS-MSG-14": "that an ID is like no other is about all messages of everybody, not about one input",
@@ -45,7 +45,7 @@ UNDECIDED = {
 
 
 def test_they_are_in_order() -> None:
-    assert lint(MATERIAL, VECTORS) == []
+    assert lint(VECTOR_SET, VECTORS) == []
     # Installed, the suite has a copy of its own.
     assert (default_folder() / MANIFEST).read_bytes() == (VECTORS / MANIFEST).read_bytes()
 
