@@ -31,11 +31,8 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
     documents = []
-    for material, path in (
-        (material, path)
-        for material in vector_set.materials
-        for path in sorted((folder / material.folder).glob("*.json"))
-    ):
+    paths = [(each, path) for each in vector_set.materials for path in sorted((folder / each.folder).glob("*.json"))]
+    for material, path in paths:
         name = f"{material.folder}/{printable(path.name)}"
         try:
             data = read_json(path)
