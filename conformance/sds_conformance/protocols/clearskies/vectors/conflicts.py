@@ -1,0 +1,454 @@
+"""What becomes of two records, by their clocks and by the default of the text (section "Conflicts").
+
+Only what the text and the positions settle: what the application finds under which key. How clocks and records look
+that have lost is free (CA-8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clearskies_reference import AccessLevel
+from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
+from sds_harness.clearskies.trace import Text
+
+from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
+from .fields import LAST, LATER, NOON, A, B, C, Fields, update, uuid
+from .register import group
+
+KEY = "photo-1234"
+NOTES = {
+    "Newer": Note("A record that descends from another replaces it, whatever their times.", ("CSDB-50", "CSDB-55")),
+    "Older": Note(
+        "A record from which the other one descends is discarded, whatever their times.", ("CSDB-49", "CSDB-55")
+    ),
+    "Equal": Note("A record with an equal clock is discarded.", ("CSDB-48",)),
+    "Concurrent": Note(
+        "Neither descends from the other: the largest update_time wins, in whichever order they arrive.",
+        ("CSDB-39", "CSDB-51", "CSDB-54"),
+    ),
+    "Tie": Note(
+        "Equal times, or such as differ by less than a second: whichever wins, it is the same one on all peers.",
+        ("CSDB-54", "CA-9"),
+    ),
+    "Zone": Note("Times are points in time, however they are written, or refused if not in UTC.", ("CSDB-11",)),
+    "Merged": Note("What has won knows of what has lost.", ("CSDB-52", "CA-8")),
+    "Deleted": Note(
+        "A deletion is a change like any other: it comes in conflict with others, and does not vanish.",
+        ("CSDB-56", "CA-13"),
+    ),
+    "SameKey": Note("Two records with one key are in conflict, too.", ("CSDB-38", "CSDB-40", "CA-8")),
+    "Renamed": Note("A record whose key changes is the same record.", ("CSDB-22", "CSDB-23", "CSDB-24")),
+    "Readers": Note("At a read-only peer, with signed messages.", ("CSDB-02", "CSDB-05")),
+}
+
+BOTH = ((0, 1), (1, 0))
+ORDER_DECIDES = warned({"depends_on_order": True}, "CA-9")
+
+
+def found(**values: str) -> Outcome:
+    """What is under keys, and under which there is nothing: those whose value is ""."""
+    named = {KEY if name == "it" else name: value for name, value in values.items()}
+    return {
+        "keys": {key: value for key, value in named.items() if value},
+        "gone": [key for key, value in named.items() if not value],
+    }
+
+
+def _settled(
+    slug: str,
+    comment: str,
+    flags: str,
+    shorts: str,
+    updates: Sequence[Fields],
+    orders: Iterable[Sequence[int]],
+    *outcomes: Outcome,
+    level: AccessLevel = READ_WRITE,
+) -> Vector:
+    fields = {"access_level": level.value, "updates": list(updates), "orders": [list(order) for order in orders]}
+    if level is READ_ONLY:
+        slug, flags = f"{slug}-at-a-reader", f"{flags} Readers"
+    return vector(slug, comment, flags, [f"CSDB-{short}" for short in shorts.split()], fields, *outcomes)
+
+
+@group("conflicts", "settlement", "Updates in some orders of arrival, and what is found under their keys.", NOTES)
+def conflicts(revision: Text) -> list[Vector]:
+    """What is settled."""
+    return [
+        *_ordered(READ_WRITE),
+        *_ordered(READ_ONLY),
+        *_equal(),
+        *_concurrent(READ_WRITE),
+        *_concurrent(READ_ONLY),
+        *_times(),
+        *_merged(),
+        *_deleted(READ_WRITE),
+        *_deleted(READ_ONLY),
+        *_same_key(),
+        *_renamed(),
+    ]
+
+
+def _ordered(level: AccessLevel) -> list[Vector]:
+    first = update(A, 2, {A: 1}, value='"first"', time=LATER)
+    second = update(A, 3, {A: 2}, value='"second"', time=NOON, seen=True)
+    others = update(B, 2, {A: 1, B: 1}, value='"of B"', time=NOON, seen=True)
+    chain = (
+        update(A, 2, {A: 1}, value='"first"', time=LAST),
+        update(B, 2, {A: 1, B: 1}, value='"second"', time=LATER, seen=True),
+        update(C, 2, {A: 1, B: 1, C: 1}, value='"third"', time=NOON, seen=True),
+    )
+    every = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+    return [
+        _settled(
+            "newer-with-a-smaller-time",
+            "The second change of A has the smaller time.",
+            "Newer Older",
+            "49 50 55",
+            [first, second],
+            BOTH,
+            found(it='"second"'),
+            level=level,
+        ),
+        _settled(
+            "newer-of-another-with-a-smaller-time",
+            "B has changed what A wrote, with a clock that is behind.",
+            "Newer Older",
+            "49 50 55",
+            [first, others],
+            BOTH,
+            found(it='"of B"'),
+            level=level,
+        ),
+        _settled(
+            "a-chain-with-falling-times",
+            "Three changes, each with a smaller time than the one before.",
+            "Newer Older",
+            "49 50 55",
+            chain,
+            every,
+            found(it='"third"'),
+            level=level,
+        ),
+    ]
+
+
+def _equal() -> list[Vector]:
+    first = update(A, 2, {A: 1}, value='"first"', time=NOON)
+    second = update(A, 3, {A: 1}, value='"second"', time=LATER)
+    return [
+        _settled(
+            "equal-clocks",
+            "Another revision and a larger time, and the same clock.",
+            "Equal",
+            "48",
+            [first, second],
+            [(0, 1)],
+            found(it='"first"'),
+        ),
+    ]
+
+
+def _concurrent(level: AccessLevel) -> list[Vector]:
+    def of_a(time: str) -> Fields:
+        return update(A, 3, {A: 2, B: 1}, value='"of A"', time=time)
+
+    def of_b(time: str) -> Fields:
+        return update(B, 3, {A: 1, B: 2}, value='"of B"', time=time)
+
+    base = update(A, 2, {A: 1}, value='"first"', time=NOON)
+    one = update(A, 3, {A: 2}, value='"of A"', time=LATER, seen=True)
+    other = update(B, 2, {A: 1, B: 1}, value='"of B"', time=LAST, seen=True)
+    return [
+        _settled(
+            "largest-time-of-b",
+            "{A:2, B:1} and {A:1, B:2}: B has the larger time.",
+            "Concurrent",
+            "39 51 54",
+            [of_a(NOON), of_b(LATER)],
+            BOTH,
+            found(it='"of B"'),
+            level=level,
+        ),
+        _settled(
+            "largest-time-of-a",
+            "{A:2, B:1} and {A:1, B:2}: A has the larger time.",
+            "Concurrent",
+            "39 51 54",
+            [of_a(LATER), of_b(NOON)],
+            BOTH,
+            found(it='"of A"'),
+            level=level,
+        ),
+        _settled(
+            "after-one-that-both-knew",
+            "Two changes of one version.",
+            "Concurrent",
+            "39 51 54",
+            [base, one, other],
+            ((0, 1, 2), (0, 2, 1)),
+            found(it='"of B"'),
+            level=level,
+        ),
+        _settled(
+            "the-same-time",
+            "Equal times: either wins.",
+            "Concurrent Tie",
+            "54",
+            [of_a(NOON), of_b(NOON)],
+            BOTH,
+            legal(found(it='"of A"'), "CA-9"),
+            legal(found(it='"of B"'), "CA-9"),
+            ORDER_DECIDES,
+            level=level,
+        ),
+    ]
+
+
+def _times() -> list[Vector]:
+    def times(slug: str, comment: str, flags: str, of_a: str, of_b: str, *outcomes: Outcome) -> Vector:
+        two = (
+            update(A, 2, {A: 1}, value='"of A"', time=of_a),
+            update(B, 2, {B: 1}, value='"of B"', time=of_b),
+        )
+        return _settled(slug, comment, f"Concurrent {flags}".strip(), "51 54", two, BOTH, *outcomes)
+
+    a, b = found(it='"of A"'), found(it='"of B"')
+    within = (legal(a, "CA-9"), ORDER_DECIDES)
+    """Who compares seconds sees a tie."""
+    return [
+        times(
+            "a-second-apart",
+            "The last second of an hour and the first of the next.",
+            "",
+            "2014-02-23T12:59:59Z",
+            "2014-02-23T13:00:00Z",
+            b,
+        ),
+        times(
+            "a-year-apart",
+            "The last second of a year and the first of the next.",
+            "",
+            "2013-12-31T23:59:59Z",
+            "2014-01-01T00:00:00Z",
+            b,
+        ),
+        times(
+            "seconds-and-nanoseconds",
+            "Nine digits more do not make a time larger than two seconds do.",
+            "",
+            "2014-02-23T12:00:00.999999999Z",
+            "2014-02-23T12:00:02Z",
+            b,
+        ),
+        times("half-a-second", "12:00:00 and half a second later.", "Tie", NOON, "2014-02-23T12:00:00.5Z", b, *within),
+        times(
+            "tenths-and-hundredths",
+            "0.09 seconds and 0.1 seconds.",
+            "Tie",
+            "2014-02-23T12:00:00.09Z",
+            "2014-02-23T12:00:00.1Z",
+            b,
+            *within,
+        ),
+        times(
+            "a-nanosecond",
+            "The last of nine digits.",
+            "Tie",
+            "2014-02-23T12:00:00.113243778Z",
+            "2014-02-23T12:00:00.113243779Z",
+            b,
+            *within,
+        ),
+        times(
+            "in-another-zone",
+            "13:30 two hours east of UTC is before 12:00 in UTC.",
+            "Zone",
+            "2014-02-23T13:30:00+02:00",
+            NOON,
+            b,
+        ),
+    ]
+
+
+def _merged() -> list[Vector]:
+    winner = update(A, 2, {A: 2}, value='"of A"', time=LATER)
+    loser = update(B, 3, {B: 2}, value='"of B"', time=NOON)
+    before_it = update(B, 2, {B: 1}, value='"before that of B"', time=LAST)
+    after_both = update(C, 2, {A: 2, B: 2, C: 1}, value='"of C"', time="2014-02-23T11:00:00Z", seen=True)
+    return [
+        _settled(
+            "after-the-conflict",
+            "C has changed what came of a conflict, with a clock that is behind.",
+            "Merged Newer",
+            "50 55",
+            [winner, loser, after_both],
+            ((0, 1, 2), (1, 0, 2)),
+            found(it='"of C"'),
+        ),
+        _settled(
+            "before-the-loser",
+            "What the loser descends from comes late, and has the largest time.",
+            "Merged Older",
+            "52",
+            [winner, loser, before_it],
+            [(0, 1, 2)],
+            found(it='"of A"'),
+        ),
+    ]
+
+
+def _deleted(level: AccessLevel) -> list[Vector]:
+    base = update(A, 2, {A: 1}, value='"first"', time=LATER)
+    deletion = update(A, 3, {A: 2}, deleted=True, time=NOON, seen=True)
+    others = update(B, 2, {A: 1, B: 1}, deleted=True, time=NOON, seen=True)
+
+    def against(edit: str, delete: str) -> list[Fields]:
+        return [
+            update(A, 3, {A: 2, B: 1}, value='"of A"', time=edit),
+            update(B, 3, {A: 1, B: 2}, deleted=True, time=delete),
+        ]
+
+    return [
+        _settled(
+            "deleted-with-a-smaller-time",
+            "A has deleted its record, with a clock that is behind.",
+            "Deleted Newer Older",
+            "49 50 56",
+            [base, deletion],
+            BOTH,
+            found(it=""),
+            level=level,
+        ),
+        _settled(
+            "deleted-by-another",
+            "B has deleted what A wrote.",
+            "Deleted Newer Older",
+            "49 50 56",
+            [base, others],
+            BOTH,
+            found(it=""),
+            level=level,
+        ),
+        _settled(
+            "deleted-after-the-edit",
+            "A deletion and a change that did not know of it: the deletion is later.",
+            "Deleted Concurrent",
+            "51 54 56",
+            against(NOON, LATER),
+            BOTH,
+            found(it=""),
+            level=level,
+        ),
+        _settled(
+            "deleted-before-the-edit",
+            "A deletion and a change that did not know of it: the change is later.",
+            "Deleted Concurrent",
+            "51 54",
+            against(LATER, NOON),
+            BOTH,
+            found(it='"of A"'),
+            level=level,
+        ),
+    ]
+
+
+def _same_key() -> list[Vector]:
+    def of_a(time: str) -> Fields:
+        return update(A, 2, {A: 1}, of=uuid("of A"), value='"of A"', time=time)
+
+    def of_b(time: str) -> Fields:
+        return update(B, 2, {B: 1}, of=uuid("of B"), value='"of B"', time=time)
+
+    deletion = update(A, 3, {A: 2}, of=uuid("of A"), deleted=True, time=LAST, seen=True)
+    return [
+        _settled(
+            "one-key-largest-time-of-b",
+            "A and B have made records with one key: that of B has the larger time.",
+            "SameKey Concurrent",
+            "38 40 54",
+            [of_a(NOON), of_b(LATER)],
+            BOTH,
+            found(it='"of B"'),
+        ),
+        _settled(
+            "one-key-largest-time-of-a",
+            "The same, and that of A has the larger time.",
+            "SameKey Concurrent",
+            "38 40 54",
+            [of_a(LATER), of_b(NOON)],
+            BOTH,
+            found(it='"of A"'),
+        ),
+        _settled(
+            "one-key-the-same-time",
+            "The same, with equal times: either wins.",
+            "SameKey Tie",
+            "38 54",
+            [of_a(NOON), of_b(NOON)],
+            BOTH,
+            legal(found(it='"of A"'), "CA-9"),
+            legal(found(it='"of B"'), "CA-9"),
+            ORDER_DECIDES,
+        ),
+        _settled(
+            "the-key-of-a-deleted-record",
+            "A deleted record has no key, however late it was deleted.",
+            "SameKey Deleted",
+            "38 40",
+            [of_a(NOON), deletion, of_b(LATER)],
+            ((0, 1, 2), (0, 2, 1), (2, 0, 1)),
+            found(it='"of B"'),
+        ),
+    ]
+
+
+def _renamed() -> list[Vector]:
+    base = update(A, 2, {A: 1}, key="old", value='"first"', time=NOON)
+
+    def renamed(time: str) -> Fields:
+        return update(A, 3, {A: 2}, key="new", value='"first"', time=time, seen=True)
+
+    def edited(time: str) -> Fields:
+        return update(B, 2, {A: 1, B: 1}, key="old", value='"of B"', time=time, seen=True)
+
+    two = ((0, 1, 2), (0, 2, 1))
+    stranger = update(B, 2, {B: 1}, of=uuid("stranger"), key="new", value='"of B"', time=LATER)
+    return [
+        _settled(
+            "renamed",
+            "A has changed the key.",
+            "Renamed Newer",
+            "22 50",
+            [base, renamed(LATER)],
+            BOTH,
+            found(new='"first"', old=""),
+        ),
+        _settled(
+            "renamed-before-the-edit",
+            "A changes the key, and then B the value, without knowing of it.",
+            "Renamed Concurrent",
+            "23 39 54",
+            [base, renamed(LATER), edited(LAST)],
+            two,
+            found(old='"of B"', new=""),
+        ),
+        _settled(
+            "renamed-after-the-edit",
+            "B changes the value, and then A the key, without knowing of it.",
+            "Renamed Concurrent",
+            "23 39 54",
+            [base, renamed(LAST), edited(LATER)],
+            two,
+            found(new='"first"', old=""),
+        ),
+        _settled(
+            "renamed-to-a-key-that-is-there",
+            "A gives its record the key that a record of B has had before.",
+            "Renamed SameKey",
+            "24 38 54",
+            [base, stranger, renamed(LAST)],
+            ((0, 1, 2), (1, 0, 2)),
+            found(new='"first"', old=""),
+        ),
+    ]

@@ -1,0 +1,46 @@
+"""Updates that a peer has received, and what it answers to somebody who asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sds_harness.clearskies.links import ScriptedLink
+from sds_harness.clearskies.streams import Message
+
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, among
+from ..fields import numbers
+from .subject import ClearSkiesSubject, tell
+
+
+def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Which updates does it send to who asks for them?"""
+    stage = subject.stage(vector["id"])
+    actor = subject.peer(stage, vector)
+    teacher = actor.link(stage.peer("teacher"))
+    for fields in vector["updates"]:
+        tell(actor, teacher, fields)
+    stage.settle()
+    asking = actor.link(stage.peer("client"))
+    if asking.updates:
+        # What was sent unasked is legal (CA-1), and need not be sent again.
+        raise Skip("sends updates before it is asked for some")
+    asking.ask(numbers(vector["since"]))
+    stage.settle()
+    return among({"sent": [told(message) for message in sent(asking)]}, vector["outcomes"])
+
+
+def sent(link: ScriptedLink) -> list[Message]:
+    """The updates on a link, in order."""
+    return link.updates
+
+
+def told(message: Message) -> dict[str, Any]:
+    """Which update a message is; numbers as vectors have them."""
+    members = message.body.members
+    names = ("uuid", "last_updated_by", "last_updated_rev")
+    return {
+        name: str(value) if type(value := members[name]) is int else value
+        for name in names
+        if members.get(name) is not None
+    }

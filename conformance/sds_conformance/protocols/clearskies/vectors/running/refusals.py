@@ -1,0 +1,38 @@
+"""What no implementation may refuse: to make a peer, to connect it, and to show the state that it declares to show.
+
+Whoever refuses all of it would otherwise be asked nothing, and pass.
+"""
+
+from __future__ import annotations
+
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Status
+from .subject import ClearSkiesSubject
+
+WANTED = {
+    "open": "a peer to be opened",
+    "connect": "a link to be taken",
+    "disconnect": "a link to be let go",
+    "put": "a change to be made",
+    "delete": "a record to be deleted",
+    "tick": "a tick to be taken",
+    "observe": "a state, for it declares observe",
+}
+
+
+def held_to_the_protocol(subject: ClearSkiesSubject, vector: Vector, answer: Answer) -> Answer:
+    """The answer to a vector, or the refusal on the way to it that nothing allows."""
+    if answer.status in (Status.FAIL, Status.ERROR):
+        return answer
+    for stage in subject.stages:
+        for step in stage.trace.steps:
+            if step.command in WANTED and step.answer == "rejected":
+                return Answer(Status.FAIL, WANTED[step.command], f"a refusal: {step.refusal}")
+    return _unsettled(subject) or answer
+
+
+def _unsettled(subject: ClearSkiesSubject) -> Answer | None:
+    """There is no end of what it says: nothing that it said so far can be judged, and it is no pass."""
+    if any(stage.trace.unsettled for stage in subject.stages):
+        return Answer(Status.FAIL, "an end of what it sends", "it goes on sending for as long as it is asked")
+    return None
