@@ -13,7 +13,7 @@ from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Text
 
 from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
-from .fields import LAST, LATER, NOON, A, B, C, Fields, update, uuid
+from .fields import LAST, LATER, NOON, A, B, C, Fields, update
 from .register import group
 
 KEY = "photo-1234"
@@ -37,8 +37,6 @@ NOTES = {
         "A deletion is a change like any other: it comes in conflict with others, and does not vanish.",
         ("CSDB-56", "CA-13"),
     ),
-    "SameKey": Note("Two records with one key are in conflict, too.", ("CSDB-38", "CSDB-40", "CA-8")),
-    "Renamed": Note("A record whose key changes is the same record.", ("CSDB-22", "CSDB-23", "CSDB-24")),
     "Readers": Note("At a read-only peer, with signed messages.", ("CSDB-02", "CSDB-05")),
 }
 
@@ -55,7 +53,7 @@ def found(**values: str) -> Outcome:
     }
 
 
-def _settled(
+def settled(
     slug: str,
     comment: str,
     flags: str,
@@ -84,8 +82,6 @@ def conflicts(revision: Text) -> list[Vector]:
         *_merged(),
         *_deleted(READ_WRITE),
         *_deleted(READ_ONLY),
-        *_same_key(),
-        *_renamed(),
     ]
 
 
@@ -100,7 +96,7 @@ def _ordered(level: AccessLevel) -> list[Vector]:
     )
     every = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
     return [
-        _settled(
+        settled(
             "newer-with-a-smaller-time",
             "The second change of A has the smaller time.",
             "Newer Older",
@@ -110,7 +106,7 @@ def _ordered(level: AccessLevel) -> list[Vector]:
             found(it='"second"'),
             level=level,
         ),
-        _settled(
+        settled(
             "newer-of-another-with-a-smaller-time",
             "B has changed what A wrote, with a clock that is behind.",
             "Newer Older",
@@ -120,7 +116,7 @@ def _ordered(level: AccessLevel) -> list[Vector]:
             found(it='"of B"'),
             level=level,
         ),
-        _settled(
+        settled(
             "a-chain-with-falling-times",
             "Three changes, each with a smaller time than the one before.",
             "Newer Older",
@@ -137,7 +133,7 @@ def _equal() -> list[Vector]:
     first = update(A, 2, {A: 1}, value='"first"', time=NOON)
     second = update(A, 3, {A: 1}, value='"second"', time=LATER)
     return [
-        _settled(
+        settled(
             "equal-clocks",
             "Another revision and a larger time, and the same clock.",
             "Equal",
@@ -160,7 +156,7 @@ def _concurrent(level: AccessLevel) -> list[Vector]:
     one = update(A, 3, {A: 2}, value='"of A"', time=LATER, seen=True)
     other = update(B, 2, {A: 1, B: 1}, value='"of B"', time=LAST, seen=True)
     return [
-        _settled(
+        settled(
             "largest-time-of-b",
             "{A:2, B:1} and {A:1, B:2}: B has the larger time.",
             "Concurrent",
@@ -170,7 +166,7 @@ def _concurrent(level: AccessLevel) -> list[Vector]:
             found(it='"of B"'),
             level=level,
         ),
-        _settled(
+        settled(
             "largest-time-of-a",
             "{A:2, B:1} and {A:1, B:2}: A has the larger time.",
             "Concurrent",
@@ -180,7 +176,7 @@ def _concurrent(level: AccessLevel) -> list[Vector]:
             found(it='"of A"'),
             level=level,
         ),
-        _settled(
+        settled(
             "after-one-that-both-knew",
             "Two changes of one version.",
             "Concurrent",
@@ -190,7 +186,7 @@ def _concurrent(level: AccessLevel) -> list[Vector]:
             found(it='"of B"'),
             level=level,
         ),
-        _settled(
+        settled(
             "the-same-time",
             "Equal times: either wins.",
             "Concurrent Tie",
@@ -211,7 +207,7 @@ def _times() -> list[Vector]:
             update(A, 2, {A: 1}, value='"of A"', time=of_a),
             update(B, 2, {B: 1}, value='"of B"', time=of_b),
         )
-        return _settled(slug, comment, f"Concurrent {flags}".strip(), "51 54", two, BOTH, *outcomes)
+        return settled(slug, comment, f"Concurrent {flags}".strip(), "51 54", two, BOTH, *outcomes)
 
     a, b = found(it='"of A"'), found(it='"of B"')
     within = (legal(a, "CA-9"), ORDER_DECIDES)
@@ -277,7 +273,7 @@ def _merged() -> list[Vector]:
     before_it = update(B, 2, {B: 1}, value='"before that of B"', time=LAST)
     after_both = update(C, 2, {A: 2, B: 2, C: 1}, value='"of C"', time="2014-02-23T11:00:00Z", seen=True)
     return [
-        _settled(
+        settled(
             "after-the-conflict",
             "C has changed what came of a conflict, with a clock that is behind.",
             "Merged Newer",
@@ -286,7 +282,7 @@ def _merged() -> list[Vector]:
             ((0, 1, 2), (1, 0, 2)),
             found(it='"of C"'),
         ),
-        _settled(
+        settled(
             "before-the-loser",
             "What the loser descends from comes late, and has the largest time.",
             "Merged Older",
@@ -310,7 +306,7 @@ def _deleted(level: AccessLevel) -> list[Vector]:
         ]
 
     return [
-        _settled(
+        settled(
             "deleted-with-a-smaller-time",
             "A has deleted its record, with a clock that is behind.",
             "Deleted Newer Older",
@@ -320,7 +316,7 @@ def _deleted(level: AccessLevel) -> list[Vector]:
             found(it=""),
             level=level,
         ),
-        _settled(
+        settled(
             "deleted-by-another",
             "B has deleted what A wrote.",
             "Deleted Newer Older",
@@ -330,7 +326,7 @@ def _deleted(level: AccessLevel) -> list[Vector]:
             found(it=""),
             level=level,
         ),
-        _settled(
+        settled(
             "deleted-after-the-edit",
             "A deletion and a change that did not know of it: the deletion is later.",
             "Deleted Concurrent",
@@ -340,7 +336,7 @@ def _deleted(level: AccessLevel) -> list[Vector]:
             found(it=""),
             level=level,
         ),
-        _settled(
+        settled(
             "deleted-before-the-edit",
             "A deletion and a change that did not know of it: the change is later.",
             "Deleted Concurrent",
@@ -349,106 +345,5 @@ def _deleted(level: AccessLevel) -> list[Vector]:
             BOTH,
             found(it='"of A"'),
             level=level,
-        ),
-    ]
-
-
-def _same_key() -> list[Vector]:
-    def of_a(time: str) -> Fields:
-        return update(A, 2, {A: 1}, of=uuid("of A"), value='"of A"', time=time)
-
-    def of_b(time: str) -> Fields:
-        return update(B, 2, {B: 1}, of=uuid("of B"), value='"of B"', time=time)
-
-    deletion = update(A, 3, {A: 2}, of=uuid("of A"), deleted=True, time=LAST, seen=True)
-    return [
-        _settled(
-            "one-key-largest-time-of-b",
-            "A and B have made records with one key: that of B has the larger time.",
-            "SameKey Concurrent",
-            "38 40 54",
-            [of_a(NOON), of_b(LATER)],
-            BOTH,
-            found(it='"of B"'),
-        ),
-        _settled(
-            "one-key-largest-time-of-a",
-            "The same, and that of A has the larger time.",
-            "SameKey Concurrent",
-            "38 40 54",
-            [of_a(LATER), of_b(NOON)],
-            BOTH,
-            found(it='"of A"'),
-        ),
-        _settled(
-            "one-key-the-same-time",
-            "The same, with equal times: either wins.",
-            "SameKey Tie",
-            "38 54",
-            [of_a(NOON), of_b(NOON)],
-            BOTH,
-            legal(found(it='"of A"'), "CA-9"),
-            legal(found(it='"of B"'), "CA-9"),
-            ORDER_DECIDES,
-        ),
-        _settled(
-            "the-key-of-a-deleted-record",
-            "A deleted record has no key, however late it was deleted.",
-            "SameKey Deleted",
-            "38 40",
-            [of_a(NOON), deletion, of_b(LATER)],
-            ((0, 1, 2), (0, 2, 1), (2, 0, 1)),
-            found(it='"of B"'),
-        ),
-    ]
-
-
-def _renamed() -> list[Vector]:
-    base = update(A, 2, {A: 1}, key="old", value='"first"', time=NOON)
-
-    def renamed(time: str) -> Fields:
-        return update(A, 3, {A: 2}, key="new", value='"first"', time=time, seen=True)
-
-    def edited(time: str) -> Fields:
-        return update(B, 2, {A: 1, B: 1}, key="old", value='"of B"', time=time, seen=True)
-
-    two = ((0, 1, 2), (0, 2, 1))
-    stranger = update(B, 2, {B: 1}, of=uuid("stranger"), key="new", value='"of B"', time=LATER)
-    return [
-        _settled(
-            "renamed",
-            "A has changed the key.",
-            "Renamed Newer",
-            "22 50",
-            [base, renamed(LATER)],
-            BOTH,
-            found(new='"first"', old=""),
-        ),
-        _settled(
-            "renamed-before-the-edit",
-            "A changes the key, and then B the value, without knowing of it.",
-            "Renamed Concurrent",
-            "23 39 54",
-            [base, renamed(LATER), edited(LAST)],
-            two,
-            found(old='"of B"', new=""),
-        ),
-        _settled(
-            "renamed-after-the-edit",
-            "B changes the value, and then A the key, without knowing of it.",
-            "Renamed Concurrent",
-            "23 39 54",
-            [base, renamed(LAST), edited(LATER)],
-            two,
-            found(new='"first"', old=""),
-        ),
-        _settled(
-            "renamed-to-a-key-that-is-there",
-            "A gives its record the key that a record of B has had before.",
-            "Renamed SameKey",
-            "24 38 54",
-            [base, stranger, renamed(LAST)],
-            ((0, 1, 2), (1, 0, 2)),
-            found(new='"first"', old=""),
         ),
     ]

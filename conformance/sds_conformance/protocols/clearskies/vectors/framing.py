@@ -15,7 +15,6 @@ from .register import group
 
 READ = ("CSDB-37",)
 """Of readers: "it is imperative that records are sent and processed in order, with no records skipped"."""
-WRITTEN = ("CSDB-15", "CSDB-30")
 
 NOTES = {
     "Plain": Note("`m`, the length of the body in bytes, and the body.", ("CSDB-37",)),
@@ -231,9 +230,7 @@ def _broken() -> list[Vector]:
             _read(f"begins-with-{name}", "No message begins so.", "Broken", stream, REJECTED)
             for name, stream in firsts.items()
         ),
-        _read(
-            "a-message-and-then-none", "A message, and behind it no beginning of one.", "Broken", b"m2{}x2{}", REJECTED
-        ),
+        _read("a-message-and-then-none", "Behind a message nothing that begins one.", "Broken", b"m2{}x2{}", REJECTED),
         _read(
             "body-shorter-than-told",
             "A body that is shorter takes from the next message, and what is left begins none.",
@@ -248,9 +245,7 @@ def _broken() -> list[Vector]:
             b"m2{ }m2{}",
             REJECTED,
         ),
-        _read(
-            "piece-without-length", "An attached piece has a length.", "Broken Attachment", b"!2{}\nabc0\n", REJECTED
-        ),
+        _read("piece-without-length", "A piece has a length.", "Broken Attachment", b"!2{}\nabc0\n", REJECTED),
         _read(
             "piece-with-a-negative-length",
             "Lengths of pieces are digits, too.",
@@ -318,7 +313,7 @@ def _strictness() -> list[Vector]:
         _read("zeros-before-a-length", "Digits are digits.", "Strict Length", b"m002{}", zeros, REJECTED),
         _read(
             "length-with-a-sign",
-            "Digits have no sign, and some who read numbers take one.",
+            "Digits have no sign, and some readers take one.",
             "Strict Length",
             b"m+2{}",
             REJECTED,
@@ -378,44 +373,5 @@ def _strictness() -> list[Vector]:
             taken((EMPTY, b""), EMPTY),
             REJECTED,
             taken(EMPTY),
-        ),
-    ]
-
-
-def _written(slug: str, comment: str, flags: str, body: bytes, *outcomes: Outcome) -> Vector:
-    return vector(slug, comment, flags, WRITTEN, {"body": body.hex()}, *outcomes)
-
-
-@group("framing-written", "frame", "A body, and the bytes of its message on a link.", NOTES)
-def written(revision: Text) -> list[Vector]:
-    """Bodies, none of which is signed: what is signed stands in the groups of signatures."""
-    accented = '{"key":"clé"}'.encode()
-    inside = b'{\n "a" : "m2{}" }\n'
-    long = b'{"a":"' + b"x" * 69_992 + b'"}'
-    return [
-        _written("plain", "A body.", "Plain", EXAMPLE, {"wire": (b"m26" + EXAMPLE).hex()}),
-        _written("empty-object", "The smallest body.", "Plain", EMPTY, {"wire": b"m2{}".hex()}),
-        _written(
-            "bytes-not-characters",
-            "The length counts bytes: 14, in 13 characters.",
-            "Plain",
-            accented,
-            {"wire": (b"m14" + accented).hex()},
-        ),
-        _written(
-            "as-it-is",
-            "Blanks and newlines stay: a signature would cover them.",
-            "Plain",
-            inside,
-            {"wire": (b"m18" + inside).hex()},
-        ),
-        _written("longer-than-16-bits", "70,000 bytes.", "Plain Length", long, {"wire": (b"m70000" + long).hex()}),
-        _written(
-            "a-list",
-            "What is no object is no body. Who does not look frames it.",
-            "Broken",
-            b"[1]",
-            REJECTED,
-            {"wire": b"m3[1]".hex()},
         ),
     ]

@@ -115,9 +115,7 @@ def _usual() -> list[Vector]:
 def _absent() -> list[Vector]:
     return [
         _compared("both-empty", "Two clocks of nobody.", "Absent Equal", "43 48", {}, {}, EQUAL),
-        _compared(
-            "nobody-and-somebody", "Nothing is before everything.", "Absent Ordered", "43 50", {}, {A: 1}, BEFORE
-        ),
+        _compared("nobody-and-somebody", "Nothing is before all else.", "Absent Ordered", "43 50", {}, {A: 1}, BEFORE),
         _compared("somebody-and-nobody", "And everything after it.", "Absent Ordered", "43 49", {A: 1}, {}, AFTER),
         _compared("zero-and-absent", "A zero says what absence says.", "Absent Equal", "43 48", {A: 0}, {}, EQUAL),
         _compared(
