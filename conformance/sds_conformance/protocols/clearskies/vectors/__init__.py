@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 _IN_THE_ORDER_OF_FILES = """
-conflicts key_conflicts framing framing_written get_updates ghost_records signatures vector_clocks
+conflicts key_conflicts framing framing_written get_updates ghost_records signatures signed_updates vector_clocks
 """
 
 for _name in _IN_THE_ORDER_OF_FILES.split():

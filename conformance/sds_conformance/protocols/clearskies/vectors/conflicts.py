@@ -37,10 +37,16 @@ NOTES = {
         "A deletion is a change like any other: it comes in conflict with others, and does not vanish.",
         ("CSDB-56", "CA-13"),
     ),
-    "Readers": Note("At a read-only peer, with signed messages.", ("CSDB-02", "CSDB-05")),
+    "Readers": Note(
+        "At a read-only peer, with signed messages. What it counts in the clock of a record nobody gets to see, so "
+        "what descends arrives before what it descends from, or has the larger time as well.",
+        ("CSDB-02", "CSDB-05", "CA-2"),
+    ),
+    "Wide": Note("Numbers of 64 bits in clocks: who loses some takes other clocks for equal.", ("CSDB-41", "CA-6")),
 }
 
 BOTH = ((0, 1), (1, 0))
+LATE_FIRST = ((1, 0),)
 ORDER_DECIDES = warned({"depends_on_order": True}, "CA-9")
 
 
@@ -79,6 +85,7 @@ def conflicts(revision: Text) -> list[Vector]:
         *_concurrent(READ_WRITE),
         *_concurrent(READ_ONLY),
         *_times(),
+        *_wide(),
         *_merged(),
         *_deleted(READ_WRITE),
         *_deleted(READ_ONLY),
@@ -95,34 +102,37 @@ def _ordered(level: AccessLevel) -> list[Vector]:
         update(C, 2, {A: 1, B: 1, C: 1}, value='"third"', time=NOON, seen=True),
     )
     every = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+    late_first = ((2, 0, 1), (2, 1, 0))
+    writes = level is READ_WRITE
+    flags, shorts = ("Newer Older", "49 50 55") if writes else ("Older", "49 55")
     return [
         settled(
             "newer-with-a-smaller-time",
             "The second change of A has the smaller time.",
-            "Newer Older",
-            "49 50 55",
+            flags,
+            shorts,
             [first, second],
-            BOTH,
+            BOTH if writes else LATE_FIRST,
             found(it='"second"'),
             level=level,
         ),
         settled(
             "newer-of-another-with-a-smaller-time",
             "B has changed what A wrote, with a clock that is behind.",
-            "Newer Older",
-            "49 50 55",
+            flags,
+            shorts,
             [first, others],
-            BOTH,
+            BOTH if writes else LATE_FIRST,
             found(it='"of B"'),
             level=level,
         ),
         settled(
             "a-chain-with-falling-times",
             "Three changes, each with a smaller time than the one before.",
-            "Newer Older",
-            "49 50 55",
+            flags,
+            shorts,
             chain,
-            every,
+            every if writes else late_first,
             found(it='"third"'),
             level=level,
         ),
@@ -267,6 +277,25 @@ def _times() -> list[Vector]:
     ]
 
 
+def _wide() -> list[Vector]:
+    low, high = 1 << 53, (1 << 53) + 1
+    of_a = update(A, 2, {A: high, B: 1}, value='"of A"', time=LATER)
+    of_b = update(B, 2, {A: low, B: 2}, value='"of B"', time=NOON)
+    lost = warned(found(it='"of B"'), "CA-6")
+    return [
+        settled(
+            "concurrent-above-2-53",
+            "{A:2^53+1, B:1} and {A:2^53, B:2}: A has the larger time. Rounded, B would descend from A.",
+            "Wide Concurrent",
+            "41 51 54",
+            [of_a, of_b],
+            BOTH,
+            found(it='"of A"'),
+            lost,
+        )
+    ]
+
+
 def _merged() -> list[Vector]:
     winner = update(A, 2, {A: 2}, value='"of A"', time=LATER)
     loser = update(B, 3, {B: 2}, value='"of B"', time=NOON)
@@ -298,6 +327,8 @@ def _deleted(level: AccessLevel) -> list[Vector]:
     base = update(A, 2, {A: 1}, value='"first"', time=LATER)
     deletion = update(A, 3, {A: 2}, deleted=True, time=NOON, seen=True)
     others = update(B, 2, {A: 1, B: 1}, deleted=True, time=NOON, seen=True)
+    writes = level is READ_WRITE
+    flags, shorts = ("Deleted Newer Older", "49 50 56") if writes else ("Deleted Older", "49 56")
 
     def against(edit: str, delete: str) -> list[Fields]:
         return [
@@ -309,20 +340,20 @@ def _deleted(level: AccessLevel) -> list[Vector]:
         settled(
             "deleted-with-a-smaller-time",
             "A has deleted its record, with a clock that is behind.",
-            "Deleted Newer Older",
-            "49 50 56",
+            flags,
+            shorts,
             [base, deletion],
-            BOTH,
+            BOTH if writes else LATE_FIRST,
             found(it=""),
             level=level,
         ),
         settled(
             "deleted-by-another",
             "B has deleted what A wrote.",
-            "Deleted Newer Older",
-            "49 50 56",
+            flags,
+            shorts,
             [base, others],
-            BOTH,
+            BOTH if writes else LATE_FIRST,
             found(it=""),
             level=level,
         ),

@@ -10,7 +10,7 @@ from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Text
 
 from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
-from .fields import LATER, NOON, A, B, C, Fields, update, uuid, version
+from .fields import LATER, A, B, C, Fields, update, uuid, version
 from .register import group
 
 NOTES = {
@@ -31,7 +31,11 @@ NOTES = {
     ),
     "Deleted": Note("Deleted records are records.", ("CSDB-56", "CSDB-13")),
     "Readers": Note("A read-only peer answers with the signed messages that it received.", ("CSDB-05", "CSDB-18")),
-    "Wide": Note("Revisions of 64 bits. Who declares no more than 2^53 leaves these out.", ("CSDB-25", "CA-6")),
+    "Wide": Note(
+        "Revisions of 64 bits. Who keeps no more than a double holds takes different ones for equal, which is worth a "
+        "warning; who says that 64 bits survive is held to it.",
+        ("CSDB-25", "CA-6"),
+    ),
 }
 
 
@@ -223,9 +227,12 @@ def _many() -> list[Vector]:
 def _wide() -> list[Vector]:
     low, high = 1 << 53, (1 << 53) + 1
     one = update(A, low, {A: 1}, of=uuid("low"), key="low")
-    two = update(A, high, {A: 2}, of=uuid("high"), key="high", time=NOON)
+    two = update(A, high, {A: 2}, of=uuid("high"), key="high", time=LATER)
+    nothing = warned({"sent": []}, "CA-6")
     return [
-        _answered("above-2-53", "A revision that no double holds.", "Wide Strict", [one, two], {A: low}, [two]),
+        _answered(
+            "above-2-53", "A revision that no double holds.", "Wide Strict", [one, two], {A: low}, [two], nothing
+        ),
         _answered("up-to-2-53-and-1", "It is known.", "Wide Nothing", [one, two], {A: high}, []),
         _answered("around-2-53", "Both, in order.", "Wide Order", [one, two], {A: low - 1}, [one, two]),
     ]

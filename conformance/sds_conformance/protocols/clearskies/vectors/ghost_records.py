@@ -14,7 +14,7 @@ from clearskies_reference import AccessLevel
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Text
 
-from ....vectors.model import Note, Outcome, Vector, legal, stepwise
+from ....vectors.model import Note, Outcome, Vector, stepwise
 from .fields import LATER, A, B, C, Fields, update, version
 from .register import group
 
@@ -38,11 +38,10 @@ def _step(do: str, *outcomes: Outcome, **fields: object) -> Fields:
     return {"do": do, **fields, "outcomes": list(outcomes)}
 
 
-def _connect(link: str, peer: str, *since: int) -> Fields:
-    """A link, on which your peer asks for what is above the first of these revisions of A, or for more (CA-11)."""
-    asked = [{"since": {A: str(revision)} if revision else {}} for revision in since]
-    outcomes = [asked[0], *(legal(each, "CA-11") for each in asked[1:])]
-    return _step("connect", *outcomes, link=link, peer_id=peer, access_level="read_write")
+def _connect(link: str, peer: str, known: int) -> Fields:
+    """A link, on which your peer asks for what is above the revision of A that it knows, 0 for none."""
+    asked = {"since": {A: str(known)} if known else {}}
+    return _step("connect", asked, link=link, peer_id=peer, access_level="read_write")
 
 
 def _asked(link: str, since: Mapping[str, int], *sent: Fields) -> Fields:
@@ -109,18 +108,18 @@ def _as_b(level: AccessLevel) -> Vector:
         _connect("a", A, 0),
         _asked("a", {}),
         _told("a", RECORD),
-        _connect("c", C, 2, 0),
+        _connect("c", C, 2),
         _asked("c", {}, RECORD),
         _look(THERE),
         _left("c"),
         _told("a", DELETION),
         _look(GONE),
         _left("a"),
-        _connect("c again", C, 3, 2, 0),
+        _connect("c again", C, 3),
         _asked("c again", {A: 2}, DELETION),
         _told("c again", RECORD),
         _look(GONE),
-        _connect("a again", A, 3, 2, 0),
+        _connect("a again", A, 3),
         _asked("a again", {A: 3}),
         _look(GONE),
     )
@@ -137,11 +136,11 @@ def _as_c(level: AccessLevel) -> Vector:
         _told("b", RECORD),
         _look(THERE),
         _left("b"),
-        _connect("b again", B, 2, 0),
+        _connect("b again", B, 2),
         _told("b again", DELETION),
         _look(GONE),
         _told("b again", RECORD),
         _look(GONE),
-        _connect("stranger", A, 3, 2, 0),
+        _connect("stranger", A, 3),
         _asked("stranger", {}, DELETION),
     )

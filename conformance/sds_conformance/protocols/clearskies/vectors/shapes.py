@@ -9,6 +9,7 @@ from sds_harness.clearskies.clubs import private_pem, public_pem
 
 from ....vectors.model import Schema, Shape
 from ....vectors.schemas import COUNT, HEX, NUMERAL, TEXT, YES, array, outcomes, record, ref, vector_of
+from .running.admissions import ask_admission
 from .running.answers import ask_answer
 from .running.codecs import ask_comparison, ask_frame, ask_sign, ask_unframe, ask_verify
 from .running.settlements import ask_settlement
@@ -121,6 +122,16 @@ SHAPES: dict[str, Shape] = {
             outcomes(outcome(**FOUND), outcome(depends_on_order=YES)),
         ),
         ask_settlement,
+        UPDATES,
+    ),
+    "admission": Shape(
+        "An update that is signed in some way, and what is found under its key afterwards.",
+        _test(
+            {"access_level": LEVEL, "from": LEVEL, "update": ref("update")},
+            outcomes(outcome(**FOUND)),
+            {"signed_by": LEVEL, "spoilt": {"enum": ["body", "signature"]}},
+        ),
+        ask_admission,
         UPDATES,
     ),
     "club-transcript": Shape(

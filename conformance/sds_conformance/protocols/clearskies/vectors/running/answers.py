@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sds_harness.clearskies.links import ScriptedLink
 from sds_harness.clearskies.streams import Message
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, Skip, among
 from ..fields import numbers
-from .subject import ClearSkiesSubject, tell
+from .subject import ClearSkiesSubject, held_to, tell
 
 
 def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
@@ -27,20 +26,17 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
         raise Skip("sends updates before it is asked for some")
     asking.ask(numbers(vector["since"]))
     stage.settle()
-    return among({"sent": [told(message) for message in sent(asking)]}, vector["outcomes"])
-
-
-def sent(link: ScriptedLink) -> list[Message]:
-    """The updates on a link, in order."""
-    return link.updates
+    return among({"sent": [told(message) for message in asking.updates]}, held_to(vector))
 
 
 def told(message: Message) -> dict[str, Any]:
     """Which update a message is; numbers as vectors have them."""
     members = message.body.members
     names = ("uuid", "last_updated_by", "last_updated_rev")
-    return {
-        name: str(value) if type(value := members[name]) is int else value
-        for name in names
-        if members.get(name) is not None
-    }
+    known = {name: members[name] for name in names if name in members}
+    return {name: in_vectors(value) if name == "last_updated_rev" else value for name, value in known.items()}
+
+
+def in_vectors(value: Any) -> Any:
+    """An integer as vectors have it; what is none stays what it is, and is told apart from one."""
+    return str(value) if type(value) is int else [value]

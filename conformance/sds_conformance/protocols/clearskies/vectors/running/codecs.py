@@ -18,11 +18,9 @@ from sds_harness.clearskies.clubs import private_pem, public_pem, signer
 
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among
-from .subject import ClearSkiesSubject
+from .subject import ClearSkiesSubject, held_to
 
 DEFAULT_PROFILE = "rsa-pkcs1-sha256"
-WIDE = "CA-6"
-"""The position on integers of 64 bits: what it warns of is a failure of whoever declares them."""
 
 
 def _refused(reply: pb.Reply) -> bool:
@@ -39,7 +37,7 @@ def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> Answer:
     if members is not None and any(_members(text) > members for text in texts.values()):
         raise Skip("declares a bound for members of a vector clock")
     reply = subject.call(pb.Request(compare_clocks=pb.CompareClocks(**texts)))
-    outcomes = [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
+    outcomes = held_to(vector)
     if _refused(reply):
         return among(REFUSED, outcomes)
     relation = {(True, True): "equal", (True, False): "before", (False, True): "after", (False, False): "concurrent"}

@@ -9,7 +9,7 @@ from sds_harness.clearskies.links import ScriptedLink
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, among
-from .subject import ClearSkiesSubject, found, same_found, tell
+from .subject import ClearSkiesSubject, found, held_to, keys_of, same_found, tell
 
 DEPENDS = {"depends_on_order": True}
 
@@ -17,13 +17,14 @@ DEPENDS = {"depends_on_order": True}
 def ask_settlement(subject: ClearSkiesSubject, vector: Vector) -> Answer:
     """What is found, in whichever order the updates arrive?"""
     seen = [_played(subject, vector, order) for order in vector["orders"]]
+    outcomes = held_to(vector)
     if all(each == seen[0] for each in seen):
-        return among(seen[0], vector["outcomes"], same_found)
-    if DEPENDS.items() <= vector["outcomes"][-1].items():
-        return among(DEPENDS, vector["outcomes"])
+        return among(seen[0], outcomes, same_found)
+    if any("depends_on_order" in outcome for outcome in outcomes):
+        return among(DEPENDS, outcomes)
     # In one of the orders it is wrong: that is the one to tell of.
-    wrong = [each for each in seen if not any(same_found(each, outcome) for outcome in vector["outcomes"])]
-    return among(wrong[0] if wrong else DEPENDS, vector["outcomes"], same_found)
+    wrong = [each for each in seen if not any(same_found(each, outcome) for outcome in outcomes)]
+    return among(wrong[0] if wrong else DEPENDS, outcomes, same_found)
 
 
 def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) -> dict[str, Any]:
@@ -40,10 +41,4 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
             links[writer] = actor.link(peer)
         tell(actor, links[writer], fields)
     stage.settle()
-    return found(actor, _keys(vector))
-
-
-def _keys(vector: Vector) -> list[str]:
-    """The keys that outcomes speak of."""
-    spoken = (key for outcome in vector["outcomes"] for part in ("keys", "gone") for key in outcome.get(part, ()))
-    return list(dict.fromkeys(spoken))
+    return found(actor, keys_of(vector))

@@ -14,10 +14,12 @@ from sds_harness.clearskies.stage import Stage
 from sds_harness.session import Session
 from sds_harness.stage import NEEDS
 
-from .....vectors.model import Vector
+from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Skip, Subject
 from ..fields import is_wide, update_members
 
+WIDE = "CA-6"
+"""The position on integers of 64 bits."""
 SEVERAL = "several records"
 """What is found under a key that has more than one."""
 
@@ -65,6 +67,14 @@ def opened(session: Session, revision: str, dialect: str | None, remembered: dic
     return ClearSkiesSubject(session, revision, remembered)
 
 
+def held_to(vector: Vector) -> list[Outcome]:
+    """The outcomes of a vector for whoever declares integers of 64 bits: to lose some bits is no warning then.
+
+    Nobody else is asked where it matters.
+    """
+    return [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
+
+
 def tell(actor: Actor, link: ScriptedLink, fields: dict[str, Any]) -> None:
     """Let an update of a vector arrive, signed where it has to be.
 
@@ -78,6 +88,12 @@ def tell(actor: Actor, link: ScriptedLink, fields: dict[str, Any]) -> None:
             members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
     members.pop("seen", None)
     link.say(link.peer.frame(members))
+
+
+def keys_of(vector: Vector) -> list[str]:
+    """The keys that outcomes speak of."""
+    spoken = (key for outcome in vector["outcomes"] for part in ("keys", "gone") for key in outcome.get(part, ()))
+    return list(dict.fromkeys(spoken))
 
 
 def found(actor: Actor, keys: list[str]) -> dict[str, Any]:

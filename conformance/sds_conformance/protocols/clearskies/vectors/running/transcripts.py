@@ -14,7 +14,7 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import numbers
-from .answers import told
+from .answers import in_vectors, told
 from .subject import ClearSkiesSubject, found, same_found, tell
 
 Seen = dict[str, Any]
@@ -101,7 +101,7 @@ class _Player:
         since = link.requests[0].body.members.get("since")
         if not isinstance(since, dict):
             return since
-        return {peer: str(rev) for peer, rev in since.items() if peer != self._actor.peer_id}
+        return {peer: in_vectors(rev) for peer, rev in since.items() if peer != self._actor.peer_id}
 
     def _open(self, step: dict[str, Any]) -> ScriptedLink:
         return self._links[step["link"]]
