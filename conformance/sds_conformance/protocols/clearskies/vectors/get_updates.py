@@ -10,7 +10,7 @@ from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Text
 
 from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
-from .fields import LATER, A, B, C, Fields, update, uuid, version
+from .fields import LATER, A, B, C, Fields, update, uuid
 from .register import group
 
 NOTES = {
@@ -30,7 +30,11 @@ NOTES = {
         ("CSDB-59", "CA-11"),
     ),
     "Deleted": Note("Deleted records are records.", ("CSDB-56", "CSDB-13")),
-    "Readers": Note("A read-only peer answers with the signed messages that it received.", ("CSDB-05", "CSDB-18")),
+    "Signed": Note(
+        "Your peer or its client is a read-only one: updates are signed by the read-write level, and a read-only peer "
+        "repeats the messages that it received.",
+        ("CSDB-05", "CSDB-16", "CSDB-18"),
+    ),
     "Wide": Note(
         "Revisions of 64 bits. Who keeps no more than a double holds takes different ones for equal, which is worth a "
         "warning; who says that 64 bits survive is held to it.",
@@ -57,26 +61,37 @@ def _answered(
     wanted: Sequence[Fields],
     *more: Outcome,
     level: AccessLevel = READ_WRITE,
+    client: AccessLevel = READ_WRITE,
 ) -> Vector:
     """``wanted`` is what is to be sent, sorted by revision; ``more`` are other outcomes."""
-    flagged = flags if level is READ_WRITE else f"{flags} Readers"
-    shorts = [32, 33, 34, 37, 59, *([5] if level is READ_ONLY else []), *([56] if "Deleted" in flags else [])]
+    signed = READ_ONLY in (level, client)
+    flagged = f"{flags} Signed" if signed else flags
+    shorts = [32, 33, 34, 37, 59, *([5, 16] if signed else []), *([56] if "Deleted" in flags else [])]
     fields = {
         "access_level": level.value,
+        "client": client.value,
         "updates": list(updates),
         "since": {peer: str(revision) for peer, revision in since.items()},
     }
     requirements = [f"CSDB-{short:02}" for short in sorted(shorts)]
-    return vector(slug, comment, flagged, requirements, fields, *_in_order(wanted), *more)
+    outcomes = [*_in_order(updates, wanted), *more]
+    if signed:
+        outcomes = [{**outcome, "signed": True} if outcome["sent"] else outcome for outcome in outcomes]
+    return vector(slug, comment, flagged, requirements, fields, *outcomes)
 
 
-def _in_order(wanted: Sequence[Fields]) -> Iterator[Outcome]:
+def _in_order(updates: Sequence[Fields], wanted: Sequence[Fields]) -> Iterator[Outcome]:
     """Every order in which updates of one peer keep theirs; the recommended one first."""
     orders = list(_woven(wanted))
     for order in sorted(orders, key=lambda order: [int(each["last_updated_rev"]) for each in order]):
-        outcome = {"sent": [version(each) for each in order]}
+        outcome = _sent(updates, order)
         rising = all(int(one["last_updated_rev"]) <= int(next_["last_updated_rev"]) for one, next_ in pairwise(order))
         yield outcome if rising else warned(outcome)
+
+
+def _sent(updates: Sequence[Fields], sent: Sequence[Fields]) -> Outcome:
+    """Updates by their places among all."""
+    return {"sent": [updates.index(each) for each in sent]}
 
 
 def _woven(left: Sequence[Fields]) -> Iterator[list[Fields]]:
@@ -91,16 +106,24 @@ def _woven(left: Sequence[Fields]) -> Iterator[list[Fields]]:
 @group("get-updates", "answer", "What a peer has, what it is asked for, and the updates that it sends.", NOTES)
 def get_updates(revision: Text) -> list[Vector]:
     """Requests to a peer that has received some updates."""
-    return [*_asked(READ_WRITE), *_asked(READ_ONLY), *_overwritten(), *_many(), *_wide()]
+    return [
+        *_asked(READ_WRITE, READ_WRITE),
+        *_asked(READ_ONLY, READ_WRITE),
+        *_asked(READ_WRITE, READ_ONLY),
+        *_asked(READ_ONLY, READ_ONLY),
+        *_overwritten(),
+        *_many(),
+        *_wide(),
+    ]
 
 
-def _asked(level: AccessLevel) -> list[Vector]:
+def _asked(level: AccessLevel, client: AccessLevel) -> list[Vector]:
     """Four records of two peers, and requests that know some of them."""
     a3, b4, b8, a9 = FOUR
-    end = "" if level is READ_WRITE else "-of-a-reader"
+    end = ("-of-a-reader" if level is READ_ONLY else "") + ("-to-a-reader" if client is READ_ONLY else "")
 
     def four(slug: str, comment: str, flags: str, since: Mapping[str, int], *wanted: Fields) -> Vector:
-        return _answered(f"{slug}{end}", comment, flags, FOUR, since, wanted, level=level)
+        return _answered(f"{slug}{end}", comment, flags, FOUR, since, wanted, level=level, client=client)
 
     return [
         four("everything", "Who knows nothing gets everything.", "Unnamed Order", {}, a3, b4, b8, a9),
@@ -123,8 +146,7 @@ def _overwritten() -> list[Vector]:
     deleted = update(A, 6, {A: 3}, deleted=True, time=LATER, seen=True)
     c1, a5, a7 = of(C, 1), of(A, 5), of(A, 7)
 
-    def both(one: Fields, two: Fields) -> Outcome:
-        return legal({"sent": [version(one), version(two)]}, "CA-11")
+    both = legal({"sent": [0, 1]}, "CA-11")
 
     return [
         _answered("empty-database", "A peer that has nothing sends nothing.", "Nothing", [], {A: 5}, []),
@@ -144,7 +166,7 @@ def _overwritten() -> list[Vector]:
             [first, again],
             {},
             [again],
-            both(first, again),
+            both,
         ),
         _answered(
             "overwritten-above",
@@ -188,7 +210,7 @@ def _overwritten() -> list[Vector]:
             [first, deleted],
             {},
             [deleted],
-            both(first, deleted),
+            both,
         ),
     ]
 

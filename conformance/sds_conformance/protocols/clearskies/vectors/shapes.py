@@ -37,7 +37,6 @@ UPDATE = record(
     {"deleted": YES, "seen": YES},
 )
 UPDATES = {"update": UPDATE}
-VERSION = record({"uuid": ID, "last_updated_by": ID, "last_updated_rev": NUMERAL})
 FOUND: Schema = {"keys": {"type": "object", "additionalProperties": TEXT, "maxProperties": 100}, "gone": array(TEXT)}
 
 _test = partial(vector_of, {"type": "string", "pattern": "^CSDB-[0-9]+$"})
@@ -105,8 +104,8 @@ SHAPES: dict[str, Shape] = {
     "answer": Shape(
         "Updates that a peer has, a request, and the updates that it sends.",
         _test(
-            {"access_level": LEVEL, "updates": array(ref("update")), "since": NUMBERS},
-            outcomes(outcome(sent=array(VERSION))),
+            {"access_level": LEVEL, "client": LEVEL, "updates": array(ref("update")), "since": NUMBERS},
+            outcomes(record({"sent": array(COUNT)}, {"signed": YES, **ALLOWED})),
         ),
         ask_answer,
         UPDATES,

@@ -9,7 +9,7 @@ from sds_harness.clearskies.links import ScriptedLink
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, among
-from .subject import ClearSkiesSubject, found, held_to, keys_of, same_found, tell
+from .subject import ClearSkiesSubject, found, held_to, keys_of, rest, same_found, tell
 
 DEPENDS = {"depends_on_order": True}
 
@@ -40,5 +40,5 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
             peer.peer_id = writer
             links[writer] = actor.link(peer)
         tell(actor, links[writer], fields)
-    stage.settle()
+    rest(actor)
     return found(actor, keys_of(vector))

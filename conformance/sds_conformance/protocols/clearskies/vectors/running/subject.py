@@ -8,20 +8,24 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.actor import Actor
+from sds_harness.clearskies.clubs import profile_called
+from sds_harness.clearskies.frames import Frame
 from sds_harness.clearskies.links import ScriptedLink
 from sds_harness.clearskies.probes import look
-from sds_harness.clearskies.stage import Stage
+from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.session import Session
 from sds_harness.stage import NEEDS
 
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Skip, Subject
-from ..fields import is_wide, update_members
+from ..fields import Fields, is_wide, update_members
 
 WIDE = "CA-6"
 """The position on integers of 64 bits."""
-SEVERAL = "several records"
-"""What is found under a key that has more than one."""
+ROUNDS = 3
+"""So many seconds are waited for what is sent when somebody is ticked."""
+SEVERAL, UNREADABLE = "several records", "no JSON that can be read"
+"""What is found under a key that has more than one, or something that is no value."""
 
 
 @dataclass
@@ -41,6 +45,9 @@ class ClearSkiesSubject(Subject):
         """The peer that a vector is about."""
         if is_wide({name: value for name, value in vector.items() if name != "outcomes"}):
             self.need(pb.CAPABILITY_WIDE_INTEGERS)
+        signs = any(vector.get(name) == "read_only" for name in ("access_level", "client", "from"))
+        if signs and profile_called(self.declaration.profile("signature")) is None:
+            raise Skip("declares signatures of no known kind")
         return stage.open("peer", read_only=vector["access_level"] == "read_only")
 
     def close(self) -> None:
@@ -75,19 +82,35 @@ def held_to(vector: Vector) -> list[Outcome]:
     return [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
 
 
-def tell(actor: Actor, link: ScriptedLink, fields: dict[str, Any]) -> None:
-    """Let an update of a vector arrive, signed where it has to be.
+def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
+    """Let updates of a vector arrive, signed where they have to be; at once, where none waits for the one before.
 
     Of one whose writer had ``seen`` what the peer has, the clock is not below the peer's own number, where that shows.
     """
-    members = update_members(fields)
-    if fields.get("seen"):
-        held = look(actor).records.get(fields["uuid"], {}).get("vector_clock")
-        own = held.get(actor.peer_id) if isinstance(held, dict) else None
-        if type(own) is int:
-            members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
-    members.pop("seen", None)
-    link.say(link.peer.frame(members))
+    waiting: list[Frame] = []
+    for fields in updates:
+        members = update_members(fields)
+        if fields.get("seen"):
+            _arrive(link, waiting)
+            held = look(actor).records.get(fields["uuid"], {}).get("vector_clock")
+            own = held.get(actor.peer_id) if isinstance(held, dict) else None
+            if type(own) is int:
+                members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
+        waiting.append(link.peer.suited(link.peer.frame(members), link.level))
+    _arrive(link, waiting)
+
+
+def _arrive(link: ScriptedLink, waiting: list[Frame]) -> None:
+    if waiting:
+        link.send(b"".join(frame.wire for frame in waiting))
+    waiting.clear()
+
+
+def rest(actor: Actor) -> None:
+    """Let time pass, for those who send when they are ticked. That all is quiet is no end: there may be pings."""
+    for _ in range(ROUNDS):
+        actor.stage.advance(ROUND_MS)
+        actor.tick()
 
 
 def keys_of(vector: Vector) -> list[str]:
@@ -99,14 +122,14 @@ def keys_of(vector: Vector) -> list[str]:
 def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
     """What the application finds under keys, as an outcome has it.
 
-    The state tells, where it is shown; else what the peer tells others, where that has one record for each key.
+    The state tells, where it shows records; else what the peer tells others, where that has one for each key.
     """
     values: dict[str, list[Any]] = {key: [] for key in keys}
     state = actor.observe()
-    if state is not None:
+    if state is not None and state.records:
         for record in state.records:
             if record.key in values and not record.deleted:
-                values[record.key].append(json.loads(record.value))
+                values[record.key].append(_read(record.value))
     else:
         told = look(actor).values
         values = {key: told.get(key, []) for key in keys}
@@ -120,7 +143,28 @@ def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
 
 def said(values: list[Any]) -> str:
     """A value as JSON in one form, or that there are several."""
-    return json.dumps(values[0], sort_keys=True) if len(values) == 1 else SEVERAL
+    if len(values) > 1:
+        return SEVERAL
+    try:
+        return json.dumps(values[0], sort_keys=True)
+    except RecursionError:
+        return UNREADABLE
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Are two values of JSON the same? To Python 1 is 1.0, and true is 1."""
+    try:
+        return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    except RecursionError:
+        return False
+
+
+def _read(text: str) -> Any:
+    """The value of a JSON text that an implementation shows."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {UNREADABLE: text}
 
 
 def same_found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:

@@ -14,8 +14,7 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import numbers
-from .answers import in_vectors, told
-from .subject import ClearSkiesSubject, found, same_found, tell
+from .subject import ClearSkiesSubject, found, keys_of, rest, same_found, tell
 
 Seen = dict[str, Any]
 
@@ -36,7 +35,7 @@ def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> Answer:
 
 def _matches(seen: Seen, outcome: Outcome) -> bool:
     """Has it what the outcome speaks of? Of what it leaves out, anything is legal."""
-    if "since" in outcome and seen["since"] != outcome["since"]:
+    if "since" in outcome and seen.get("since") != outcome["since"]:
         return False
     for link, updates in outcome.get("updates", {}).items():
         got = seen["updates"].get(link, [])
@@ -61,7 +60,7 @@ class _Player:
         self._bound: dict[str, Message] = {}
         self._does: dict[str, Callable[[dict[str, Any]], None]] = {
             "connect": self._connect,
-            "disconnect": lambda step: self._links[step["link"]].cut(),
+            "disconnect": lambda step: self._open(step).cut(),
             "ask": lambda step: self._said(step, self._asking(step)),
             "update": lambda step: tell(self._actor, self._open(step), step["update"]),
             "repeat": lambda step: self._said(step, self._repeated(step)),
@@ -73,7 +72,7 @@ class _Player:
     def play(self, step: dict[str, Any]) -> Seen:
         """One step, and what came of it. Skips where a link that is needed was closed."""
         self._does[step["do"]](step)
-        self._stage.settle()
+        rest(self._actor)
         seen: Seen = {"updates": {}}
         for name, link in self._links.items():
             new = link.updates[self._known.get(name, 0) :]
@@ -83,10 +82,9 @@ class _Player:
                 if "binds" in step:
                     self._bound[step["binds"]] = new[0]
         if step["do"] == "connect":
-            seen["since"] = self._since(self._links[step["link"]])
+            seen["since"] = self._since(self._open(step))
         if step["do"] == "look":
-            outcome = step["outcomes"][0]
-            seen.update(found(self._actor, [*outcome["keys"], *outcome["gone"]]))
+            seen.update(found(self._actor, keys_of(step)))
         return seen
 
     def _connect(self, step: dict[str, Any]) -> None:
@@ -101,9 +99,11 @@ class _Player:
         since = link.requests[0].body.members.get("since")
         if not isinstance(since, dict):
             return since
-        return {peer: in_vectors(rev) for peer, rev in since.items() if peer != self._actor.peer_id}
+        return {peer: _in_vectors(rev) for peer, rev in since.items() if peer != self._actor.peer_id}
 
     def _open(self, step: dict[str, Any]) -> ScriptedLink:
+        if step["link"] not in self._links:
+            raise Skip(f"there is no link {step['link']}")
         return self._links[step["link"]]
 
     def _asking(self, step: dict[str, Any]) -> Frame:
@@ -123,4 +123,11 @@ class _Player:
 
 def _told(message: Message) -> Seen:
     members = message.body.members
-    return {**told(message), "key": members.get("key"), "deleted": members.get("deleted", False)}
+    said = {name: members.get(name) for name in ("uuid", "last_updated_by", "key")}
+    revision = _in_vectors(members.get("last_updated_rev"))
+    return {**said, "last_updated_rev": revision, "deleted": members.get("deleted", False)}
+
+
+def _in_vectors(value: Any) -> Any:
+    """An integer as vectors have it; what is none stays what it is, and is told apart from one."""
+    return str(value) if type(value) is int else [value]
