@@ -335,7 +335,7 @@ def test_whoever_ignores_the_absent_is_found() -> None:
         ("observe", {"conflicts", "key-conflicts", "signed-updates", "ghost-records"}),
         ("put", {"ghost-records"}),
         ("delete", {"ghost-records"}),
-        ("disconnect", {"ghost-records", "conflicts", "key-conflicts"}),
+        ("disconnect", set(PEERS)),
     ],
 )
 def test_whoever_refuses_everything_is_found(command: str, groups: set[str]) -> None:
