@@ -67,4 +67,5 @@ MODEL = Model(
     VARIANTS,
     _variant,
     lambda name: [(CLEARSKIES_DATABASE.name, "full")],
+    kept_in=__package__ or "",
 )
