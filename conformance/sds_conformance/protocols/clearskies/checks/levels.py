@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
-from ..view.authority import SAFE_INTEGER, made_by_a_reader
+from ..view.authority import SAFE_INTEGER, fits_limits, made_by_a_reader
 from ..view.changes import COMMANDS
+from ..view.facts import Update
 from ..view.knowledge import Arrival
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, relays_owed
+
+_OF_A_KEY = 1_000
+"""Characters of a key that everybody has room for."""
 
 
 @check("CSDB-02", of="received shown")
@@ -23,11 +29,23 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
         update = arrival.update
         if not (arrival.outcome == "new" or (arrival.outcome == "newer" and update.deleted)):
             continue  # a change of what is there: CSDB-50
-        if is_wide(arrival) or view.one_of_many(arrival):
-            continue  # CSDB-25 and CSDB-41, CSDB-37
+        if is_wide(arrival) or view.one_of_many(arrival) or has_another_precision(update):
+            continue  # CSDB-25 and CSDB-41, CSDB-37, CSDB-11
         if (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, which came at step {update.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+
+
+@check("CSDB-02", of="writes")
+def writers_can_write(view: PeerView) -> Iterator[Observation]:
+    """The application of a read-write peer can write any record, and delete what is there."""
+    for step in view.steps:
+        if step.command not in COMMANDS or step.answer not in ("effects", "rejected"):
+            continue
+        if step.effects is not None:
+            yield held(step)
+        elif (what := _possible(view, step)) and not view.in_conflict(step):
+            yield violated(step, f"{what}: the peer may write", f"a refusal: {step.refusal}")
 
 
 @check("CSDB-03", of="reads-only")
@@ -70,6 +88,26 @@ def forged_updates_are_refused(view: PeerView) -> Iterator[Observation]:
     yield from not_kept(view, _forged)
 
 
+def _possible(view: PeerView, step: Step) -> str:
+    """What a refused command asked for that nothing is wrong with, "" if there is something: such as a key that is not
+    there, or is taken, or a value that is too large, or no JSON."""
+    keys: set[str] = set()
+    for change in view.changes:
+        if change.step.index < step.index:
+            keys -= {change.old_key}
+            keys |= {change.key} if change.kind != "delete" else set()
+    command, taken = getattr(step.request, step.command), {arrival.update.key for arrival in view.arrivals}
+    if step.command == "put":
+        fits = fits_limits(view.trace.declaration, command.value)
+        return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
+    if command.key not in keys or command.key in taken:
+        return ""
+    if step.command == "delete":
+        return f"to delete {command.key!r}"
+    free = command.new_key not in keys | taken and len(command.new_key) <= _OF_A_KEY
+    return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
+
+
 def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Observation]:
     """Of what must be refused, and is among what ``concerns`` a check, nothing is shown or sent afterwards."""
     for arrival in filter(concerns, view.refused):
@@ -90,6 +128,11 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
 def _forged(arrival: Arrival) -> bool:
     """Has it a signature of nobody in the club?"""
     return arrival.update.message.signature is not None and arrival.update.signer is None
+
+
+def has_another_precision(update: Update) -> bool:
+    """Is its time written otherwise than in milliseconds?"""
+    return re.fullmatch(r"[^.,]*\.[0-9]{3}Z", update.time.text if update.time is not None else "") is None
 
 
 def is_wide(arrival: Arrival) -> bool:
