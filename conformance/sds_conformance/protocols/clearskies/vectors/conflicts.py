@@ -330,6 +330,8 @@ def _deleted(level: AccessLevel) -> list[Vector]:
     writes = level is READ_WRITE
     flags, shorts = ("Deleted Newer Older", "49 50 56") if writes else ("Deleted Older", "49 56")
 
+    there = {**update(A, 2, {A: 1}, value='"first"'), "deleted": False}
+
     def against(edit: str, delete: str) -> list[Fields]:
         return [
             update(A, 3, {A: 2, B: 1}, value='"of A"', time=edit),
@@ -375,6 +377,16 @@ def _deleted(level: AccessLevel) -> list[Vector]:
             against(LATER, NOON),
             BOTH,
             found(it='"of A"'),
+            level=level,
+        ),
+        settled(
+            "not-deleted",
+            "An update that says that its record is not deleted.",
+            "Deleted",
+            "13",
+            [there],
+            [(0,)],
+            found(it='"first"'),
             level=level,
         ),
     ]

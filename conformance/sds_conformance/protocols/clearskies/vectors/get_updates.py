@@ -220,6 +220,7 @@ def _many() -> list[Vector]:
     a5, b5 = of(A, 5), of(B, 5)
     a9, a10, b100 = of(A, 9), of(A, 10), of(B, 100)
     a3, b4, b8, last = FOUR
+    accented = update(A, 2, {A: 1}, key="été", value='"\U0001f4f7"')
     return [
         _answered("twelve-in-order", "Twelve updates of one peer.", "Order Unnamed", twelve, {}, twelve),
         _answered("seven-of-twelve", "Those above the fifth.", "Order Strict", twelve, {A: 5}, twelve[5:]),
@@ -243,6 +244,7 @@ def _many() -> list[Vector]:
             {},
             [a3, b4, b8, last],
         ),
+        _answered("beyond-ascii", "A key and a value beyond ASCII.", "Unnamed", [accented], {}, [accented]),
     ]
 
 

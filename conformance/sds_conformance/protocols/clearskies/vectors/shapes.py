@@ -34,7 +34,7 @@ UPDATE = record(
         "update_time": TEXT,
         "vector_clock": NUMBERS,
     },
-    {"deleted": YES, "seen": YES},
+    {"deleted": FLAG, "seen": YES},
 )
 UPDATES = {"update": UPDATE}
 FOUND: Schema = {"keys": {"type": "object", "additionalProperties": TEXT, "maxProperties": 100}, "gone": array(TEXT)}

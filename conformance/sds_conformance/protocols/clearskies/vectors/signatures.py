@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from clearskies_reference import PROFILES, SignatureProfile
-from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE, AccessLevel, sign
+from clearskies_reference import PROFILES, AccessLevel, SignatureProfile
+from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE, sign
 from sds_harness.clearskies.frames import Frame, frame_of
 from sds_harness.clearskies.trace import Text
 

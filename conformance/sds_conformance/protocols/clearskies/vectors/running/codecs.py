@@ -24,7 +24,7 @@ DEFAULT_PROFILE = "rsa-pkcs1-sha256"
 
 
 def _refused(reply: pb.Reply) -> bool:
-    return reply.WhichOneof("answer") == "rejected"
+    return bool(reply.WhichOneof("answer") == "rejected")
 
 
 def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> Answer:
