@@ -212,6 +212,7 @@ def test_whoever_pings_all_the_time_is_left_in_peace() -> None:
         ("answers-backwards", "get-updates"),
         ("answers-by-uuid", "get-updates"),
         ("answers-or-asks", "get-updates"),
+        ("has-to-have-an-answer", "get-updates"),
         ("leaves-out-the-unnamed", "get-updates"),
         ("answers-for-itself", "get-updates"),
         ("skips-the-second", "get-updates"),
@@ -354,6 +355,32 @@ def test_whoever_refuses_everything_is_found(command: str, groups: set[str]) -> 
     outcome = asked(refusing(command))
     assert failed_groups(outcome) == groups
     assert outcome.count(Status.ERROR) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "groups"), [("connect", set(PEERS)), ("receive", {"get-updates", "ghost-records"})]
+)
+def test_whoever_closes_every_link_is_found(command: str, groups: set[str]) -> None:
+    """Where a link is closed at once, nothing was heard, and nothing passes for having been refused."""
+
+    def start() -> Handle:
+        answer = reference()
+
+        def handle(request: pb.Request) -> pb.Reply:
+            reply = answer(request)
+            if request.WhichOneof("command") != command:
+                return reply
+            told = getattr(request, command)
+            answer(pb.Request(disconnect=pb.Disconnect(handle=told.handle, link=told.link)))
+            closed = pb.Event(link_closed=pb.LinkClosed(link=told.link))
+            return pb.Reply(id=request.id, effects=pb.Effects(events=[closed]))
+
+        return handle
+
+    outcome = asked(start, *PEERS)
+    assert outcome.count(Status.ERROR) == outcome.count(Status.SKIPPED) == 0
+    for group in groups:
+        assert outcome.count(Status.PASS, group) == outcome.count(Status.ACCEPTABLE, group) == 0, group
 
 
 def _unframed(change: Callable[[pb.Unframed], object]) -> Callable[[], Handle]:

@@ -7,7 +7,7 @@ from clearskies_reference import AccessLevel
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, among
 from ..fields import update_members
-from .subject import ClearSkiesSubject, found, keys_of, rest, same_found
+from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found
 
 
 def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> Answer:
@@ -23,6 +23,6 @@ def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> Answer:
             frame = frame.flipped()
         case "signature":
             frame = frame.forged()
-    link.send(frame)
+    arrive(link, frame)
     rest(actor)
     return among(found(actor, keys_of(vector)), vector["outcomes"], same_found)

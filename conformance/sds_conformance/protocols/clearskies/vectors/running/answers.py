@@ -13,7 +13,7 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Answer, Skip, among
 from ..fields import Fields, numbers, update_members
-from .subject import ClearSkiesSubject, held_to, rest, same_json, tell
+from .subject import ClearSkiesSubject, arrive, held_to, rest, same_json, tell
 
 ANOTHER = "another update"
 """One that nobody has made, or with other members than it was made with."""
@@ -29,17 +29,21 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
     if asking.updates:
         # What was sent unasked is legal (CA-1), and need not be sent again.
         raise Skip("sends updates before it is asked for some")
-    asking.ask(numbers(vector["since"]))
+    arrive(asking, asking.peer.get_updates(numbers(vector["since"])))
     rest(actor)
     sent = asking.updates
     seen = {
         "sent": [_number(message, vector["updates"]) for message in sent],
         "signed": all(message.signer is READ_WRITE for message in sent),
+        **({"closed": True} if asking.broken else {}),
     }
     return among(seen, held_to(vector), _is)
 
 
 def _is(seen: dict[str, Any], outcome: Outcome) -> bool:
+    """Is that what is to be sent? Who has asked is subscribed, so the link stays."""
+    if "closed" in seen:
+        return False
     return bool(seen["sent"] == outcome["sent"] and (seen["signed"] or not outcome.get("signed")))
 
 

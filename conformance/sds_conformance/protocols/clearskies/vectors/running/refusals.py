@@ -28,4 +28,6 @@ def held_to_the_protocol(subject: ClearSkiesSubject, vector: Vector, answer: Ans
         for step in stage.trace.steps:
             if step.command in WANTED and step.answer == "rejected":
                 return Answer(Status.FAIL, WANTED[step.command], f"a refusal: {step.refusal}")
+            if step.command == "connect" and step.signals("link_closed"):
+                return Answer(Status.FAIL, WANTED["connect"], "a link that is closed at once")
     return answer

@@ -91,19 +91,20 @@ def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
     for fields in updates:
         members = update_members(fields)
         if fields.get("seen"):
-            _arrive(link, waiting)
+            arrive(link, *waiting)
+            waiting.clear()
             held = look(actor).records.get(fields["uuid"], {}).get("vector_clock")
             own = held.get(actor.peer_id) if isinstance(held, dict) else None
             if type(own) is int:
                 members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
         waiting.append(link.peer.suited(link.peer.frame(members), link.level))
-    _arrive(link, waiting)
+    arrive(link, *waiting)
 
 
-def _arrive(link: ScriptedLink, waiting: list[Frame]) -> None:
-    if waiting:
-        link.send(b"".join(frame.wire for frame in waiting))
-    waiting.clear()
+def arrive(link: ScriptedLink, *frames: Frame) -> None:
+    """Let messages arrive at once. Where the peer has closed the link, it misses them, and that shows."""
+    if frames and not link.broken:
+        link.send(b"".join(frame.wire for frame in frames))
 
 
 def rest(actor: Actor) -> None:

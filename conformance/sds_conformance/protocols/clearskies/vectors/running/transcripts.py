@@ -14,7 +14,7 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import numbers
-from .subject import ClearSkiesSubject, found, keys_of, rest, same_found, tell
+from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found, tell
 
 Seen = dict[str, Any]
 
@@ -61,9 +61,9 @@ class _Player:
         self._does: dict[str, Callable[[dict[str, Any]], None]] = {
             "connect": self._connect,
             "disconnect": lambda step: self._open(step).cut(),
-            "ask": lambda step: self._said(step, self._asking(step)),
+            "ask": lambda step: arrive(self._open(step), self._asking(step)),
             "update": lambda step: tell(self._actor, self._open(step), step["update"]),
-            "repeat": lambda step: self._said(step, self._repeated(step)),
+            "repeat": lambda step: arrive(self._open(step), self._repeated(step)),
             "put": lambda step: self._ignored(self._actor.put(step["key"], json.loads(step["value"]))),
             "delete": lambda step: self._ignored(self._actor.delete(step["key"])),
             "look": lambda step: None,
@@ -109,13 +109,11 @@ class _Player:
     def _asking(self, step: dict[str, Any]) -> Frame:
         return self._open(step).peer.get_updates(numbers(step["since"]))
 
-    def _repeated(self, step: dict[str, Any]) -> Message:
+    def _repeated(self, step: dict[str, Any]) -> Frame:
         if step["update"] not in self._bound:
             raise Skip(f"{step['update']} was never sent")
-        return self._bound[step["update"]]
-
-    def _said(self, step: dict[str, Any], what: Frame | Message) -> None:
-        self._open(step).send(what)
+        message = self._bound[step["update"]]
+        return Frame(message.body.raw, message.signature)
 
     def _ignored(self, step: object) -> None:
         """What came of a change is read from the links."""
