@@ -10,23 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from played import REPOSITORY, Handle, reference
+from sds_conformance.protocols import all_vectors
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.documents import MANIFEST
-from sds_conformance.vectors.folder import CHANGELOG, LEDGER, load_all
+from sds_conformance.vectors.folder import CHANGELOG, LEDGER, load_of, places
 from sds_conformance.vectors.running.asking import Examination, Examiner, chosen
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.link import Limits, LocalLink
 
 VECTORS = REPOSITORY / "vectors"
+VECTOR_SET = all_vectors()
 BAD = (Status.FAIL, Status.BROKEN, Status.ERROR)
 
 
 @cache
 def files() -> tuple[dict[str, Any], ...]:
-    """Every file of vectors of the repository."""
-    return tuple(load_all(MATERIAL, VECTORS))
+    """Every file of vectors of SDS in the repository."""
+    return tuple(load_of(VECTOR_SET, MATERIAL, VECTORS))
 
 
 def every_test() -> list[dict[str, Any]]:
@@ -78,7 +80,7 @@ def seal(folder: Path, **fields: object) -> None:
     manifest = json.loads((folder / MANIFEST).read_text("utf-8")) | fields
     manifest["files"] = {
         path.relative_to(folder).as_posix(): file_digest(path.read_bytes())
-        for part in ("schema", "sds")
+        for part in sorted(places(VECTOR_SET))
         for path in sorted((folder / part).glob("*.json"))
     }
     told = file_digest((folder / MANIFEST).read_bytes())

@@ -10,8 +10,8 @@ from sds_harness.link import Limits
 
 from ..judging.alterations.source import Configuration
 from ..judging.runner import Connect
-from ..protocols import protocol_of
-from ..vectors.folder import default_folder, load_all
+from ..protocols import all_vectors, protocol_of
+from ..vectors.folder import default_folder, load_of
 from ..vectors.running.asking import Examiner, chosen
 from ..vectors.running.subject import Status
 from .campaign import Order, play_one
@@ -63,4 +63,4 @@ def vectors(connect: Connect, configuration: Configuration) -> str:
 @cache
 def _files(revision: str) -> list[dict[str, Any]]:
     material = protocol_of(revision).vectors
-    return load_all(material, default_folder()) if material is not None else []
+    return load_of(all_vectors(), material, default_folder()) if material is not None else []

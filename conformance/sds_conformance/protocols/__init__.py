@@ -16,7 +16,7 @@ from sds_harness.revision import Revision
 
 from ..judging.exercise import Model
 from ..judging.rules import Rules
-from ..vectors.model import Material
+from ..vectors.model import Material, VectorSet
 from .corpora import Corpora
 from .dimensions import Dimension
 from .exchanges import Exchanges
@@ -110,6 +110,12 @@ def exchanges_of(revision: str) -> Exchanges:
     if exchanges is None:
         raise ValueError(f"implementations of {revision} have no exchanges")
     return exchanges
+
+
+@cache
+def all_vectors() -> VectorSet:
+    """The golden vectors of all protocols that have some."""
+    return VectorSet(tuple(protocol.vectors for protocol in protocols() if protocol.vectors is not None))
 
 
 def default() -> Protocol:

@@ -23,7 +23,7 @@ from sds_testee.version import suite_version
 
 from ..judging.registry import IN
 from ..judging.verdict import Verdict
-from ..protocols import protocol_of, revisions
+from ..protocols import all_vectors, protocol_of, revisions
 from ..vectors.canonical import digest, formatted
 from ..vectors.folder import VectorsError, default_folder, load_manifest
 from .attached import AttachedError, schedules_played, vectors_asked
@@ -202,10 +202,9 @@ def untestable(revision: str) -> dict[str, str]:
 
 def golden_vectors(revision: str) -> dict[str, Any] | None:
     """The set of golden vectors that belongs to this version, None where there is none. Raises VectorsError."""
-    material = protocol_of(revision).vectors
-    if material is None:
+    if protocol_of(revision).vectors is None:
         return None
-    manifest = load_manifest(material, default_folder())
+    manifest = load_manifest(all_vectors(), default_folder())
     return {"version": manifest.version, "manifest": manifest.digest}
 
 

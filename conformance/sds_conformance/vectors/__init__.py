@@ -5,5 +5,6 @@ the top-level folder ``vectors/``, ``lint`` holds them to the rules that its REA
 implementation. What is expected is stated by the text and by the positions; the reference model computes values and is
 held to the vectors like any other implementation.
 
-Nothing here knows a protocol: groups, shapes and who asks for them are handed in as ``model.Material``.
+Nothing here knows a protocol: groups, shapes and who asks for them are handed in as ``model.Material``; the files of
+all protocols stand in one folder, as a ``model.VectorSet``.
 """

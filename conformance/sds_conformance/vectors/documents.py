@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .canonical import digest, file_digest, formatted
-from .model import GENERATOR_VERSION, Group, Material, Vector
+from .model import GENERATOR_VERSION, Group, Material, Vector, VectorSet
 from .schemas import schema, schema_path
 
 MANIFEST = "manifest.json"
@@ -23,7 +23,7 @@ class Document:
 
 
 def documents(material: Material) -> Iterator[Document]:
-    """Every file of vectors, in the order of the groups.
+    """Every file of vectors of a protocol, in the order of the groups.
 
     What several revisions share stands once, in the file that names them; what differs stands in a file for each, under
     an ID that ends in the revision.
@@ -84,11 +84,12 @@ def _weighed(material: Material, vector: Vector) -> Vector:
     return out
 
 
-def generated_files(material: Material, version: str, retired: list[str]) -> dict[str, bytes]:
+def generated_files(vector_set: VectorSet, version: str, retired: list[str]) -> dict[str, bytes]:
     """Every generated file by its path: vectors, schemas and the manifest over both."""
-    out = {f"schema/{name}.schema.json": formatted(schema(name, shape)) for name, shape in material.shapes.items()}
-    for document in documents(material):
-        out[document.path] = formatted(document.content)
+    out = {f"schema/{name}.schema.json": formatted(schema(name, shape)) for name, shape in vector_set.shapes.items()}
+    for material in vector_set.materials:
+        for document in documents(material):
+            out[document.path] = formatted(document.content)
     out[MANIFEST] = formatted(manifest(out, version, retired))
     return out
 

@@ -14,7 +14,7 @@ from sds_harness.files import read_bytes as read_bounded
 
 from .canonical import file_digest
 from .documents import MANIFEST
-from .model import GENERATOR_VERSION, Material
+from .model import GENERATOR_VERSION, Material, VectorSet
 from .schemas import schema
 
 LARGEST_FILE = 32 << 20
@@ -82,21 +82,21 @@ class Manifest:
     """The SHA-256 of the manifest."""
 
 
-def places(material: Material) -> tuple[str, str]:
+def places(vector_set: VectorSet) -> tuple[str, ...]:
     """Where generated files stand in a folder of vectors."""
-    return material.folder, "schema"
+    return *(material.folder for material in vector_set.materials), "schema"
 
 
-def files_in(material: Material, folder: Path, pattern: str = "*") -> dict[str, Path]:
+def files_in(vector_set: VectorSet, folder: Path, pattern: str = "*") -> dict[str, Path]:
     """What stands in the places of generated files, by its path in the folder."""
     return {
         path.relative_to(folder).as_posix(): path
-        for place in places(material)
+        for place in places(vector_set)
         for path in sorted((folder / place).glob(pattern))
     }
 
 
-def load_manifest(material: Material, folder: Path) -> Manifest:
+def load_manifest(vector_set: VectorSet, folder: Path) -> Manifest:
     """The manifest of a folder of vectors, of whichever version. Raises VectorsError if it is none."""
     content = read_bytes(folder / MANIFEST)
     data = _json(MANIFEST, content)
@@ -107,24 +107,29 @@ def load_manifest(material: Material, folder: Path) -> Manifest:
         raise VectorsError(f"{MANIFEST}: version and generatorVersion are strings")
     if not isinstance(files, dict) or not all(isinstance(value, str) for value in files.values()):
         raise VectorsError(f"{MANIFEST}: files is an object of paths and digests")
-    vectors, schemas = places(material)
+    known = places(vector_set)
     for path in files:
-        if not re.fullmatch(rf"({vectors}|{schemas})/[A-Za-z0-9][A-Za-z0-9._-]*\.json", path):
-            raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in {vectors}/ or {schemas}/")
+        if not re.fullmatch(rf"({'|'.join(known)})/[A-Za-z0-9][A-Za-z0-9._-]*\.json", path):
+            raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in {'/, '.join(known[:-1])}/ or {known[-1]}/")
     if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
         raise VectorsError(f"{MANIFEST}: retired is a list of IDs")
     return Manifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))
 
 
-def load_all(material: Material, folder: Path) -> list[dict[str, Any]]:
-    """Every file of vectors in a folder, by name: what its manifest names, as it was published. Raises VectorsError.
+def load_all(vector_set: VectorSet, folder: Path) -> list[dict[str, Any]]:
+    """Every file of vectors in a folder, protocol by protocol and by name. Raises VectorsError."""
+    return [data for material in vector_set.materials for data in load_of(vector_set, material, folder)]
+
+
+def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dict[str, Any]]:
+    """The files of one protocol, by name: what the manifest names, as it was published. Raises VectorsError.
 
     An answer is only as good as the vectors, so none are read that anybody has changed since.
     """
     paths = sorted((folder / material.folder).glob("*.json"))
     if not paths:
-        raise VectorsError(f"no vectors in {folder}")
-    manifest = load_manifest(material, folder)
+        raise VectorsError(f"no vectors of {material.current} in {folder}")
+    manifest = load_manifest(vector_set, folder)
     if manifest.generator_version != GENERATOR_VERSION:
         raise VectorsError(
             f"{MANIFEST}: its generatorVersion is {printable(manifest.generator_version, 20)}, and this suite knows "

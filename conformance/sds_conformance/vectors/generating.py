@@ -8,11 +8,11 @@ from pathlib import Path
 from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
 from .folder import CHANGELOG, LEDGER, PROSE, VectorsError, changelog_versions, files_in, read_bytes
-from .model import Material
+from .model import VectorSet
 from .released import Ledger, read_ledger
 
 
-def wanted_files(material: Material, folder: Path) -> dict[str, bytes]:
+def wanted_files(vector_set: VectorSet, folder: Path) -> dict[str, bytes]:
     """Every generated file as it should stand in ``folder``.
 
     The version is that of the folder's changelog. IDs that were released and are no longer in use are retired; those
@@ -21,11 +21,12 @@ def wanted_files(material: Material, folder: Path) -> dict[str, bytes]:
     version = changelog_versions(folder)[0][0]
     ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
     retired = sorted(ledger.retired)
-    files = generated_files(material, version, retired)
-    vectors = [content for path, content in files.items() if path.startswith(f"{material.folder}/")]
+    files = generated_files(vector_set, version, retired)
+    folders = tuple(f"{material.folder}/" for material in vector_set.materials)
+    vectors = [content for path, content in files.items() if path.startswith(folders)]
     now = {test["id"] for content in vectors for test in json.loads(content)["tests"]}
     lost = sorted(ledger.retired | (ledger.ids - now))
-    return generated_files(material, version, lost) if lost != retired else files
+    return generated_files(vector_set, version, lost) if lost != retired else files
 
 
 def begin(folder: Path, source: Path) -> None:
@@ -48,7 +49,7 @@ def _is_new(folder: Path) -> bool:
     return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
-def differences(material: Material, folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def differences(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list[str]:
     """What stands in ``folder`` other than it should, one sentence each."""
     out = []
     for path, content in wanted.items():
@@ -58,11 +59,11 @@ def differences(material: Material, folder: Path, wanted: dict[str, bytes]) -> l
         elif file.read_bytes() != content:
             out.append(f"{path} is not what is generated")
     return out + [
-        f"{path} is not generated any more" for path in sorted(files_in(material, folder)) if path not in wanted
+        f"{path} is not generated any more" for path in sorted(files_in(vector_set, folder)) if path not in wanted
     ]
 
 
-def write(material: Material, folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def write(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list[str]:
     """Make ``folder`` hold what it should; the paths that changed. One that is new begins with an empty ledger."""
     changed = []
     if _is_new(folder):
@@ -73,7 +74,7 @@ def write(material: Material, folder: Path, wanted: dict[str, bytes]) -> list[st
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
             changed.append(path)
-    for path, file in sorted(files_in(material, folder, "*.json").items()):
+    for path, file in sorted(files_in(vector_set, folder, "*.json").items()):
         if path not in wanted:
             file.unlink()
             changed.append(path)

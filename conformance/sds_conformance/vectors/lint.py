@@ -14,24 +14,25 @@ from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
 from .folder import PROSE, Manifest, VectorsError, files_in, load_manifest, read_bytes, read_json, violations
 from .generating import changelog_gap
-from .model import GENERATOR_VERSION, Material, result_of, result_of_steps
+from .model import GENERATOR_VERSION, Material, VectorSet, result_of, result_of_steps
 from .released import breaches
 from .schemas import schema
 
 
-def lint(material: Material, folder: Path) -> list[str]:
+def lint(vector_set: VectorSet, folder: Path) -> list[str]:
     """Everything that is wrong with the vectors in ``folder``, one sentence each."""
     try:
-        manifest = load_manifest(material, folder)
+        manifest = load_manifest(vector_set, folder)
     except VectorsError as error:
         return [str(error)]
     if manifest.generator_version != GENERATOR_VERSION:
         return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite knows"]
-    out = list(_files(material, folder, manifest))
+    out = list(_files(vector_set, folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
     documents = []
-    for path in sorted((folder / material.folder).glob("*.json")):
+    paths = [(each, path) for each in vector_set.materials for path in sorted((folder / each.folder).glob("*.json"))]
+    for material, path in paths:
         name = f"{material.folder}/{printable(path.name)}"
         try:
             data = read_json(path)
@@ -52,9 +53,9 @@ def lint(material: Material, folder: Path) -> list[str]:
     return list(dict.fromkeys([*out, gap] if gap else out))
 
 
-def _files(material: Material, folder: Path, manifest: Manifest) -> Iterator[str]:
+def _files(vector_set: VectorSet, folder: Path, manifest: Manifest) -> Iterator[str]:
     """Is there what the manifest names, and nothing else?"""
-    there = files_in(material, folder)
+    there = files_in(vector_set, folder)
     for name in sorted(set(there) - set(manifest.files)):
         yield f"{printable(name)} is not in the manifest"
     for name, told in manifest.files.items():
@@ -66,7 +67,7 @@ def _files(material: Material, folder: Path, manifest: Manifest) -> Iterator[str
                 yield f"{name}: its SHA-256 is not that of the manifest"
         except VectorsError as error:
             yield str(error)
-    for name, shape in material.shapes.items():
+    for name, shape in vector_set.shapes.items():
         path = folder / "schema" / f"{name}.schema.json"
         if f"schema/{path.name}" not in there:
             yield f"schema/{path.name} is missing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -94,7 +95,7 @@ class Material:
     """What a protocol brings to its golden vectors. Nothing else of it is known in this package."""
 
     folder: str
-    """Where its files stand in a folder of vectors, beside ``schema/``."""
+    """Where its files stand in a folder of vectors, beside ``schema/`` and those of other protocols."""
     revisions: Mapping[str, Any]
     """By name, the current one first: what builders are given."""
     together: Mapping[tuple[str, ...], str]
@@ -136,6 +137,42 @@ class Material:
         """Of the requirements those that one of the revisions states; what else has an ID, such as positions, stays."""
         known = self.requirements
         return [i for i in ids if i not in known or any(known[i].stated_in(revision) for revision in revisions)]
+
+
+@dataclass(frozen=True)
+class VectorSet:
+    """The material of several protocols, whose files stand in one folder of vectors under one manifest."""
+
+    materials: tuple[Material, ...]
+    """That of the protocol that comes first stands first."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what two protocols call alike: files, schemas and IDs have one name each."""
+        for kind, names in (
+            ("folder", [material.folder for material in self.materials]),
+            ("revision", [name for material in self.materials for name in material.revisions]),
+            ("group", [name for material in self.materials for name in material.groups]),
+            ("shape", [name for material in self.materials for name in material.shapes]),
+        ):
+            for name, times in Counter(names).items():
+                if times > 1:
+                    raise ValueError(f"two protocols have a {kind} of vectors called {name}")
+
+    @property
+    def revisions(self) -> list[str]:
+        """The current one of the first protocol first."""
+        return [name for material in self.materials for name in material.revisions]
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        return {name: shape for material in self.materials for name, shape in material.shapes.items()}
+
+    def of(self, revision: str) -> Material:
+        """The material that a revision belongs to. Raises KeyError for a revision of none."""
+        for material in self.materials:
+            if revision in material.revisions:
+                return material
+        raise KeyError(revision)
 
 
 def vector(

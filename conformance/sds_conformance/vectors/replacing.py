@@ -12,7 +12,7 @@ from sds_harness.declaration import printable
 
 from .documents import MANIFEST
 from .folder import VectorsError, files_in, load_manifest, places
-from .model import Material
+from .model import VectorSet
 
 
 def refuse_overlap(source: Path, target: Path) -> None:
@@ -22,9 +22,9 @@ def refuse_overlap(source: Path, target: Path) -> None:
         raise VectorsError(f"{target} and the vectors that are copied, {source}, overlap: give a folder of its own")
 
 
-def refuse_links(material: Material, folder: Path, paths: Iterable[str]) -> None:
+def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> None:
     """Raises VectorsError for what would be written through: it lies somewhere else."""
-    for name in (*places(material), *paths):
+    for name in (*places(vector_set), *paths):
         if (folder / name).is_symlink():
             raise VectorsError(
                 f"{folder / printable(name)} is a symbolic link, and what it leads to is not replaced: remove it, or "
@@ -32,22 +32,22 @@ def refuse_links(material: Material, folder: Path, paths: Iterable[str]) -> None
             )
 
 
-def replaceable(material: Material, folder: Path) -> list[str]:
+def replaceable(vector_set: VectorSet, folder: Path) -> list[str]:
     """The paths of a folder that its manifest names. Raises VectorsError if the folder holds anything but vectors."""
     try:
-        manifest = load_manifest(material, folder)
+        manifest = load_manifest(vector_set, folder)
     except VectorsError as error:
         raise VectorsError(f"{folder} holds no vectors, and is not replaced ({error}): give another folder") from None
-    refuse_links(material, folder, manifest.files)
+    refuse_links(vector_set, folder, manifest.files)
     return sorted(manifest.files)
 
 
-def refuse_strangers(material: Material, folder: Path, wanted: Iterable[str]) -> None:
+def refuse_strangers(vector_set: VectorSet, folder: Path, wanted: Iterable[str]) -> None:
     """Raises VectorsError for files in the places of generated files that are not generated, and never were."""
     kept = list(wanted)
-    refuse_links(material, folder, kept)
-    known = {*kept, *(replaceable(material, folder) if (folder / MANIFEST).exists() else [])}
-    strangers = [name for name in files_in(material, folder, "*.json") if name not in known]
+    refuse_links(vector_set, folder, kept)
+    known = {*kept, *(replaceable(vector_set, folder) if (folder / MANIFEST).exists() else [])}
+    strangers = [name for name in files_in(vector_set, folder, "*.json") if name not in known]
     if strangers:
         raise VectorsError(
             f"{folder / printable(strangers[0])} is no file of vectors that the manifest there names, and generating "

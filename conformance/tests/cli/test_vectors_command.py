@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -15,12 +16,11 @@ from played import reference_command
 from sds_conformance.cli import main
 from sds_conformance.cli.later import Later
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint
 from sds_reference import REVISIONS
 from suite_terminal import too_wide, typed
-from vector_folders import VECTORS, copy_of_vectors, edit, files
+from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit, files, seal
 
 pytestmark = pytest.mark.exhaustive
 
@@ -191,6 +191,28 @@ def test_another_revision_is_asked_again_as_it_was() -> None:
     assert typed(*shlex.split(again)[1:]).exit_code == 1
 
 
+def test_another_protocol_is_asked_in_its_own_language(tmp_path: Path) -> None:
+    mutant = [sys.executable, "-m", "clearskies_reference", "--mutant", "deletion-wins"]
+    result = typed("vectors", "run", "--revision", "clearskies-database", "--vectors", VECTORS, "--", *mutant)
+    assert result.exit_code == 1
+    assert "FAIL  conflicts/deleted-before-the-edit\n" in result.stdout
+    again = next(line for line in result.stdout.splitlines() if line.startswith("  Again"))
+    assert f"--group conflicts --revision clearskies-database --vectors {VECTORS} -- " in again
+    wrong = typed("vectors", "run", "--revision", "clearskies-database", "--group", "lamport", "--", *mutant)
+    assert wrong.exit_code == 2
+    assert "no group of clearskies-database matches lamport" in wrong.stderr
+
+
+def test_a_folder_without_the_vectors_of_a_protocol_says_so(tmp_path: Path) -> None:
+    folder = copy_of_vectors(tmp_path)
+    shutil.rmtree(folder / "clearskies")
+    seal(folder)
+    result = typed("vectors", "run", "--revision", "clearskies-database", "--vectors", folder, "--", "true")
+    assert result.exit_code == 2
+    assert "no vectors of clearskies-database in" in result.stderr
+    assert typed("vectors", "run", *SMALL, "--vectors", folder, "--", *reference_command()).exit_code == 0
+
+
 def test_json_names_requirements_of_the_revision_alone() -> None:
     mutant = reference_command("--mutant", "forum-log-by-arrival")
     result = typed("vectors", "run", "--group", "log-order", "--revision", "forum-2024", "--json", "--", *mutant)
@@ -230,14 +252,17 @@ def test_lint_says_what_is_wrong(tmp_path: Path) -> None:
 def test_list_names_groups_and_vectors() -> None:
     text = typed("vectors", "list").stdout
     assert too_wide(text) == []
-    shown = {line.split()[0]: line.split()[2:] for line in text.splitlines()[2:-1]}
-    assert set(shown) == {file["group"] for file in files()}
+    text, of_clearskies = text.split("\n\n")
+    shown = {line.split()[0]: line.split()[2:] for line in text.splitlines()[2:]}
+    assert set(shown) == {file["group"] for file in files()} | {"All"}
     assert shown["log-order"] == ["21", "21", "26"]
     assert shown["t-req"][2] == "·"
     totals = [str(sum(f["numberOfTests"] for f in files() if name in f["revisions"])) for name in REVISIONS]
     assert text.splitlines()[-1].split() == ["All", *totals]
     rows = json.loads(typed("vectors", "list", "--json").stdout)
-    assert {row["group"] for row in rows} == {file["group"] for file in files()}
+    assert {row["group"] for row in rows} > {file["group"] for file in files()}
+    others = {row["group"]: str(row["numberOfTests"]) for row in rows if row["revisions"] == ["clearskies-database"]}
+    assert {line.split()[0]: line.split()[-1] for line in of_clearskies.splitlines()[1:-1]} == others
     assert "lamport/send-clock-equal" in typed("vectors", "list", *SMALL, COLUMNS="120").stdout
     assert typed("vectors", "list", "--group", "nothing").exit_code == 2
 
@@ -245,7 +270,7 @@ def test_list_names_groups_and_vectors() -> None:
 def test_export_is_a_whole_folder_and_overwrites_nothing_unasked(tmp_path: Path) -> None:
     target = tmp_path / "out"
     assert typed("vectors", "export", target).exit_code == 0
-    assert lint(MATERIAL, target) == []
+    assert lint(VECTOR_SET, target) == []
     names = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
     assert {"manifest.json", "released.json", *PROSE} <= names
     assert not any("consumers" in name for name in names)

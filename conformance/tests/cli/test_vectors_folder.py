@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.generating import begin
 from sds_conformance.vectors.lint import lint
 from suite_terminal import too_wide, typed, words
-from vector_folders import VECTORS, files
+from vector_folders import VECTOR_SET, VECTORS, files
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
@@ -26,7 +25,7 @@ def test_an_empty_folder_gets_all_that_the_suite_has(tmp_path: Path) -> None:
     result = typed("vectors", "generate", "--out", tmp_path)
     assert result.exit_code == 0, result.stderr
     assert bytes_of(tmp_path) == bytes_of(VECTORS)
-    assert lint(MATERIAL, tmp_path) == []
+    assert lint(VECTOR_SET, tmp_path) == []
 
 
 def test_an_empty_folder_begins_with_what_was_released(tmp_path: Path) -> None:
@@ -50,7 +49,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 def test_the_files_are_listed_with_the_shape_and_the_revisions_in_each(monkeypatch: pytest.MonkeyPatch) -> None:
     # That they are what they should be takes its time to find out, and others do.
     command = import_module("sds_conformance.cli.vectors.command")
-    monkeypatch.setattr(command, "load_all", lambda material, folder: [*files()])
+    monkeypatch.setattr(command, "load_all", lambda vector_set, folder: [*files()])
     rows = json.loads(typed("vectors", "list", "--json").stdout)
     for row in rows:
         data = json.loads((VECTORS / row["file"]).read_text("utf-8"))

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -19,11 +21,11 @@ from sds_conformance.vectors.canonical import digest, formatted
 from sds_conformance.vectors.documents import MANIFEST, documents
 from sds_conformance.vectors.folder import default_folder, read_json
 from sds_conformance.vectors.lint import lint
-from sds_conformance.vectors.model import ACCEPTABLE, INVALID, VALID, result_of
+from sds_conformance.vectors.model import ACCEPTABLE, INVALID, VALID, VectorSet, result_of
 from sds_conformance.vectors.schemas import schema
 from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, SDS_2026_01
 from sds_reference.errors import MalformedMessage
-from vector_folders import VECTORS, every_test, files
+from vector_folders import VECTOR_SET, VECTORS, every_test, files
 
 WITHOUT = {
     "SDS-MSG-14": "that an ID is like no other is about all messages of everybody, not about one input",
@@ -45,7 +47,7 @@ UNDECIDED = {
 
 
 def test_they_are_in_order() -> None:
-    assert lint(MATERIAL, VECTORS) == []
+    assert lint(VECTOR_SET, VECTORS) == []
     # Installed, the suite has a copy of its own.
     assert (default_folder() / MANIFEST).read_bytes() == (VECTORS / MANIFEST).read_bytes()
 
@@ -59,10 +61,10 @@ def test_the_same_bytes_are_generated_whatever_the_process(seed: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("shape", MATERIAL.shapes)
+@pytest.mark.parametrize("shape", VECTOR_SET.shapes)
 def test_every_schema_is_one_and_strict(shape: str) -> None:
     data = read_json(VECTORS / "schema" / f"{shape}.schema.json")
-    assert data == schema(shape, MATERIAL.shapes[shape])
+    assert data == schema(shape, VECTOR_SET.shapes[shape])
     Draft202012Validator.check_schema(data)
     open_objects = [
         part for part in _objects(data) if "properties" in part and part.get("additionalProperties") is not False
@@ -126,6 +128,26 @@ def test_there_is_a_group_for_every_filter_and_every_hash() -> None:
     for profile in PROFILES:
         assert {f"bloom-build-{profile}", f"bloom-query-{profile}"} <= names
     assert {f"hash-{profile}" for profile in HASH_PROFILES} <= names
+
+
+@pytest.mark.parametrize("kind", ["folder", "revision", "group", "shape"])
+def test_no_two_protocols_have_files_schemas_or_ids_of_one_name(kind: str) -> None:
+    first, second, *_ = VECTOR_SET.materials
+    changes: dict[str, Any] = {
+        "folder": {"folder": first.folder},
+        "revision": {"revisions": first.revisions},
+        "group": {"groups": {**second.groups, "lamport": first.groups["lamport"]}},
+        "shape": {"shapes": {**second.shapes, "lamport": first.shapes["lamport"]}},
+    }
+    with pytest.raises(ValueError, match=f"two protocols have a {kind} of vectors called"):
+        VectorSet((first, replace(second, **changes[kind])))
+
+
+def test_a_vector_set_knows_whose_a_revision_is() -> None:
+    assert VECTOR_SET.of(CURRENT) is MATERIAL
+    assert VECTOR_SET.of("clearskies-database").folder == "clearskies"
+    with pytest.raises(KeyError):
+        VECTOR_SET.of("sds-1999")
 
 
 def test_a_builder_is_registered_once_for_a_revision() -> None:
@@ -196,8 +218,10 @@ def test_the_results_of_all_kinds_occur() -> None:
 
 @pytest.mark.exhaustive
 def test_documents_are_those_of_the_folder() -> None:
-    names = {document.path for document in documents(MATERIAL)}
-    assert names == {path.relative_to(VECTORS).as_posix() for path in (VECTORS / "sds").glob("*.json")}
+    for material in VECTOR_SET.materials:
+        names = {document.path for document in documents(material)}
+        there = (VECTORS / material.folder).glob("*.json")
+        assert names == {path.relative_to(VECTORS).as_posix() for path in there}
     assert MATERIAL.groups["lamport"].builders[CURRENT](SDS_2026_01)
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import formatted
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import LARGEST_FILE, VectorsError, load_all
 from sds_conformance.vectors.lint import lint
-from vector_folders import copy_of_vectors, edit, seal
+from vector_folders import VECTOR_SET, copy_of_vectors, edit, seal
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -34,7 +33,7 @@ def folder(whole: Path) -> Path:
 
 
 def test_without_transcripts_it_is_in_order_as_well(folder: Path) -> None:
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
 
 
 def _first(**fields: object) -> Change:
@@ -65,7 +64,7 @@ def _first(**fields: object) -> Change:
 )
 def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> None:
     edit(folder, "wire-decoding", change)
-    found = lint(MATERIAL, folder)
+    found = lint(VECTOR_SET, folder)
     assert not told or any(told in sentence for sentence in found), found
     assert bool(found) == bool(told)
 
@@ -80,13 +79,13 @@ def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> N
 )
 def test_what_does_not_fit(folder: Path, change: Change, told: str) -> None:
     edit(folder, "wire-decoding", change, honest=False)
-    assert any(told in sentence for sentence in lint(MATERIAL, folder))
+    assert any(told in sentence for sentence in lint(VECTOR_SET, folder))
 
 
 def test_another_form_of_the_same_json(folder: Path) -> None:
     path = folder / "sds" / "lamport.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8"))), "utf-8")
-    assert any("not in canonical form" in sentence for sentence in lint(MATERIAL, folder))
+    assert any("not in canonical form" in sentence for sentence in lint(VECTOR_SET, folder))
 
 
 def test_files_that_lack_and_files_that_nobody_knows(folder: Path) -> None:
@@ -94,7 +93,7 @@ def test_files_that_lack_and_files_that_nobody_knows(folder: Path) -> None:
     (folder / "sds" / "notes.txt").write_text("x", "utf-8")
     (folder / "README.md").unlink()
     (folder / "schema" / "hash.schema.json").write_text("{}", "utf-8")
-    found = lint(MATERIAL, folder)
+    found = lint(VECTOR_SET, folder)
     for told in (
         "sds/lamport.json is in the manifest, and is missing",
         "sds/notes.txt is not in the manifest",
@@ -108,20 +107,20 @@ def test_an_id_that_was_retired_is_not_used_again(folder: Path) -> None:
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     manifest["retired"] = ["lamport/send-clock-equal"]
     (folder / MANIFEST).write_bytes(formatted(manifest))
-    assert any("although it is retired" in sentence for sentence in lint(MATERIAL, folder))
+    assert any("although it is retired" in sentence for sentence in lint(VECTOR_SET, folder))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"a": 1, "a": 2}', "[" * 100_000])
 def test_a_manifest_that_is_none(folder: Path, text: str) -> None:
     (folder / MANIFEST).write_text(text, "utf-8")
-    assert len(lint(MATERIAL, folder)) == 1
+    assert len(lint(VECTOR_SET, folder)) == 1
 
 
 def test_files_of_strangers_are_bounded(folder: Path) -> None:
     with (folder / "sds" / "lamport.json").open("r+b") as file:
         file.truncate(LARGEST_FILE + 1)
-    assert any("has more than 32 MiB" in sentence for sentence in lint(MATERIAL, folder))
+    assert any("has more than 32 MiB" in sentence for sentence in lint(VECTOR_SET, folder))
     with pytest.raises(VectorsError, match="has more than"):
-        load_all(MATERIAL, folder)
+        load_all(VECTOR_SET, folder)
     with pytest.raises(VectorsError, match="no vectors"):
-        load_all(MATERIAL, folder / "schema")
+        load_all(VECTOR_SET, folder / "schema")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from played import REPOSITORY
-from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import (
@@ -27,7 +26,7 @@ from sds_conformance.vectors.generating import changelog_gap, differences, wante
 from sds_conformance.vectors.lint import lint
 from sds_conformance.vectors.released import Ledger, content_digest, read_ledger, released
 from suite_terminal import typed, words
-from vector_folders import VECTORS, copy_of_vectors, edit, seal
+from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit, seal
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -46,7 +45,7 @@ def unreleased(to: Path) -> Path:
 
 def release(folder: Path) -> None:
     """What ``vectors release`` writes, for files that nobody generates."""
-    (folder / LEDGER).write_bytes(released(folder, changelog_versions(folder)[0][0], load_all(MATERIAL, folder)))
+    (folder / LEDGER).write_bytes(released(folder, changelog_versions(folder)[0][0], load_all(VECTOR_SET, folder)))
 
 
 def begin(folder: Path, version: str, text: str = "Something.") -> None:
@@ -68,7 +67,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def says(folder: Path, *told: str) -> bool:
-    found = lint(MATERIAL, folder)
+    found = lint(VECTOR_SET, folder)
     return bool(found) and all(any(text in sentence for sentence in found) for text in told)
 
 
@@ -87,7 +86,7 @@ FIRST = "lamport/send-clock-far-ahead"
 
 
 def test_a_release_is_in_order_and_stands_under_each_revision(folder: Path) -> None:
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
     entry = read_ledger(folder).last
     assert entry is not None
     assert set(entry["tests"]) == {"sds-2026-01", "sds-2025-10-amended", "forum-2024"}
@@ -100,7 +99,7 @@ def test_before_a_release_everything_may_change(tmp_path: Path) -> None:
     folder = unreleased(tmp_path)
     edit(folder, "lamport", _another_outcome)
     edit(folder, "log-order", lambda data: data["tests"].pop())
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
 
 
 @pytest.mark.parametrize("change", [_another_outcome, _another_input])
@@ -124,15 +123,15 @@ def test_in_a_new_version_comments_flags_and_requirements_may(folder: Path) -> N
         "lamport",
         lambda data: data["tests"][0].update(comment="In better words.", requirements=["SDS-SEND-01"]),
     )
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
 
 
 def test_a_test_that_was_wrong_keeps_its_id_if_the_changelog_says_so(folder: Path) -> None:
     begin(folder, "1.0.1", f"Corrected: `{FIRST}`, whose timestamp was wrong.")
     edit(folder, "lamport", _another_outcome)
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
     release(folder)
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
     assert read_ledger(folder).releases[1]["tests"]["sds-2026-01"].keys() == {FIRST}
     edit(folder, "lamport", lambda data: data["tests"][0]["outcomes"][0].update(local="6"))
     assert says(folder, f"{FIRST} is released")
@@ -161,9 +160,9 @@ def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Pat
     assert says(folder, f"{FIRST} is retired, and CHANGELOG.md does not say so")
     changelog = folder / CHANGELOG
     changelog.write_text(changelog.read_text("utf-8").replace("Something.", f"Retired: `{FIRST}`, of no use."), "utf-8")
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
     release(folder)
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
     begin(folder, "1.2.0")
     edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": FIRST}))
     assert says(folder, "although it is retired")
@@ -217,7 +216,7 @@ def test_a_ledger_that_was_changed_is_found(folder: Path, change: Change, told: 
 def test_an_older_release_that_was_changed_is_found_by_the_one_after(folder: Path) -> None:
     begin(folder, "1.0.1")
     release(folder)
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
     _release_changed(folder, lambda ledger: ledger["releases"][0]["tests"]["sds-2026-01"].pop(FIRST))
     assert says(folder, "release 1.0.0 was changed: 1.0.1 knows it with another digest")
 
@@ -226,7 +225,7 @@ def test_without_a_ledger_nothing_is_in_order(folder: Path) -> None:
     (folder / LEDGER).unlink()
     assert says(folder, "released.json")
     with pytest.raises(VectorsError, match="released"):
-        wanted_files(MATERIAL, folder)
+        wanted_files(VECTOR_SET, folder)
 
 
 def test_the_changelog_keeps_what_was_released(folder: Path) -> None:
@@ -297,24 +296,24 @@ def test_a_new_version_wants_its_digest(tmp_path: Path) -> None:
     version, _ = changelog_versions(folder)[0]
     text = changelog.read_text("utf-8").replace(f"## {version}", f"## 1234.0.0\n\nMore.\n\n## {version}")
     changelog.write_text(text, "utf-8")
-    wanted = wanted_files(MATERIAL, folder)
-    assert write(MATERIAL, folder, wanted) == [MANIFEST]
+    wanted = wanted_files(VECTOR_SET, folder)
+    assert write(VECTOR_SET, folder, wanted) == [MANIFEST]
     gap = changelog_gap(folder, wanted[MANIFEST])
     assert gap.startswith("CHANGELOG.md: version 1234.0.0 lacks its line: Manifest: `")
     changelog.write_text(text.replace("More.", f"More.\n\n{gap.partition('its line: ')[2]}"), "utf-8")
-    assert lint(MATERIAL, folder) == []
+    assert lint(VECTOR_SET, folder) == []
     assert "are not those that version" in changelog_gap(folder, wanted[MANIFEST] + b" ")
     changelog.write_text("# Nothing\n", "utf-8")
-    assert any("names no version" in sentence for sentence in lint(MATERIAL, folder))
+    assert any("names no version" in sentence for sentence in lint(VECTOR_SET, folder))
 
 
 def test_what_is_not_generated_any_more_is_taken_away(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     (folder / "sds" / "old.json").write_text("{}", "utf-8")
-    wanted = wanted_files(MATERIAL, folder)
-    assert differences(MATERIAL, folder, wanted) == ["sds/old.json is not generated any more"]
-    assert write(MATERIAL, folder, wanted) == ["sds/old.json"]
-    assert differences(MATERIAL, folder, wanted) == []
+    wanted = wanted_files(VECTOR_SET, folder)
+    assert differences(VECTOR_SET, folder, wanted) == ["sds/old.json is not generated any more"]
+    assert write(VECTOR_SET, folder, wanted) == ["sds/old.json"]
+    assert differences(VECTOR_SET, folder, wanted) == []
 
 
 # ---- The ledger of this repository -----------------------------------------------------------------------------------

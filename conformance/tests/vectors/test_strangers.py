@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from played import reference_command
-from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import CHANGELOG, LARGEST_FILE, VectorsError, load_all
 from sds_conformance.vectors.lint import lint
 from suite_terminal import typed
-from vector_folders import VECTORS, copy_of_vectors, edit
+from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit
 
 pytestmark = pytest.mark.exhaustive
 
@@ -123,8 +122,8 @@ def test_generating_deletes_nothing_that_it_did_not_make(tmp_path: Path, part: s
 def _sentences(folder: Path) -> str:
     """What lint and run say of a folder, which both refuse."""
     with pytest.raises(VectorsError) as caught:
-        load_all(MATERIAL, folder)
-    return "\n".join([str(caught.value), *lint(MATERIAL, folder)])
+        load_all(VECTOR_SET, folder)
+    return "\n".join([str(caught.value), *lint(VECTOR_SET, folder)])
 
 
 @pytest.mark.parametrize("name", ["sds/zero.json", "sds/lamport.json", MANIFEST, "schema/hash.schema.json", CHANGELOG])
@@ -139,7 +138,7 @@ def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
             (folder / name).unlink(missing_ok=True)
             (folder / name).mkdir()
         said = ("no regular file", "is missing", "Is a directory")
-        assert any(words in sentence for words in said for sentence in lint(MATERIAL, folder)), kind
+        assert any(words in sentence for words in said for sentence in lint(VECTOR_SET, folder)), kind
         if kind != "folder":
             (folder / name).unlink()
 
@@ -148,7 +147,7 @@ def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
 def test_every_file_is_read_up_to_a_bound(folder: Path, name: str) -> None:
     with (folder / name).open("r+b") as file:
         file.truncate(100 * LARGEST_FILE)
-    assert any("has more than 32 MiB" in sentence for sentence in lint(MATERIAL, folder))
+    assert any("has more than 32 MiB" in sentence for sentence in lint(VECTOR_SET, folder))
 
 
 def _spoil(data: dict[str, Any]) -> None:

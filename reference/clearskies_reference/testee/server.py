@@ -182,7 +182,9 @@ class Testee:
     def _unframe(self, command: pb.Unframe, reply: pb.Reply) -> None:
         parser = self._options.peer_class.parser_class()
         messages = [
-            pb.Message(body=message.body, signature=message.signature_bytes() if message.signature else None)
+            pb.Message(
+                body=message.body, signature=message.signature_bytes() if message.signature is not None else None
+            )
             for message in parser.feed(command.data)
         ]
         reply.unframed.CopyFrom(pb.Unframed(messages=messages, rest=parser.rest))

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // Checks the golden vectors with libraries that have nothing to do with their generator.
 //
-//   node check.mjs [FOLDER]      FOLDER holds manifest.json, schema/ and sds/; by default the one this program lies in
+//   node check.mjs [FOLDER]      FOLDER holds manifest.json, schema/, sds/ and clearskies/; by default the one this program lies in
 //
 //   files.mjs    what is read: manifest, digests, schemas, canonical form, ids
 //   wire.mjs     messages: protobufjs                 filters.mjs  filters: @waku/sds, and two more hashes
 //   hashes.mjs   SHA-256, FarmHash and Murmur3        repairs.mjs  T_req, T_resp, response groups
 //   rules.mjs    Lamport timestamps, logs, causal histories, acknowledgements; buffers.mjs what SDS-R keeps
 //   transcripts.mjs   does a conversation hold together?
+//   messages.mjs and records.mjs   ClearSkies: clocks, framing, signatures; what a peer has and answers
 //
 // Exit code 0: all is as the files say; 1: it is not, in the lines that begin with FAIL; 2: nothing could be read.
 import { fileURLToPath } from "node:url";
@@ -16,6 +17,8 @@ import { tracksRepairs } from "./buffers.mjs";
 import { Unreadable, readFiles } from "./files.mjs";
 import { buildsFilter, queriesFilter } from "./filters.mjs";
 import { hashes } from "./hashes.mjs";
+import { compares, frames, signs, unframes, verifies } from "./messages.mjs";
+import { admits, answers, plays, settles } from "./records.mjs";
 import { repairTimes } from "./repairs.mjs";
 import { acknowledges, keepsTime, namesHistory, ordersLog } from "./rules.mjs";
 import { holdsTogether } from "./transcripts.mjs";
@@ -38,6 +41,15 @@ const CHECKS = {
   "causal-history": { by: "the rules in JavaScript", check: namesHistory },
   "repair-buffers": { by: "the rules in JavaScript", check: tracksRepairs },
   "ack-review": { by: "the rules in JavaScript", check: acknowledges },
+  "clock-comparison": { by: "the rules in JavaScript", check: compares },
+  unframe: { by: "the rules in JavaScript", check: unframes },
+  frame: { by: "the rules in JavaScript", check: frames },
+  verify: { by: "Node's crypto", check: verifies },
+  sign: { by: "Node's crypto", check: signs },
+  admission: { by: "the rules in JavaScript", check: admits },
+  answer: { by: "the rules in JavaScript", check: answers },
+  settlement: { by: "the rules in JavaScript", check: settles },
+  "club-transcript": { by: "the rules in JavaScript", check: plays },
 };
 
 /** By shape: what can be said of tests that nobody here computes. */

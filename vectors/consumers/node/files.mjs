@@ -16,7 +16,9 @@ export class NotConfirmed extends Error {
 /** Are the tests of a file of the proposal of 2024? Its rules are its own, and in some files those of SDS as well. */
 export const ofProposal = ({ revisions }) => revisions.every((revision) => revision === "forum-2024");
 
-const KNOWN = /^(sds-2026-01|sds-2025-10-amended|forum-2024)$/;
+const KNOWN = /^(sds-2026-01|sds-2025-10-amended|forum-2024|clearskies-database)$/;
+/** Where vectors stand, protocol by protocol. */
+const PLACES = ["sds", "clearskies"];
 
 /** Vectors of a text that nobody has read here cannot be confirmed. */
 export function onlyKnown({ revisions }) {
@@ -32,7 +34,7 @@ export function readFiles(folder) {
   // Ids are never given to another test.
   const seen = new Map((manifest.retired ?? []).map((id) => [id, "the list of retired ids"]));
   const vectors = Object.keys(manifest.files ?? {})
-    .filter((name) => name.startsWith("sds/"))
+    .filter((name) => PLACES.some((place) => name.startsWith(`${place}/`)))
     .map((name) => readVectors(folder, name, manifest, schemas, seen));
   return { vectors, problems };
 }
@@ -80,7 +82,7 @@ function* manifestProblems(folder, manifest, schemas) {
   const validate = schemas.get("manifest.schema.json");
   if (validate && !validate(manifest)) yield* validate.errors.slice(0, 5).map(inWords("manifest.json"));
   const listed = new Set(Object.keys(manifest.files ?? {}));
-  for (const name of list(folder, "sds").map((file) => `sds/${file}`)) {
+  for (const name of PLACES.flatMap((place) => list(folder, place).map((file) => `${place}/${file}`))) {
     if (!listed.has(name)) yield `${name} is not in the manifest`;
   }
 }

@@ -22,12 +22,13 @@ from ...vectors.documents import MANIFEST
 from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
 from ...vectors.generating import begin, changelog_gap, differences, released_otherwise, wanted_files, write
 from ...vectors.lint import lint as lint_folder
+from ...vectors.model import Material
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
 from ..options import FOLDER, Decorator, console, program
 from ..showing import print_json
 from .run import run_command
-from .shared import LONGEST, MATERIAL, VECTORS
+from .shared import LONGEST, VECTOR_SET, VECTORS
 
 _EPILOG = """
 \b
@@ -103,9 +104,9 @@ def generate(check: bool, folder: Path | None) -> None:
     folder = folder or writable_folder()
     if not check:
         begin(folder, default_folder())
-    wanted = wanted_files(MATERIAL, folder)
+    wanted = wanted_files(VECTOR_SET, folder)
     if check:
-        found = differences(MATERIAL, folder, wanted)
+        found = differences(VECTOR_SET, folder, wanted)
         gap = changelog_gap(folder, wanted[MANIFEST])
         _complain([*found, *([gap] if gap else [])])
         if found:
@@ -116,8 +117,8 @@ def generate(check: bool, folder: Path | None) -> None:
         return
     if released_otherwise(folder, wanted[MANIFEST]):
         _refuse([changelog_gap(folder, wanted[MANIFEST])])
-    refuse_strangers(MATERIAL, folder, wanted)
-    changed = write(MATERIAL, folder, wanted)
+    refuse_strangers(VECTOR_SET, folder, wanted)
+    changed = write(VECTOR_SET, folder, wanted)
     for path in changed:
         out.print(f"  {path}", soft_wrap=True)
     out.print(f"{len(changed)} of {len(wanted)} files changed.")
@@ -135,8 +136,9 @@ def lint(folder: Path | None) -> None:
     That is schemas, digests, catalogue, canonical form and changelog. Exit code 1 if anything is wrong with them.
     """
     folder = folder or default_folder()
-    _refuse(lint_folder(MATERIAL, folder))
-    console().print(f"{sum(1 for _ in (folder / MATERIAL.folder).glob('*.json'))} files of vectors are in order.")
+    _refuse(lint_folder(VECTOR_SET, folder))
+    count = sum(1 for material in VECTOR_SET.materials for _ in (folder / material.folder).glob("*.json"))
+    console().print(f"{count} files of vectors are in order.")
 
 
 @vectors_command.command()
@@ -150,8 +152,8 @@ def release(version: str, folder: Path | None) -> None:
     current and in order are released. There is no way back.
     """
     folder = folder or writable_folder()
-    _refuse([*differences(MATERIAL, folder, wanted_files(MATERIAL, folder)), *lint_folder(MATERIAL, folder)])
-    ledger = released(folder, version, load_all(MATERIAL, folder))
+    _refuse([*differences(VECTOR_SET, folder, wanted_files(VECTOR_SET, folder)), *lint_folder(VECTOR_SET, folder)])
+    ledger = released(folder, version, load_all(VECTOR_SET, folder))
     (folder / LEDGER).write_bytes(ledger)
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
 
@@ -166,7 +168,7 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     if groups and by_file:
         raise click.UsageError("--group is about vectors, and --files about files: give one of them")
     folder = default_folder()
-    files = load_all(MATERIAL, folder)
+    files = load_all(VECTOR_SET, folder)
     unknown = set(groups) - {file["group"] for file in files}
     if unknown:
         raise click.UsageError(f"no group {', '.join(sorted(unknown))}: `{program()} vectors list` names them")
@@ -179,15 +181,23 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
         ]
     else:
         names = ("group", "shape", "numberOfTests", "revisions", "title")
-        paths = (path.relative_to(folder).as_posix() for path in sorted((folder / MATERIAL.folder).glob("*.json")))
+        paths = [
+            path.relative_to(folder).as_posix()
+            for material in VECTOR_SET.materials
+            for path in sorted((folder / material.folder).glob("*.json"))
+        ]
         rows = [{"file": path, **{name: file[name] for name in names}} for path, file in zip(paths, files, strict=True)]
     if as_json:
         print_json(rows)
         return
+    out = console()
     if groups:
-        _show_tests(console(), rows)
-    else:
-        console().print(_files(rows) if by_file else _groups(files))
+        _show_tests(out, rows)
+        return
+    for number, material in enumerate(VECTOR_SET.materials):
+        if number:
+            out.print()
+        out.print(_files(material, rows) if by_file else _groups(material, files))
 
 
 def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
@@ -203,26 +213,29 @@ def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
     out.print(table)
 
 
-def _files(rows: list[dict[str, Any]]) -> Table:
-    """A row for each file, its revisions one below the other."""
+def _files(material: Material, rows: list[dict[str, Any]]) -> Table:
+    """A row for each file of a protocol, its revisions one below the other."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in (f"File in {MATERIAL.folder}/", "Shape", "Revisions"):
+    for name in (f"File in {material.folder}/", "Shape", "Revisions"):
         table.add_column(name, no_wrap=True)
     table.add_column("Tests", justify="right")
     for row in rows:
-        name = row["file"].removeprefix(f"{MATERIAL.folder}/")
+        if not row["file"].startswith(f"{material.folder}/"):
+            continue
+        name = row["file"].removeprefix(f"{material.folder}/")
         table.add_row(Text(name), row["shape"], "\n".join(row["revisions"]), str(row["numberOfTests"]))
     return table
 
 
-def _groups(files: list[dict[str, Any]]) -> Table:
-    """A row for each group: how many tests it has for each revision, wherever they stand."""
+def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
+    """A row for each group of a protocol: how many tests it has for each revision, wherever they stand."""
+    files = [file for file in everything if file["group"] in material.groups]
     shapes = {file["group"]: file["shape"] for file in files}
     counts = Counter({(file["group"], name): 0 for file in files for name in file["revisions"]})
     for file in files:
         for name in file["revisions"]:
             counts[file["group"], name] += file["numberOfTests"]
-    revisions = [name for name in MATERIAL.revisions if any(name == told for _, told in counts)]
+    revisions = [name for name in material.revisions if any(name == told for _, told in counts)]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Group", "Shape"):
         table.add_column(name, vertical="bottom", overflow="fold")
@@ -245,15 +258,15 @@ def export(folder: Path, overwrite: bool) -> None:
     What a release archive holds: the same bytes every time. Vectors that are not in order are not exported.
     """
     source = default_folder()
-    _refuse(lint_folder(MATERIAL, source))
+    _refuse(lint_folder(VECTOR_SET, source))
     refuse_overlap(source, folder)
     # Read before anything is deleted: what cannot be read must not cost what is there.
     files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _exported(source)}
     if folder.exists() and any(folder.iterdir()):
         if not overwrite:
             raise click.UsageError(f"{folder} is not empty: give --overwrite to replace what is in it")
-        old = replaceable(MATERIAL, folder)
-        refuse_links(MATERIAL, folder, files)
+        old = replaceable(VECTOR_SET, folder)
+        refuse_links(VECTOR_SET, folder, files)
         for name in old:
             (folder / name).unlink(missing_ok=True)
     for name, content in files.items():
@@ -264,7 +277,7 @@ def export(folder: Path, overwrite: bool) -> None:
 
 
 def _exported(source: Path) -> list[Path]:
-    parts = [path for place in places(MATERIAL) for path in (source / place).glob("*.json")]
+    parts = [path for place in places(VECTOR_SET) for path in (source / place).glob("*.json")]
     return sorted([*parts, *(source / name for name in (MANIFEST, LEDGER, *PROSE))])
 
 

@@ -20,14 +20,14 @@ from ...judging.quoting import counted
 from ...judging.runner import PATIENCE
 from ...reports.baselines.failures import judged
 from ...telling.story import plain_table
-from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
+from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
 from ..gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from ..keeping import keeping, record_wrong
 from ..options import Driven, console, driving, program
 from ..showing import driven_or_ended, print_json, steps_bar
-from .shared import LONGEST, MATERIAL, VECTORS
+from .shared import LONGEST, VECTOR_SET, VECTORS
 
 _EPILOG = """
 \b
@@ -49,13 +49,16 @@ _HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE 
 """What is no wrong answer is not to look like one."""
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
+_CURRENT = VECTOR_SET.revisions[0]
+"""The revision that is meant unless another is asked for."""
+
 
 @click.command("run", epilog=_EPILOG)
 @click.option("--group", "groups", multiple=True, metavar="GLOB", help="Ask only these groups; may be repeated.")
 @click.option(
     "--revision",
-    type=click.Choice([MATERIAL.current, *sorted(set(MATERIAL.revisions) - {MATERIAL.current})]),
-    default=MATERIAL.current,
+    type=click.Choice([_CURRENT, *sorted(set(VECTOR_SET.revisions) - {_CURRENT})]),
+    default=_CURRENT,
     show_default=True,
     help="Which revision of the text the vectors are of.",
 )
@@ -81,9 +84,10 @@ def run_command(
     """
     out, err = console(), console(stderr=True)
     baseline = begun(baseline_file, revision)
+    material = VECTOR_SET.of(revision)
     try:
         source = folder or default_folder()
-        whole, manifest = load_all(MATERIAL, source), load_manifest(MATERIAL, source)
+        whole, manifest = load_of(VECTOR_SET, material, source), load_manifest(VECTOR_SET, source)
     except VectorsError as error:
         raise click.UsageError(printable(str(error), LONGEST)) from None
     unknown = [glob for glob in groups or ("*",) if not any(chosen(whole, revision, [glob]))]
@@ -92,7 +96,7 @@ def run_command(
             f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them"
         )
     files = list(chosen(whole, revision, groups))
-    examiner = Examiner(MATERIAL, driven.connect, driven.limits, revision, driven.dialect)
+    examiner = Examiner(material, driven.connect, driven.limits, revision, driven.dialect)
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
     signals.hold()
@@ -156,7 +160,7 @@ def _row(asked: Asked, revision: str) -> dict[str, Any]:
 
 def _violated(asked: Asked, revision: str) -> list[str]:
     """What an answer is about that is not legal: known better than from the vector, or all that the vector names."""
-    return list(asked.answer.requirements) or MATERIAL.stated(asked.vector["requirements"], [revision])
+    return list(asked.answer.requirements) or VECTOR_SET.of(revision).stated(asked.vector["requirements"], [revision])
 
 
 def _show(out: Console, outcome: Examination, dialect: str) -> None:
@@ -200,7 +204,7 @@ def _show_again(
     bad = [a.group for a in outcome.asked if a.answer.status in (Status.FAIL, Status.BROKEN)]
     if not bad or groups:
         return
-    asked = ["--revision", outcome.revision] if outcome.revision != MATERIAL.current else []
+    asked = ["--revision", outcome.revision] if outcome.revision != _CURRENT else []
     asked += ["--vectors", str(folder)] if folder is not None else []
     again = driven.typed("vectors", "run", "--group", bad[0], *asked)
     out.print(f"  Again     {again}", soft_wrap=True)
@@ -209,7 +213,7 @@ def _show_again(
 def _show_warning(out: Console, asked: Asked, revision: str) -> None:
     """A warning in a line: what it is about, and the position that tolerates it."""
     answer = asked.answer
-    why = answer.reason if answer.reason.startswith("AMB-") else ""
+    why = answer.reason if answer.reason in VECTOR_SET.of(revision).positions else ""
     named = [*_violated(asked, revision)[:2], *([why] if why else [])]
     line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{asked.vector['id']}  ", (", ".join(named), "dim"))
     out.print(line, soft_wrap=True)

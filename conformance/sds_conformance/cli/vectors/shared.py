@@ -6,17 +6,9 @@ from pathlib import Path
 
 import click
 
-from ...protocols import default
-from ...vectors.model import Material
+from ...protocols import all_vectors
 
-
-def _material() -> Material:
-    material = default().vectors
-    assert material is not None, "the protocol that comes first has vectors"
-    return material
-
-
-MATERIAL = _material()
+VECTOR_SET = all_vectors()
 VECTORS = click.Path(path_type=Path, file_okay=False, exists=True)
 """A folder of vectors."""
 LONGEST = 1000

@@ -1,0 +1,16 @@
+"""The register of the groups of ClearSkies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
+
+from ....vectors.model import Builder, Note, Register
+
+REGISTER = Register()
+
+
+def group(name: str, shape: str, title: str, notes: dict[str, Note]) -> Callable[[Builder], Builder]:
+    """Register a builder of a group, with the notes on its flags. There is one revision of the text."""
+    return REGISTER.group(name, shape, title, notes, (CLEARSKIES_DATABASE.name,))

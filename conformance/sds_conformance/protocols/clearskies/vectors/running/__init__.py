@@ -1,0 +1,1 @@
+"""Asks an implementation of ClearSkies the vectors of each shape."""

@@ -1,0 +1,28 @@
+"""One update, signed in some way, and whether it is taken."""
+
+from __future__ import annotations
+
+from clearskies_reference import AccessLevel
+
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, among
+from ..fields import update_members
+from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found
+
+
+def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """What is found after it has come?"""
+    stage = subject.stage(vector["id"])
+    actor = subject.peer(stage, vector)
+    link = actor.link(stage.peer("sender", read_only=vector["from"] == "read_only"))
+    frame = link.peer.frame(update_members(vector["update"]))
+    if "signed_by" in vector:
+        frame = link.peer.sign(frame, AccessLevel(vector["signed_by"]))
+    match vector.get("spoilt"):
+        case "body":
+            frame = frame.flipped()
+        case "signature":
+            frame = frame.forged()
+    arrive(link, frame)
+    rest(actor)
+    return among(found(actor, keys_of(vector)), vector["outcomes"], same_found)

@@ -1,0 +1,67 @@
+"""Updates that a peer has received, and what it answers to somebody who asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clearskies_reference.errors import MalformedMessage
+from clearskies_reference.timestamps import timestamp
+from clearskies_reference.vector_clock import before, vector_clock
+from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.streams import Message
+
+from .....vectors.model import Outcome, Vector
+from .....vectors.running.subject import Answer, Skip, among
+from ..fields import Fields, numbers, update_members
+from .subject import ClearSkiesSubject, arrive, held_to, rest, same_json, tell
+
+ANOTHER = "another update"
+"""One that nobody has made, or with other members than it was made with."""
+
+
+def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Which updates does it send to who asks for them?"""
+    stage = subject.stage(vector["id"])
+    actor = subject.peer(stage, vector)
+    tell(actor, actor.link(stage.peer("teacher")), *vector["updates"])
+    rest(actor)
+    asking = actor.link(stage.peer("client", read_only=vector["client"] == "read_only"))
+    if asking.updates:
+        # What was sent unasked is legal (CA-1), and need not be sent again.
+        raise Skip("sends updates before it is asked for some")
+    arrive(asking, asking.peer.get_updates(numbers(vector["since"])))
+    rest(actor)
+    sent = asking.updates
+    seen = {
+        "sent": [_number(message, vector["updates"]) for message in sent],
+        "signed": all(message.signer is READ_WRITE for message in sent),
+        **({"closed": True} if asking.broken else {}),
+    }
+    return among(seen, held_to(vector), _is)
+
+
+def _is(seen: dict[str, Any], outcome: Outcome) -> bool:
+    """Is that what is to be sent? Who has asked is subscribed, so the link stays."""
+    if "closed" in seen:
+        return False
+    return bool(seen["sent"] == outcome["sent"] and (seen["signed"] or not outcome.get("signed")))
+
+
+def _number(message: Message, updates: list[Fields]) -> int | str:
+    """Which of the updates a message is."""
+    return next((number for number, fields in enumerate(updates) if _says(message.body.members, fields)), ANOTHER)
+
+
+def _says(members: dict[str, Any], fields: Fields) -> bool:
+    """Has a message the members of an update? Its clock may have grown on the way (CA-3)."""
+    wanted = update_members(fields)
+    deleted = wanted.get("deleted", False)
+    names = ["uuid", "last_updated_by", "last_updated_rev", *([] if deleted else ["key", "value"])]
+    if not all(name in members and same_json(members[name], wanted[name]) for name in names):
+        return False
+    try:
+        clock = vector_clock(members.get("vector_clock"))
+        same_time = timestamp(members.get("update_time")) == timestamp(wanted["update_time"])
+    except MalformedMessage:
+        return False
+    return members.get("deleted", False) is deleted and same_time and before(wanted["vector_clock"], clock)

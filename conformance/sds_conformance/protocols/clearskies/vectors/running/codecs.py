@@ -1,0 +1,151 @@
+"""Shapes that the codec operations answer: clocks, framing and signatures."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import (
+    AccessLevel,
+    BrokenFraming,
+    MalformedMessage,
+    Parser,
+    SignatureProfile,
+    signature_profile,
+)
+from sds_harness.clearskies.clubs import private_pem, public_pem, signer
+
+from .....vectors.model import Outcome, Vector
+from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among
+from .subject import ClearSkiesSubject, held_to
+
+DEFAULT_PROFILE = "rsa-pkcs1-sha256"
+
+
+def _refused(reply: pb.Reply) -> bool:
+    return bool(reply.WhichOneof("answer") == "rejected")
+
+
+def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Which clock does it take for the one that is before?"""
+    subject.need(pb.CAPABILITY_CLOCK_CODEC)
+    if "Wide" in vector["flags"]:
+        subject.need(pb.CAPABILITY_WIDE_INTEGERS)
+    texts = {name: vector[name].encode() for name in ("one", "other")}
+    members = subject.declaration.limit("clock_members")
+    if members is not None and any(_members(text) > members for text in texts.values()):
+        raise Skip("declares a bound for members of a vector clock")
+    reply = subject.call(pb.Request(compare_clocks=pb.CompareClocks(**texts)))
+    outcomes = held_to(vector)
+    if _refused(reply):
+        return among(REFUSED, outcomes)
+    relation = {(True, True): "equal", (True, False): "before", (False, True): "after", (False, False): "concurrent"}
+    told = reply.comparison
+    return among({"relation": relation[told.one_before_other, told.other_before_one]}, outcomes)
+
+
+def _members(text: bytes) -> int:
+    try:
+        clock = json.loads(text)
+    except ValueError:
+        return 0
+    return len(clock) if isinstance(clock, dict) else 0
+
+
+# ---- Framing -------------------------------------------------------------------------------------------------------
+
+
+def _need_room(subject: ClearSkiesSubject, size: int) -> None:
+    room = subject.declaration.limit("body_bytes")
+    if room is not None and size > room:
+        raise Skip("declares a bound for the body of a message")
+
+
+def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Which messages does it find in the bytes?"""
+    subject.need(pb.CAPABILITY_MESSAGE_CODEC)
+    stream = bytes.fromhex(vector["stream"])
+    _need_room(subject, max(len(stream), _told_length(stream)) if not _may_be_refused(vector) else 0)
+    reply = subject.call(pb.Request(unframe=pb.Unframe(data=stream)))
+    if _refused(reply):
+        return among(REFUSED, vector["outcomes"])
+    messages: list[dict[str, Any]] = [
+        {"body": each.body.hex(), **({"signature": each.signature.hex()} if each.HasField("signature") else {})}
+        for each in reply.unframed.messages
+    ]
+    return among({"messages": messages, "rest": reply.unframed.rest}, vector["outcomes"])
+
+
+def _may_be_refused(vector: Vector) -> bool:
+    return any(outcome.get("rejected") for outcome in vector["outcomes"])
+
+
+def _told_length(stream: bytes) -> int:
+    """The length that a stream begins with, of a message that is not signed; 0 if none."""
+    digits = stream[1:].partition(b"{")[0]
+    return int(digits) if digits.isdigit() and len(digits) < 10 else 0
+
+
+def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Which bytes does it make of a body?"""
+    subject.need(pb.CAPABILITY_MESSAGE_CODEC)
+    body = bytes.fromhex(vector["body"])
+    _need_room(subject, len(body))
+    reply = subject.call(pb.Request(frame=pb.Frame(body=body)))
+    return among(REFUSED if _refused(reply) else {"wire": reply.framed.data.hex()}, vector["outcomes"])
+
+
+# ---- Signatures ----------------------------------------------------------------------------------------------------
+
+
+def _profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
+    declared = subject.declaration.profile("signature") or DEFAULT_PROFILE
+    if declared != vector["profile"]:
+        raise Skip(f"declares signatures as {declared}: these are others")
+    return signature_profile(declared)
+
+
+def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Does it take the signature for that of the key?"""
+    subject.need(pb.CAPABILITY_SIGNATURE_CODEC)
+    _profile(subject, vector)
+    command = pb.Verify(
+        body=bytes.fromhex(vector["body"]),
+        signature=bytes.fromhex(vector["signature"]),
+        public_key=public_pem(AccessLevel(vector["signed_by"])),
+    )
+    reply = subject.call(pb.Request(verify=command))
+    # Whoever refuses to look at a signature has not taken it for genuine.
+    return among({"valid": not _refused(reply) and reply.verified.valid}, vector["outcomes"])
+
+
+def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Which message does it make of a body with a key?"""
+    subject.need(pb.CAPABILITY_MESSAGE_CODEC)
+    profile = _profile(subject, vector)
+    body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])
+    reply = subject.call(pb.Request(frame=pb.Frame(body=body, private_key=private_pem(level))))
+    if _refused(reply):
+        return Answer(Status.FAIL, "a signed message", "a refusal")
+    wire = reply.framed.data
+
+    def matches(seen: bytes, outcome: Outcome) -> bool:
+        return seen.hex() == outcome["wire"] if "wire" in outcome else _is_genuine(seen, body, level, profile)
+
+    return among(wire, vector["outcomes"], matches, f"{len(wire)} bytes: {wire[:32].hex()}")
+
+
+def _is_genuine(wire: bytes, body: bytes, level: AccessLevel, profile: SignatureProfile) -> bool:
+    """Is it the message of the body, with a signature of the level?"""
+    parser = Parser()
+    try:
+        messages = list(parser.feed(wire))
+    except (BrokenFraming, MalformedMessage):
+        return False
+    return (
+        not parser.rest
+        and [message.body for message in messages] == [body]
+        and signer(messages[0], profile) is level
+        and messages[0].to_wire() == wire
+    )

@@ -1,0 +1,33 @@
+"""What no implementation may refuse: to make a peer, to connect it, and to show the state that it declares to show.
+
+Whoever refuses all of it would otherwise be asked nothing, and pass.
+"""
+
+from __future__ import annotations
+
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Status
+from .subject import ClearSkiesSubject
+
+WANTED = {
+    "open": "a peer to be opened",
+    "connect": "a link to be taken",
+    "disconnect": "a link to be let go",
+    "put": "a change to be made",
+    "delete": "a record to be deleted",
+    "tick": "a tick to be taken",
+    "observe": "a state, for it declares observe",
+}
+
+
+def held_to_the_protocol(subject: ClearSkiesSubject, vector: Vector, answer: Answer) -> Answer:
+    """The answer to a vector, or the refusal on the way to it that nothing allows."""
+    if answer.status in (Status.FAIL, Status.ERROR):
+        return answer
+    for stage in subject.stages:
+        for step in stage.trace.steps:
+            if step.command in WANTED and step.answer == "rejected":
+                return Answer(Status.FAIL, WANTED[step.command], f"a refusal: {step.refusal}")
+            if step.command == "connect" and step.signals("link_closed"):
+                return Answer(Status.FAIL, WANTED["connect"], "a link that is closed at once")
+    return answer

@@ -1,0 +1,176 @@
+"""An implementation of ClearSkies that is asked: its codec operations, and stages with peers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.actor import Actor
+from sds_harness.clearskies.clubs import profile_called
+from sds_harness.clearskies.frames import Frame
+from sds_harness.clearskies.links import ScriptedLink
+from sds_harness.clearskies.probes import look
+from sds_harness.clearskies.stage import ROUND_MS, Stage
+from sds_harness.session import Session
+from sds_harness.stage import NEEDS
+
+from .....vectors.model import Outcome, Vector
+from .....vectors.running.subject import Skip, Subject
+from ..fields import Fields, is_wide, update_members
+
+WIDE = "CA-6"
+"""The position on integers of 64 bits."""
+ROUNDS = 3
+"""So many seconds are waited for what is sent when somebody is ticked."""
+SEVERAL, UNREADABLE = "several records", "no JSON that can be read"
+"""What is found under a key that has more than one, or something that is no value."""
+
+
+@dataclass
+class ClearSkiesSubject(Subject):
+    """One implementation of ClearSkies."""
+
+    stages: list[Stage] = field(default_factory=list)
+    """Those that were made for the vector."""
+
+    def stage(self, name: str) -> Stage:
+        """A fresh stage, with no peers."""
+        stage = Stage(self.session, name)
+        self.stages.append(stage)
+        return stage
+
+    def peer(self, stage: Stage, vector: Vector) -> Actor:
+        """The peer that a vector is about."""
+        if is_wide({name: value for name, value in vector.items() if name != "outcomes"}):
+            self.need(pb.CAPABILITY_WIDE_INTEGERS)
+        signs = any(vector.get(name) == "read_only" for name in ("access_level", "client", "from"))
+        if signs and profile_called(self.declaration.profile("signature")) is None:
+            raise Skip("declares signatures of no known kind")
+        return stage.open("peer", read_only=vector["access_level"] == "read_only")
+
+    def close(self) -> None:
+        for stage in self.stages:
+            if stage.trace.breakdown is None:
+                stage.close()
+
+    def need(self, *capabilities: int) -> None:
+        """Skip the vector unless all are declared."""
+        for name in self.declaration.lacking(capabilities):
+            raise Skip(f"{NEEDS}{name}")
+
+    def call(self, request: pb.Request) -> pb.Reply:
+        """The answer to a codec operation. Skips the vector if there is none of its own."""
+        reply = self.session.call(request)
+        if reply.WhichOneof("answer") == "unsupported":
+            raise Skip(f"{request.WhichOneof('command')} was answered `unsupported`")
+        assert isinstance(reply, pb.Reply)
+        return reply
+
+
+def opened(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> ClearSkiesSubject:
+    """Who answers one vector. There are no dialects."""
+    return ClearSkiesSubject(session, revision, remembered)
+
+
+def held_to(vector: Vector) -> list[Outcome]:
+    """The outcomes of a vector for whoever declares integers of 64 bits: to lose some bits is no warning then.
+
+    Nobody else is asked where it matters.
+    """
+    return [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
+
+
+def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
+    """Let updates of a vector arrive, signed where they have to be; at once, where none waits for the one before.
+
+    Of one whose writer had ``seen`` what the peer has, the clock is not below the peer's own number, where that shows.
+    """
+    waiting: list[Frame] = []
+    for fields in updates:
+        members = update_members(fields)
+        if fields.get("seen"):
+            arrive(link, *waiting)
+            waiting.clear()
+            held = look(actor).records.get(fields["uuid"], {}).get("vector_clock")
+            own = held.get(actor.peer_id) if isinstance(held, dict) else None
+            if type(own) is int:
+                members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
+        waiting.append(link.peer.suited(link.peer.frame(members), link.level))
+    arrive(link, *waiting)
+
+
+def arrive(link: ScriptedLink, *frames: Frame) -> None:
+    """Let messages arrive at once. Where the peer has closed the link, it misses them, and that shows."""
+    if frames and not link.broken:
+        link.send(b"".join(frame.wire for frame in frames))
+
+
+def rest(actor: Actor) -> None:
+    """Let time pass, for those who send when they are ticked. That all is quiet is no end: there may be pings."""
+    for _ in range(ROUNDS):
+        actor.stage.advance(ROUND_MS)
+        actor.tick()
+
+
+def keys_of(vector: Vector) -> list[str]:
+    """The keys that outcomes speak of."""
+    spoken = (key for outcome in vector["outcomes"] for part in ("keys", "gone") for key in outcome.get(part, ()))
+    return list(dict.fromkeys(spoken))
+
+
+def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
+    """What the application finds under keys, as an outcome has it.
+
+    The state tells, where it shows records; else what the peer tells others, where that has one for each key.
+    """
+    values: dict[str, list[Any]] = {key: [] for key in keys}
+    state = actor.observe()
+    if state is not None and state.records:
+        for record in state.records:
+            if record.key in values and not record.deleted:
+                values[record.key].append(_read(record.value))
+    else:
+        told = look(actor).values
+        values = {key: told.get(key, []) for key in keys}
+        if any(len(several) > 1 for several in values.values()):
+            raise Skip(f"{NEEDS}observe: others are told of all records that ever had the key")
+    return {
+        "keys": {key: said(several) for key, several in values.items() if several},
+        "gone": [key for key, several in values.items() if not several],
+    }
+
+
+def said(values: list[Any]) -> str:
+    """A value as JSON in one form, or that there are several."""
+    if len(values) > 1:
+        return SEVERAL
+    try:
+        return json.dumps(values[0], sort_keys=True)
+    except RecursionError:
+        return UNREADABLE
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Are two values of JSON the same? To Python 1 is 1.0, and true is 1."""
+    try:
+        return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    except RecursionError:
+        return False
+
+
+def _read(text: str) -> Any:
+    """The value of a JSON text that an implementation shows."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {UNREADABLE: text}
+
+
+def same_found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+    """Is that what is to be found?"""
+    if "keys" not in seen or "keys" not in outcome:
+        return False
+    wanted = {key: said([json.loads(value)]) for key, value in outcome["keys"].items()}
+    return bool(seen["keys"] == wanted and sorted(seen["gone"]) == sorted(outcome["gone"]))

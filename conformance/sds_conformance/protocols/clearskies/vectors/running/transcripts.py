@@ -1,0 +1,131 @@
+"""Transcripts of one peer of a club, played step by step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from sds_harness.clearskies.frames import Frame
+from sds_harness.clearskies.links import ScriptedLink
+from sds_harness.clearskies.stage import Stage
+from sds_harness.clearskies.streams import Message
+
+from .....vectors.model import Outcome, Vector
+from .....vectors.running.subject import Answer, Skip, Status, among, worst
+from ..fields import numbers
+from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found, tell
+
+Seen = dict[str, Any]
+
+
+def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+    """Does what is legal come out of each step?"""
+    stage = subject.stage(vector["id"])
+    player = _Player(subject, stage, vector)
+    answers = []
+    for number, step in enumerate(vector["steps"], 1):
+        seen = player.play(step)
+        answer = among(seen, step["outcomes"], _matches)
+        if answer.status is Status.FAIL:
+            return Answer(answer.status, answer.expected, f"step {number} ({step['do']}): {answer.seen}")
+        answers.append(answer)
+    return worst(answers)
+
+
+def _matches(seen: Seen, outcome: Outcome) -> bool:
+    """Has it what the outcome speaks of? Of what it leaves out, anything is legal."""
+    if "since" in outcome and seen.get("since") != outcome["since"]:
+        return False
+    for link, updates in outcome.get("updates", {}).items():
+        got = seen["updates"].get(link, [])
+        if len(got) != len(updates) or not all(map(_is, got, updates)):
+            return False
+    return "keys" not in outcome or same_found(seen, outcome)
+
+
+def _is(got: Seen, wanted: Seen) -> bool:
+    return all(got.get(name) == value for name, value in wanted.items())
+
+
+class _Player:
+    """Plays the steps of one transcript."""
+
+    def __init__(self, subject: ClearSkiesSubject, stage: Stage, vector: Vector) -> None:
+        self._stage = stage
+        self._actor = subject.peer(stage, vector)
+        self._links: dict[str, ScriptedLink] = {}
+        self._known: dict[str, int] = {}
+        """So many updates of each link were told in earlier steps."""
+        self._bound: dict[str, Message] = {}
+        self._does: dict[str, Callable[[dict[str, Any]], None]] = {
+            "connect": self._connect,
+            "disconnect": lambda step: self._open(step).cut(),
+            "ask": lambda step: arrive(self._open(step), self._asking(step)),
+            "update": lambda step: tell(self._actor, self._open(step), step["update"]),
+            "repeat": lambda step: arrive(self._open(step), self._repeated(step)),
+            "put": lambda step: self._ignored(self._actor.put(step["key"], json.loads(step["value"]))),
+            "delete": lambda step: self._ignored(self._actor.delete(step["key"])),
+            "look": lambda step: None,
+        }
+
+    def play(self, step: dict[str, Any]) -> Seen:
+        """One step, and what came of it. Skips where a link that is needed was closed."""
+        self._does[step["do"]](step)
+        rest(self._actor)
+        seen: Seen = {"updates": {}}
+        for name, link in self._links.items():
+            new = link.updates[self._known.get(name, 0) :]
+            self._known[name] = len(link.updates)
+            if new:
+                seen["updates"][name] = [_told(message) for message in new]
+                if "binds" in step:
+                    self._bound[step["binds"]] = new[0]
+        if step["do"] == "connect":
+            seen["since"] = self._since(self._open(step))
+        if step["do"] == "look":
+            seen.update(found(self._actor, keys_of(step)))
+        return seen
+
+    def _connect(self, step: dict[str, Any]) -> None:
+        peer = self._stage.peer(step["link"], read_only=step["access_level"] == "read_only")
+        peer.peer_id = step["peer_id"]
+        self._links[step["link"]] = self._actor.link(peer)
+
+    def _since(self, link: ScriptedLink) -> Any:
+        """What it asked for, without its own entry, which may be there or not; None if it did not ask."""
+        if not link.requests:
+            return None
+        since = link.requests[0].body.members.get("since")
+        if not isinstance(since, dict):
+            return since
+        return {peer: _in_vectors(rev) for peer, rev in since.items() if peer != self._actor.peer_id}
+
+    def _open(self, step: dict[str, Any]) -> ScriptedLink:
+        if step["link"] not in self._links:
+            raise Skip(f"there is no link {step['link']}")
+        return self._links[step["link"]]
+
+    def _asking(self, step: dict[str, Any]) -> Frame:
+        return self._open(step).peer.get_updates(numbers(step["since"]))
+
+    def _repeated(self, step: dict[str, Any]) -> Frame:
+        if step["update"] not in self._bound:
+            raise Skip(f"{step['update']} was never sent")
+        message = self._bound[step["update"]]
+        return Frame(message.body.raw, message.signature)
+
+    def _ignored(self, step: object) -> None:
+        """What came of a change is read from the links."""
+
+
+def _told(message: Message) -> Seen:
+    members = message.body.members
+    said = {name: members.get(name) for name in ("uuid", "last_updated_by", "key")}
+    revision = _in_vectors(members.get("last_updated_rev"))
+    return {**said, "last_updated_rev": revision, "deleted": members.get("deleted", False)}
+
+
+def _in_vectors(value: Any) -> Any:
+    """An integer as vectors have it; what is none stays what it is, and is told apart from one."""
+    return str(value) if type(value) is int else [value]
