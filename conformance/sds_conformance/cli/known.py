@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 
 import click
 
-from ..judging.catalogue import POSITIONS, Position, Requirement
+from ..judging.catalogue import Position, Requirement
 from ..judging.registry import Scenario
 from ..protocols import Protocol, protocols
 from ..protocols.properties import GROUP, GlobalProperty
 from .near import did_you_mean
-from .options import full_id
+from .options import POSITIONS, full_id
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
 _GLOB = frozenset("*?[")
@@ -105,15 +105,16 @@ def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
     """What a glob matches. Raises UsageError if that is nothing."""
     full = full_id(glob)
     # Who types '*' wants requirements, as ever: others have to be asked for by the beginning of their IDs.
-    beginnings = {REQUIREMENT: "", POSITION: POSITIONS, PROPERTY: GROUP}
+    beginnings = {REQUIREMENT: ("",), POSITION: POSITIONS, PROPERTY: (GROUP,)}
     found = [
         e for e in known if e.kind in beginnings and full.startswith(beginnings[e.kind]) and fnmatchcase(e.id, full)
     ]
     found = found or [entry for entry in known if entry.kind == SCENARIO and fnmatchcase(entry.id, glob.lower())]
     if not found:
         meant = did_you_mean(full, names) or did_you_mean(glob.lower(), names)
+        positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
         raise click.UsageError(
-            f"no requirement matches {glob}, and nothing else does: without GLOB all are listed, '{POSITIONS}-*' lists "
+            f"no requirement matches {glob}, and nothing else does: without GLOB all are listed, {positions} list "
             f"the positions, '{GROUP}*' the properties of the group, and a word searches.{meant}"
         )
     return found

@@ -24,7 +24,6 @@ from sds_testee.framing import Framing
 
 from ..exploration.campaign import Tally
 from ..exploration.casting import Casting
-from ..judging.catalogue import POSITIONS
 from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
@@ -45,6 +44,8 @@ _PASSAGES = dict.fromkeys(name for repertoire in repertoires() for name in reper
 SEED_HELP = "Which ones; `random` for others each time, the seed is printed."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
+POSITIONS = tuple(dict.fromkeys(protocol.rules.positions for protocol in protocols()))
+"""How the IDs of positions begin, before a dash."""
 
 
 @dataclass(frozen=True)
@@ -226,14 +227,15 @@ _OTHER_TEXTS = [
     for name, revision in revisions().items()
     if revision.prefix != PREFIXES[0]
 ]
+REVISION = click.option(
+    "--revision",
+    type=click.Choice(list(revisions())),
+    default=CURRENT,
+    show_default=True,
+    help=" ".join(["Which revision of the text is judged.", *_OTHER_TEXTS]),
+)
 about = together(
-    click.option(
-        "--revision",
-        type=click.Choice(list(revisions())),
-        default=CURRENT,
-        show_default=True,
-        help=" ".join(["Which revision of the text is judged.", *_OTHER_TEXTS]),
-    ),
+    REVISION,
     click.option(
         "--profile",
         type=click.Choice(PROFILES),
@@ -355,7 +357,7 @@ def full_id(glob: str) -> str:
     """A glob of IDs of requirements, positions or properties as they are written: in any case, and SDS- may be left
     out."""
     glob = glob.upper()
-    return glob if glob.startswith((*PREFIXES, "*", POSITIONS, GROUP)) else f"{PREFIXES[0]}-{glob}"
+    return glob if glob.startswith((*PREFIXES, "*", *POSITIONS, GROUP)) else f"{PREFIXES[0]}-{glob}"
 
 
 def program() -> str:

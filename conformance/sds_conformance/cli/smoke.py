@@ -15,7 +15,7 @@ from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
 from ..telling.story import hanging, show_breakdown, show_certificate, show_doubts
 from .keeping import keeping
-from .options import Driven, console, driving, spoken
+from .options import CURRENT, REVISION, Driven, console, driving, spoken
 from .validating import Validation
 
 _EPILOG = """
@@ -35,16 +35,17 @@ Examples:
     is_flag=True,
     help="Hold each message, both ways, to its JSON Schema, and name the field that is wrong.",
 )
+@REVISION
 @driving
 @keeping
-def smoke_command(driven: Driven, validate: bool) -> None:
+def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
     """See whether an adapter works at all, before anything is judged.
 
     Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
     """
     out, err = console(), console(stderr=True)
-    protocol = spoken(None)
-    what = plan(protocol.rules, scenarios=protocol.words.greeting)
+    protocol = spoken(revision)
+    what = plan(protocol.rules, scenarios=protocol.words.greeting, revision=revision)
     traces = []
     validation = Validation(protocol.rules.language, driven) if validate else None
     runner = Runner(
@@ -83,5 +84,6 @@ def smoke_command(driven: Driven, validate: bool) -> None:
     if runner.breakdowns or not valid:
         sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
-    out.print(f"  {driven.typed('run')}", soft_wrap=True)
+    asked = ["--revision", revision] if revision != CURRENT else []
+    out.print(f"  {driven.typed('run', *asked)}", soft_wrap=True)
     sys.exit(Exit.CONFORMANT)

@@ -68,7 +68,7 @@ class Catalogue:
 
 
 POSITIONS = "AMB"
-"""How the ID of every position begins, before a dash."""
+"""How the ID of every position begins, before a dash, where a protocol says nothing else."""
 
 POSITION_VERDICTS: dict[str, str] = {
     "assert": "the suite holds every implementation to it",

@@ -15,7 +15,7 @@ from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_harness.trace import Dialect, Party
 
-from .catalogue import Catalogue, Requirement
+from .catalogue import POSITIONS, Catalogue, Requirement
 from .registry import Register
 
 
@@ -67,6 +67,8 @@ class Rules:
     """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
     untold: Mapping[str, str] = field(default_factory=dict)
     """Positions of which no run can tell which way an implementation goes, with the reason."""
+    positions: str = POSITIONS
+    """How the ID of every position begins, before a dash."""
 
     @property
     def catalogue(self) -> Catalogue:

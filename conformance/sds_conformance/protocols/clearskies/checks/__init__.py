@@ -1,0 +1,10 @@
+"""The checks, a module for each section of the text. Importing this package registers them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_SECTIONS = "extension levels changes requests conflicts"
+
+for _name in _SECTIONS.split():
+    import_module(f"{__name__}.{_name}")

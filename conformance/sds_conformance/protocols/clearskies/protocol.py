@@ -1,0 +1,24 @@
+"""The ClearSkies database extension: a replicated key-value store between peers on links."""
+
+from __future__ import annotations
+
+from .. import Protocol
+from ..words import Words
+from .introducing import LIMITS, against, notes
+from .rules import MODEL, RULES
+from .words import Narrator
+
+PROTOCOL = Protocol(
+    "ClearSkies",
+    RULES,
+    Words(
+        Narrator,
+        "Which part of the database extension is judged: there is one, all of it.",
+        ("changes-spread",),
+        against,
+        "The peers that are opened are the implementation; all others are scripted.",
+        notes,
+        limits=LIMITS,
+    ),
+    MODEL,
+)

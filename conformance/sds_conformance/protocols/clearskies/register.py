@@ -1,0 +1,12 @@
+"""The register of ClearSkies: its checks and scenarios."""
+
+from __future__ import annotations
+
+from ...judging.registry import Register
+from .view.present import PRESENT
+
+REGISTER = Register("CSDB-", facts=PRESENT)
+
+check = REGISTER.check
+scenario = REGISTER.scenario
+way = REGISTER.way

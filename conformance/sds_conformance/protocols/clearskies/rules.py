@@ -1,0 +1,71 @@
+"""How ClearSkies is judged, and its model in this process."""
+
+from __future__ import annotations
+
+from clearskies_reference import Config, Peer
+from clearskies_reference.mutants import MUTANTS
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_reference.variants import VARIANTS
+from sds_harness.clearskies.environments import ENVIRONMENTS
+from sds_harness.clearskies.language import CLEARSKIES
+from sds_harness.clearskies.stage import Stage
+from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
+from sds_harness.link import LocalLink
+from sds_testee.version import suite_version
+
+from ...judging.exercise import Model
+from ...judging.rules import Rules
+from . import checks as _checks
+from . import scenarios as _scenarios
+from .catalogue import UNTESTABLE, load_catalogue
+from .introducing import PROFILES
+from .register import REGISTER
+from .view.peer_view import peer_views
+
+REGISTERED = (_checks, _scenarios)
+"""The packages whose import fills the register."""
+
+RULES = Rules(
+    load_catalogue,
+    REGISTER,
+    {CLEARSKIES_DATABASE.name: CLEARSKIES_DATABASE},
+    CLEARSKIES,
+    Stage,
+    peer_views,
+    ENVIRONMENTS,
+    PROFILES,
+    untestable=UNTESTABLE,
+    positions="CA",
+)
+
+
+def start(
+    config: Config | None = None,
+    peer_class: type[Peer] = Peer,
+    name: str = "clearskies_reference",
+    without: frozenset[int] = frozenset(),
+) -> LocalLink:
+    """The reference model, or what is made of it, in this process."""
+    return LocalLink(Testee(TesteeOptions(suite_version(), config or Config(), peer_class, name, without)).handle)
+
+
+def _mutant(name: str, without: frozenset[int]) -> LocalLink:
+    mutant = MUTANTS[name]
+    return start(mutant.configure(Config()), mutant.peer_class, f"mutant {name}", without)
+
+
+def _variant(name: str, without: frozenset[int]) -> LocalLink:
+    variant = VARIANTS[name]
+    return start(variant.configure(Config()), variant.peer_class, f"variant {name}", without)
+
+
+MODEL = Model(
+    "clearskies_reference",
+    lambda without: start(without=without),
+    MUTANTS,
+    _mutant,
+    VARIANTS,
+    _variant,
+    lambda name: [(CLEARSKIES_DATABASE.name, "full")],
+    kept_in=__package__ or "",
+)

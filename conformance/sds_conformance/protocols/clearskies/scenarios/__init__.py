@@ -1,0 +1,11 @@
+"""The scenarios: schedules written by hand, one module per part of the text. Importing this package registers them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_PLAYED = "levels changes requests conflicts"
+"""In the order in which they are played."""
+
+for _name in _PLAYED.split():
+    import_module(f"{__name__}.{_name}")

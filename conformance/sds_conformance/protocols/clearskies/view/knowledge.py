@@ -1,0 +1,175 @@
+"""What a peer under test must know of each record, and since when: from what it was told and what it did itself.
+
+The rules of section "Conflicts", applied to what the peer has seen. Where the text leaves the outcome to applications,
+or where something may have been refused, nothing is sure until something comes that descends from all that may be
+there. What the peer itself shows is taken over as soon as it differs: one fault is told once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sds_harness.clearskies.trace import Step
+
+from .changes import Change
+from .facts import Update, Version, dominates
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is there of one record, from a step on."""
+
+    step: Step
+    candidates: tuple[Update, ...]
+    """The versions one of which is there, the likeliest first. None for one of the peer's own that it has not shown."""
+    sure: bool
+    """There is nothing but the first of them: the text allows no other outcome."""
+    change: Change | None = None
+    """The peer's own, if it is one."""
+    conflict: bool = False
+    """Neither of two descends from the other."""
+
+    @property
+    def update(self) -> Update | None:
+        """The version that is there, where that is sure."""
+        return self.candidates[0] if self.sure and self.candidates else None
+
+    @property
+    def versions(self) -> set[Version]:
+        return {update.version for update in self.candidates if update.version is not None}
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An update that came, and what must become of it."""
+
+    update: Update
+    must_not: str
+    """Why it must be refused, "" if it must not."""
+    may_not: str
+    """Why it may be, although nothing forbids to take it."""
+    held: Held | None
+    """What was there when it came."""
+    outcome: str
+    """``new``, ``present``, ``older``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not sure."""
+
+    @property
+    def step(self) -> Step:
+        return self.update.step
+
+    @property
+    def due(self) -> bool:
+        """Must the peer have it from now on, and pass it on?"""
+        return self.outcome in ("new", "newer")
+
+
+class Knowledge:
+    """What a peer knows, step by step."""
+
+    def __init__(self) -> None:
+        self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
+        """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
+
+    @property
+    def _history(self) -> dict[str, list[Held]]:
+        return self._eras[-1][1]
+
+    def now(self, uuid: str) -> Held | None:
+        """As far as it was read."""
+        history = self._history.get(uuid)
+        return history[-1] if history else None
+
+    def at(self, uuid: str, index: int) -> Held | None:
+        """What is there of a record after the step with that index; None if nothing is."""
+        return _last(self._era(index).get(uuid, []), index)
+
+    def all_at(self, index: int) -> Iterator[tuple[str, Held]]:
+        """All that is there after the step with that index, by uuid."""
+        for uuid, history in self._era(index).items():
+            if (held := _last(history, index)) is not None:
+                yield uuid, held
+
+    def _era(self, index: int) -> dict[str, list[Held]]:
+        return next(history for began, history in reversed(self._eras) if began <= index)
+
+    def forget(self, step: Step) -> None:
+        """The peer is opened without anything that it knew."""
+        self._eras.append((step.index, {}))
+
+    def rivals(self, uuid: str) -> list[Held]:
+        """Other records that are there with the same key, as far as it was read."""
+        own = self.now(uuid)
+        keys = {key for key, _, deleted in _contents(own) if not deleted} if own is not None else set()
+        others = (held for other in self._history if other != uuid and (held := self.now(other)) is not None)
+        return [held for held in others if any(not gone and key in keys for key, _, gone in _contents(held))]
+
+    def put(self, uuid: str, held: Held) -> None:
+        self._history.setdefault(uuid, []).append(held)
+
+    def arrive(self, update: Update, must_not: str, may_not: str) -> Arrival:
+        """An update comes. What must be refused changes nothing; what may be leaves open what is there."""
+        uuid = update.uuid
+        held = self.now(uuid) if uuid is not None else None
+        outcome = (
+            "refused" if must_not else "open" if uuid is None or update.version is None else _outcome(held, update)
+        )
+        if may_not and outcome not in ("refused", "present"):
+            outcome = "open"
+        arrival = Arrival(update, must_not, may_not, held, outcome)
+        if uuid is None:
+            return arrival
+        match outcome:
+            case "new" | "newer":
+                self.put(uuid, Held(update.step, (update,), sure=True))
+            case "conflict" | "open":
+                before = held.candidates if held is not None else ()
+                conflict = outcome == "conflict" or (held is not None and held.conflict)
+                self.put(uuid, Held(update.step, (update, *before), sure=False, conflict=conflict))
+        return arrival
+
+    def write(self, uuid: str, change: Change) -> None:
+        """The application changes a record, or makes one."""
+        shown = (change.shown,) if change.shown is not None else ()
+        self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
+
+    def unsettle(self, uuid: str, step: Step) -> None:
+        """Something else may become of a record than what is there."""
+        held = self.now(uuid)
+        if held is not None and held.sure:
+            self.put(uuid, replace(held, step=step, sure=False))
+
+    def show(self, update: Update) -> None:
+        """The peer shows a version of its own that no command explains: what it has, it has."""
+        if update.uuid is not None:
+            held = self.now(update.uuid)
+            if held is None or update.version not in held.versions or not held.sure:
+                self.put(update.uuid, Held(update.step, (update,), sure=True))
+
+
+def _last(history: list[Held], index: int) -> Held | None:
+    place = bisect_right(history, index, key=lambda held: held.step.index)
+    return history[place - 1] if place else None
+
+
+def _outcome(held: Held | None, update: Update) -> str:
+    """What the text says becomes of an update, where that is sure."""
+    if held is None:
+        return "new"
+    if held.sure and update.version in held.versions:
+        return "present"
+    if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
+        return "open"
+    if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
+        return "newer" if held.candidates[0].clock != update.clock else "open"
+    if not held.sure:
+        return "open"
+    return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
+
+
+def _contents(held: Held) -> Iterator[tuple[object, object, bool]]:
+    for update in held.candidates:
+        yield update.content
+    if not held.candidates and held.change is not None:
+        yield held.change.key, held.change.value, held.change.kind == "delete"

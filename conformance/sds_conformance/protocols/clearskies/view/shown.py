@@ -1,0 +1,125 @@
+"""What a peer under test has shown of its records: to strangers who asked for everything, and where it is observed.
+
+The wire is enough. What an implementation shows when it is observed is what its application sees, where a record that
+has lost its key may be hidden.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import MalformedMessage, Timestamp, VectorClock, timestamp
+from sds_harness.clearskies.trace import Step
+
+from .facts import Update, Version
+from .links import LinkView
+from .quiet import due
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One record, as it was shown."""
+
+    uuid: str
+    key: str | None
+    value: Any
+    deleted: bool
+    by: str | None
+    rev: int | None
+    time: Timestamp | None
+    clock: VectorClock | None
+
+    @property
+    def version(self) -> Version | None:
+        return (self.uuid, self.by, self.rev) if self.by is not None and self.rev is not None else None
+
+    @property
+    def content(self) -> tuple[Any, Any, bool]:
+        """As that of an update."""
+        return (None, None, True) if self.deleted else (self.key, self.value, False)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """All records of a peer, as of a step."""
+
+    step: Step
+    """The one by which all had been shown."""
+    asked: Step
+    """The one with which that began."""
+    records: Mapping[str, Seen]
+    """By uuid."""
+    link: LinkView | None
+    """The one of the stranger; None where the peer was observed."""
+
+    @property
+    def on_the_wire(self) -> bool:
+        return self.link is not None
+
+    @property
+    def values(self) -> dict[str, list[Any]]:
+        """By key the values of what is not deleted: more than one where records are hidden from applications."""
+        out: dict[str, list[Any]] = {}
+        for seen in self.records.values():
+            if not seen.deleted and seen.key is not None:
+                out.setdefault(seen.key, []).append(seen.value)
+        return out
+
+
+def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
+    """What was told to whoever asked for everything, with all that followed until the peer was quiet."""
+    out = []
+    for link in links:
+        first = link.requests[0] if link.requests else None
+        if first is None or not first.asks_for_all:
+            continue
+        end = due(quiet, first.step, link.ended)
+        if end is None:
+            continue
+        records = {
+            update.uuid: _of_update(update)
+            for update in link.sent
+            if update.uuid is not None and first.step.index <= update.step.index <= end
+        }
+        out.append(Shown(steps[end - 1], first.step, records, link))
+    return out
+
+
+def observed(steps: list[Step]) -> list[Shown]:
+    """What it showed when it was observed, all of it."""
+    return [
+        Shown(step, step, {record.uuid: _of_record(record) for record in step.state.records}, None)
+        for step in steps
+        if step.state is not None and not step.request.observe.uuids
+    ]
+
+
+def _of_update(update: Update) -> Seen:
+    return Seen(
+        str(update.uuid),
+        update.key,
+        update.value,
+        update.deleted,
+        update.by,
+        update.rev,
+        update.time,
+        update.clock,
+    )
+
+
+def _of_record(record: pb.Record) -> Seen:
+    try:
+        time = timestamp(record.update_time)
+    except MalformedMessage:
+        time = None
+    try:
+        value = json.loads(record.value) if record.value else None
+    except (ValueError, RecursionError):
+        value = record.value
+    clock = {peer_id: number for peer_id, number in record.vector_clock.items() if number}
+    by, rev = record.last_updated_by, record.last_updated_rev
+    return Seen(record.uuid, record.key, value, record.deleted, by, rev, time, clock)

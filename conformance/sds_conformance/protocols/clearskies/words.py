@@ -1,0 +1,209 @@
+"""Steps of a trace of ClearSkies in words, for people who do not know our source, and what is declared of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import EXTENSION, AccessLevel
+from sds_harness.clearskies.clubs import LEVEL_FROM_PB, READ_ONLY, READ_WRITE
+from sds_harness.clearskies.peer import GET_UPDATES
+from sds_harness.clearskies.streams import Message
+from sds_harness.clearskies.trace import Step, Trace
+from sds_harness.declaration import printable
+
+from ...judging.quoting import clock, counted, foremost, identifier, short
+from .view.facts import reads_as_update
+from .view.telling import name_of
+
+FEW = 3
+"""Of many members of a clock, or records, so many are told."""
+LONGEST_VALUE = 60
+"""Characters of a value."""
+
+
+class Narrator:
+    """Tells the steps of one trace: what was done, and what came out."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
+        """What was done, in one line."""
+        request, who = step.request, short(step.participant)
+        match step.command:
+            case "open":
+                what = f"{who} is opened as a {_level(LEVEL_FROM_PB.get(request.open.access_level))} peer"
+                kept = ", with a store" if request.open.store else ""
+                return f"{what}{kept} at {clock(step.now_ms)}"
+            case "close":
+                return f"{who} is freed"
+            case "connect":
+                other = name_of(self._trace, request.connect.peer_id)
+                level = _level(LEVEL_FROM_PB.get(request.connect.access_level))
+                return f"{who} gets link {step.link} to {other}, a {level} peer"
+            case "disconnect":
+                return f"{who} loses link {step.link}"
+            case "receive":
+                return f"{who} receives {self._arrived(step, about)}"
+            case "put":
+                value = _shortened(request.put.value)
+                return f"{who} writes {value} under {identifier(request.put.key)} at {clock(step.now_ms)}"
+            case "rename":
+                old, new = identifier(request.rename.key), identifier(request.rename.new_key)
+                return f"{who} renames {old} to {new} at {clock(step.now_ms)}"
+            case "delete":
+                return f"{who} deletes {identifier(request.delete.key)} at {clock(step.now_ms)}"
+            case "tick":
+                return f"{who} runs its periodic work at {clock(step.now_ms)}"
+            case "observe":
+                return f"{who} shows its records"
+            case other:
+                return other.replace("_", " ")
+
+    def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
+        """What came out, a line each; empty if nothing did."""
+        if step.reply is None:
+            return ["no answer"]
+        match step.answer:
+            case "rejected":
+                return [f"refused: {printable(step.reply.rejected.reason, 120)}"]
+            case "opened":
+                named = [printable(each, 20) for each in step.reply.opened.extensions]
+                return [f"names {', '.join(map(repr, named)) or 'no extension'}"] if named != [EXTENSION] else []
+            case "state":
+                return self._state(step.reply.state, about)
+            case "effects":
+                sent = [f"sends on link {each.link} {self.described(each)}" for each in self._trace.out(step)]
+                sent += [f"sends on link {link} {size} of a message" for link, size in self._parts(step)]
+                return sent + [text for event in step.events if (text := self._event(event))]
+            case _:
+                return []
+
+    def touches(self, step: Step) -> frozenset[str]:
+        """The uuids and keys of records that a step is about: written, sent, received or shown."""
+        request = step.request
+        found: set[Any] = {step.uuid}
+        match step.command:
+            case "put":
+                found.add(request.put.key)
+            case "rename":
+                found |= {request.rename.key, request.rename.new_key}
+            case "delete":
+                found.add(request.delete.key)
+        for message in [*self._trace.into(step), *self._trace.out(step)]:
+            if reads_as_update(message):
+                found |= {message.body.members.get(name) for name in ("uuid", "key") if _is_text(message, name)}
+        if step.state is not None:
+            found |= {text for record in step.state.records for text in (record.uuid, record.key)}
+        return frozenset(found - {""})
+
+    def channels(self, step: Step) -> frozenset[str]:
+        """There are none."""
+        return frozenset()
+
+    def on_the_wire(self, step: Step) -> list[bytes]:
+        """The bytes that went over links in a step, in order."""
+        return [step.request.receive.data] if step.command == "receive" else [data for _, data in step.sent]
+
+    def described(self, message: Message) -> str:
+        """A message in one line."""
+        body = message.body
+        signed = ""
+        if message.signature is not None:
+            by = {READ_WRITE: "", READ_ONLY: " by a read-only peer", None: " by nobody of the club"}[message.signer]
+            signed = f"signed{by} "
+        if body.error or not isinstance(body.value, dict):
+            return f"a {signed}message of {counted(len(body.raw), 'byte')} that is no JSON object"
+        if message.type == GET_UPDATES:
+            return f"a request for all after {self._revisions(body.members.get('since'))}"
+        if not reads_as_update(message):
+            return f"a {signed}{printable(message.type, 40) or 'message without a type'}"
+        deletion = body.members.get("deleted") is True
+        return f"{'a ' if signed or deletion else 'an '}{signed}{self._update(body.members)}"
+
+    def _update(self, said: Mapping[str, Any]) -> str:
+        key = said.get("key")
+        record = identifier(key) if isinstance(key, str) else "a record without a key"
+        by, rev = said.get("last_updated_by"), said.get("last_updated_rev")
+        who = name_of(self._trace, by) if isinstance(by, str) else "nobody"
+        what = "deletion of " if said.get("deleted") is True else "update of "
+        value = "" if said.get("deleted") is True else f", which is {_shortened(_json(said.get('value')))}"
+        details = [f"revision {printable(str(rev), 24)} of {short(who)}"]
+        details += [f"of {printable(str(said['update_time']), 40)}"] if "update_time" in said else []
+        details += [f"clock {self._revisions(said.get('vector_clock'))}"]
+        return f"{what}{record}{value} ({', '.join(details)})"
+
+    def _revisions(self, numbers: object) -> str:
+        """Numbers by peer: a vector clock, or what a request names."""
+        if not isinstance(numbers, dict):
+            return f"{_shortened(_json(numbers))}, which is no object"
+        shown, more = foremost(list(numbers.items()), lambda each: False, FEW)
+        told = [f"{name_of(self._trace, peer)} {printable(str(number), 24)}" for peer, number in shown]
+        return (", ".join(told) + (f" and {more} more" if more else "")) or "nothing"
+
+    def _parts(self, step: Step) -> Iterator[tuple[int, str]]:
+        """The links on which a step sends no end of a message, and how much it sends there."""
+        whole = {message.link for message in self._trace.out(step)}
+        for link in dict.fromkeys(link for link, _ in step.sent if link not in whole):
+            yield link, counted(len(step.sent_on(link)), "byte")
+
+    def _arrived(self, step: Step, about: frozenset[str]) -> str:
+        messages = self._trace.into(step)
+        size = counted(len(step.request.receive.data), "byte")
+        if not messages:
+            return f"{size} on link {step.link}, which are no whole message"
+        matters = [m for m in messages if about & {m.body.members.get("uuid"), m.body.members.get("key")}]
+        shown, more = foremost(matters or messages, lambda each: False, FEW)
+        rest = f" and {more} more" if more else ""
+        return f"{'; '.join(map(self.described, shown))}{rest} on link {step.link}"
+
+    def _event(self, event: pb.Event) -> str:
+        match event.WhichOneof("event"):
+            case "changed":
+                record = event.changed.record
+                return f"signals that {self._record(record)}"
+            case "conflict":
+                one, other = event.conflict.uuid, event.conflict.incoming_uuid
+                return f"signals a conflict of {identifier(one)}" + (
+                    f" and {identifier(other)}" if one != other else ""
+                )
+            case "link_closed":
+                reason = printable(event.link_closed.reason, 120)
+                return f"closes link {event.link_closed.link}" + (f": {reason}" if reason else "")
+            case _:
+                return ""
+
+    def _record(self, record: pb.Record) -> str:
+        if record.deleted:
+            return f"{identifier(record.key)} is deleted"
+        return f"{identifier(record.key)} is {_shortened(record.value)}"
+
+    def _state(self, state: pb.State, about: frozenset[str]) -> list[str]:
+        out = []
+        if state.HasField("revision"):
+            out.append(f"revision counter {state.revision}")
+        shown, more = foremost(list(state.records), lambda record: bool({record.uuid, record.key} & about), FEW)
+        told: Iterable[str] = map(self._record, shown)
+        out.append(("; ".join(told) + (f" and {more} more" if more else "")) or "no records")
+        if state.known.since:
+            out.append(f"knows {self._revisions(dict(state.known.since))}")
+        return out
+
+
+def _is_text(message: Message, name: str) -> bool:
+    return isinstance(message.body.members.get(name), str)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _shortened(text: str) -> str:
+    return printable(text, LONGEST_VALUE)
+
+
+def _level(level: AccessLevel | None) -> str:
+    return level.value.replace("_", "-") if level is not None else "strange"
