@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
+from ..schedules.performer import TooLong
+from ..stage import ScheduleStopped
 from .links import Line, ScriptedLink
 from .network import Network
 from .performance import Packet
@@ -26,14 +28,13 @@ class CountedNetwork(Network):
     each packet is counted in bytes.
     """
 
-    def __init__(self, stage: Stage, at: Callable[[str], Stage], took: Took, lost: Lost, endless: type[Exception]) -> None:
+    def __init__(self, stage: Stage, at: Callable[[str], Stage], took: Took, lost: Lost) -> None:
         """``at`` gives the stage of a peer at that one's time; ``took`` is told each step before what it sent goes
-        under way, ``lost`` each packet that somebody does not get; ``endless`` is raised if there is no end."""
+        under way, ``lost`` each packet that somebody does not get."""
         super().__init__(stage)
         self._at = at
         self._on_step = took
         self._on_loss = lost
-        self._endless = endless
         self._under_way: dict[tuple[int, str], deque[tuple[Packet, int]]] = {}
         """By link and listener: packets, with what is left of each."""
         self.arriving: Packet | None = None
@@ -67,7 +68,11 @@ class CountedNetwork(Network):
             self.arriving = None
 
     def endless(self, deliveries: int) -> NoReturn:
-        raise self._endless(f"something was still under way after {deliveries:,} deliveries")
+        """Raises TooLong: what follows would take as long each time. That it was so stands in the trace."""
+        try:
+            super().endless(deliveries)
+        except ScheduleStopped as stopped:
+            raise TooLong(str(stopped)) from None
 
     def _next(self, number: int, listener: str, size: int) -> Packet | None:
         """The packet with which the next so many bytes begin, which have arrived then."""

@@ -8,7 +8,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import is_id
 
 from ..schedules import operations, performer
-from ..schedules.performer import MAX_STEPS, Storm, TooLong
+from ..schedules.performer import MAX_STEPS, TooLong
 from .actor import Actor
 from .bodies import Bodies
 from .carrying import CountedNetwork
@@ -37,7 +37,7 @@ from .operations import (
     Tick,
     Unlink,
 )
-from .peer import UPDATE, ScriptedPeer
+from .peer import GET_UPDATES, UPDATE, ScriptedPeer
 from .performance import Act, Loss, Packet, Performance, Wire
 from .saying import replayed, said
 from .stage import Stage
@@ -46,6 +46,8 @@ from .trace import Step, Trace
 
 CUT = "cut"
 """Why a copy is lost: its link broke."""
+ANSWER_TICKS, TICK_MS = 3, 1_000
+"""So often, and at such intervals, peers are ticked that a stranger has asked."""
 
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
@@ -61,11 +63,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage]) -> None:
         super().__init__(schedule, stages)
-        resolves = dict(schedule.configuration).get("resolution", pb.RESOLUTION_UNSPECIFIED)
-        # A resolution that is a change of its own may lead to another one, and nothing says that there is an end (CA-8).
-        endless = TooLong if resolves else Storm
         self._home: Stage = self._distinct[0]
-        self._network = CountedNetwork(self._home, self._at, self._took, self._lost, endless)
+        self._network = CountedNetwork(self._home, self._at, self._took, self._lost)
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
         self._bodies = Bodies()
         self._streams: dict[tuple[int, str], Stream] = {}
@@ -267,15 +266,20 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
                 link.cut()
 
     def _read(self, op: Read) -> None:
+        links = []
         for who in self._those(op.who):
-            actor = self._present(who)
-            assert actor is not None
+            self._at(who)
             self._readers += 1
             reader = self._home.peer(f"reader {self._readers}", read_only=op.read_only)
             for stage in self._distinct:
                 stage.trace.club.join(reader.name)
-            link = self._network.join_scripted(actor, reader)
-            self._write(link, reader.get_updates().wire)
+            links.append(self._network.join_scripted(self._actors[who], reader))
+            self._write(links[-1], reader.get_updates().wire)
+        # Some answer when they are ticked, and have said all when that brings nothing more.
+        for _ in range(ANSWER_TICKS):
+            self._pass(TICK_MS)
+            self._tick(Tick(op.who))
+        for link in links:
             link.cut()
 
     # ---- calm ------------------------------------------------------------------------------------------------------
@@ -287,7 +291,10 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._tick(Tick())
 
     def _account(self) -> int:
-        return len(self.performance.packets)
+        return self._said
+
+    _said = 0
+    """Updates, and requests for them, so far: what else is said changes no database."""
 
     # ---- what comes of it ------------------------------------------------------------------------------------------
 
@@ -321,6 +328,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if stream is None:
             stream = self._streams[number, sender] = Stream(number, self._bodies, self._home.profile)
         messages = tuple(stream.feed(data, act))
+        self._said += sum(message.type in (UPDATE, GET_UPDATES) for message in messages)
         label = label or self._label_of(sender, messages)
         wire = Wire(number, data, messages)
         packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)

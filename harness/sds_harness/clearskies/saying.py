@@ -16,6 +16,8 @@ from .streams import Message
 
 DEPTH = 20_000
 """Levels of nesting of a body that is too deep for anybody who reads it by recursion."""
+LATEST_MS = 253_402_300_799_000
+"""The last second of the year 9999, which has four digits."""
 LARGE_BYTES = 15_000_000
 """A string of so many bytes leaves room for the rest of the largest body that is allowed."""
 
@@ -33,7 +35,7 @@ def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | No
         op.key,
         op.content or f"value {op.label} of {op.peer}",
         after=after,
-        at_ms=max(0, peer.stage.now_ms + op.at_ms),
+        at_ms=min(max(0, peer.stage.now_ms + op.at_ms), LATEST_MS),
         deleted=op.deleted,
         **fields,
     )

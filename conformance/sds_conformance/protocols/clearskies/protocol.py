@@ -6,6 +6,7 @@ from .. import Protocol
 from ..words import Words
 from .introducing import LIMITS, against, notes
 from .rules import MODEL, RULES
+from .schedules import REPERTOIRE
 from .words import Narrator
 
 PROTOCOL = Protocol(
@@ -21,4 +22,5 @@ PROTOCOL = Protocol(
         limits=LIMITS,
     ),
     MODEL,
+    repertoire=REPERTOIRE,
 )
