@@ -79,7 +79,7 @@ def _members(choices: Choices, count: int) -> tuple[Member, ...]:
             clock_ms=pick(choices, CLOCKS_MS) if skewed and chance(choices, 50) else 0,
             # Of three two may write, and one of them is the first, who is under test where the others are references.
             read_only=place > 1 and chance(choices, 45) or place == 0 and count > 2 and chance(choices, 8),
-            store=chance(choices, 35),
+            store=chance(choices, 25),
         )
         for place, name in enumerate(names[:count])
     )
