@@ -32,9 +32,9 @@ class _Levels(Peer):
         if not incoming.deleted:
             super().take(incoming, signed, source, effects)
 
-    @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, if they are signed")
+    @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, from itself")
     def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
-        if message.signature is None or not self.is_genuine(message):
+        if link.level is not AccessLevel.READ_ONLY or update.last_updated_by != link.peer_id:
             super().refuse_unauthorised(link, update, message)
 
     @fault(Peer.refuse_unauthorised, "03", "takes updates without a signature from read-only peers")

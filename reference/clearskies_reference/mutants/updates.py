@@ -98,11 +98,11 @@ class _Revisions(Peer):
 
     @fault(Peer.next_revision, "25", "gives its first change the revision 0")
     def starts_at_zero(self, current: Kept | None) -> int:
-        return max(0, super().next_revision(current) - self.config.first_revision)
+        return super().next_revision(current) if self.peer_id in self.store.known else 0
 
     @fault(Peer.next_revision, "26", "counts its revisions in twos")
     def counts_in_twos(self, current: Kept | None) -> int:
-        return super().next_revision(current) + 1
+        return super().next_revision(current) + (self.peer_id in self.store.known)
 
     @fault(Peer.learn, "28", "counts changes of others as its own")
     def counts_changes_of_others(self, incoming: Record) -> None:

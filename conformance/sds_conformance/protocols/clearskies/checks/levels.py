@@ -2,25 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from ....judging.judgement import Observation, judged
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import READ_WRITE
+
+from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
+from ..view.authority import SAFE_INTEGER, made_by_a_reader
+from ..view.changes import COMMANDS
+from ..view.knowledge import Arrival
 from ..view.peer_view import PeerView
+from ..view.spreading import answers, relays_owed
 
 
-@check("CSDB-06", of="received shown")
-def forged_updates_are_not_kept(view: PeerView) -> Iterator[Observation]:
-    """What comes with a signature that is not that of a read-write peer is not there afterwards."""
+@check("CSDB-02", of="received shown")
+def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
+    """A record that a read-write peer has made is there afterwards, and one that it has deleted is deleted."""
     for arrival in view.arrivals:
         update = arrival.update
-        if not arrival.must_not or update.message.signature is None or update.version is None:
-            continue
-        if any(other.update.version == update.version and not other.must_not for other in view.arrivals):
-            continue  # it came in its own right as well
-        shown = next((shown for shown in view.shown if shown.asked.index > update.step.index), None)
-        if shown is not None:
+        if not (arrival.outcome == "new" or (arrival.outcome == "newer" and update.deleted)):
+            continue  # a change of what is there: CSDB-50
+        if is_wide(arrival) or view.one_of_many(arrival):
+            continue  # CSDB-25 and CSDB-41, CSDB-37
+        if (proof := view.proof(arrival)) is not None:
+            expected = f"{view.named(update)}, which came at step {update.step.index}"
+            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+
+
+@check("CSDB-03", of="reads-only")
+def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
+    """The application of a read-only peer is refused what it wants to write."""
+    for step in view.steps:
+        if step.command in COMMANDS and step.reply is not None:
+            made = step.uuid or any(update.by == view.peer_id for update in view.sent)
+            seen = f"a change of {step.uuid!r}" if step.uuid else "a change in its own name"
+            yield violated(step, "a refusal: the peer is read-only", seen) if made else held(step)
+
+
+@check("CSDB-03", of="received")
+def changes_of_readers_are_refused(view: PeerView) -> Iterator[Observation]:
+    """What a read-only peer has changed, or passes on without the signature of a read-write peer, is not kept."""
+    yield from not_kept(view, lambda arrival: made_by_a_reader(view.link_of(arrival.update), arrival.update))
+
+
+@check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
+def readers_pass_on(view: PeerView) -> Iterator[Observation]:
+    """A read-only peer passes on what it is told, and answers with it, signed by a read-write peer."""
+    for owed in relays_owed(view):
+        if owed.arrival is not None and owed.settled:
+            expected = f"{view.named(owed.arrival.update)}, for {view.name(owed.link.peer_id)}"
+            yield judged(owed.cause, bool(owed.copies), expected, "nothing of it on that link")
+    for answer in answers(view):
+        for update in answer.missing:
+            expected = f"{view.named(update)}, for {view.name(answer.link.peer_id)}"
+            yield violated(answer.request.step, expected, "nothing of it on that link")
+    for update in view.sent:
+        if update.message.profile is not None and update.version not in view.leaked:
+            met = update.signer is READ_WRITE
+            seen = "no signature" if update.message.signature is None else "a signature that is not"
+            yield judged(update.step, met, f"{view.named(update)}, with the signature of a read-write peer", seen)
+
+
+@check("CSDB-06", of="received")
+def forged_updates_are_refused(view: PeerView) -> Iterator[Observation]:
+    """What comes with a signature of nobody in the club is not kept, nor passed on."""
+    yield from not_kept(view, _forged)
+
+
+def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Observation]:
+    """Of what must be refused, and is among what ``concerns`` a check, nothing is shown or sent afterwards."""
+    for arrival in filter(concerns, view.refused):
+        update = arrival.update
+        expected = f"no trace of {view.named(update)}, which came at step {update.step.index}: {arrival.must_not}"
+        sent = next((u for u in view.sent if u.step.index >= update.step.index and u.version == update.version), None)
+        if sent is not None:
+            yield violated(sent.step, expected, f"a copy for {view.name(sent.link.peer_id)}")
+        elif (shown := next((s for s in view.shown if s.asked.index > update.step.index), None)) is not None:
             seen = shown.records.get(str(update.uuid))
-            met = seen is None or seen.version != update.version
-            expected = f"no trace of {view.named(update)} (step {update.step.index}): {arrival.must_not}"
-            yield judged(shown.step, met, expected, "it is there")
+            yield judged(shown.step, seen is None or seen.version != update.version, expected, "it is there")
+
+
+def _forged(arrival: Arrival) -> bool:
+    """Has it a signature of nobody in the club?"""
+    return arrival.update.message.signature is not None and arrival.update.signer is None
+
+
+def is_wide(arrival: Arrival) -> bool:
+    """Has it integers that many readers of JSON do not keep (CA-6)?"""
+    return max([arrival.update.rev or 0, *(arrival.update.clock or {}).values()]) > SAFE_INTEGER

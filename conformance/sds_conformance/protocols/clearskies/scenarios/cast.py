@@ -18,10 +18,9 @@ from ..register import REGISTER
 
 __all__ = ["Actor", "ScriptedPeer", "Stage", "listening", "look", "scenario"]
 
-READERS = ("rita", "rolf", "ruth")
-"""Scripted peers and peers under test of these names are read-only."""
-UNDER_TEST = ("alice", "alan", "anna", "rita")
-"""Peers of these names are under test."""
+UNDER_TEST = ("alice", "alan", "anna")
+READERS_UNDER_TEST = ("rita", "rosa")
+READERS = ("rolf", "ruth")
 
 
 def scenario(
@@ -33,9 +32,9 @@ def scenario(
 ) -> Callable[[Callable[..., None]], ScenarioFunction]:
     """Register a scenario as ``Register.scenario`` does, with its cast for parameters beside the stage.
 
-    ``alice``, ``alan`` and ``anna`` are peers under test, and so is ``rita``, who reads only; any other name is that of
-    a scripted peer, of whom ``rolf`` and ``ruth`` read only. ``needs`` are capabilities without which the schedule ends
-    before anybody enters. At the end all have time to say what they have to say.
+    ``alice``, ``alan`` and ``anna`` are peers under test, and so are ``rita`` and ``rosa``, who read only. Any other
+    name is that of a scripted peer, of whom ``rolf`` and ``ruth`` read only. ``needs`` are capabilities without which
+    the schedule ends before anybody enters. At the end all have time to say what they have to say.
     """
 
     def register(plot: Callable[..., None]) -> ScenarioFunction:
@@ -46,9 +45,9 @@ def scenario(
             stage.need(*needs)
 
             def enter(name: str) -> Actor | ScriptedPeer:
-                if name not in UNDER_TEST:
-                    return stage.peer(name, read_only=name in READERS)
-                return stage.open(name, read_only=name in READERS, store=store, resolution=resolution)
+                if name in (*UNDER_TEST, *READERS_UNDER_TEST):
+                    return stage.open(name, read_only=name in READERS_UNDER_TEST, store=store, resolution=resolution)
+                return stage.peer(name, read_only=name in READERS)
 
             plot(stage, *map(enter, cast))
             stage.settle()
@@ -65,10 +64,10 @@ def listening(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLi
     return link
 
 
-def look(actor: Actor, name: str = "reader", *, read_only: bool = False) -> ScriptedLink:
+def look(actor: Actor, *, read_only: bool = False) -> ScriptedLink:
     """A stranger asks a peer under test for everything, and stays until that has nothing more to say."""
     stage = actor.stage
-    link = listening(actor, stage.peer(f"{name} {len(stage.trace.steps)}", read_only=read_only))
+    link = listening(actor, stage.peer(f"reader {len(stage.trace.steps)}", read_only=read_only))
     stage.settle()
     if not link.broken:
         link.cut()

@@ -1,14 +1,159 @@
-"""Requests for updates, and revisions."""
+"""Requests for updates: who asks for what, what is answered, and what follows."""
 
 from __future__ import annotations
 
-from .cast import Actor, ScriptedPeer, Stage, listening, scenario
+from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
 
-@scenario("26", "29")
-def changes_before_anybody_asks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Changes are made when nobody is there; then somebody asks for all of them."""
+@scenario("29", "30", "37")
+def a_connection_is_made_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A peer hears of changes of two others; the connection breaks, and is there again."""
+    link = alice.link(bob)
+    link.say(bob.update("one", 1))
+    link.say(carol.update("two", 2))
+    link.say(bob.update("three", 3))
+    stage.settle()
+    link.cut()
+    link = alice.link(bob)
+    stage.settle()
+    link.say(bob.update("four", 4))
+    link.cut()
+    alice.link(carol)
+
+
+@scenario("29", "37")
+def the_newest_is_written_over(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Of two records of one peer somebody else writes the newer one again; then a connection is made again."""
+    link = alice.link(bob)
+    link.say(bob.update("old", 1))
+    new = bob.update("new", 2)
+    link.say(new)
+    stage.settle()
+    alice.after(1_000).put("new", 3)
+    stage.settle()
+    link.cut()
+    alice.link(carol)
+
+
+@scenario("31", "32", "35")
+def both_ends_ask(stage: Stage, alice: Actor, alan: Actor) -> None:
+    """Two peers that have something each meet, and each gets what the other one has."""
+    alice.put("of-alice", 1)
+    alan.put("of-alan", 2)
+    alice.link(alan)
+    stage.settle()
+    alice.put("of-alice-2", 3)
+    alan.put("of-alan-2", 4)
+
+
+@scenario("32")
+def nothing_new(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Somebody asks a peer that has nothing; then another one that knows all."""
+    link = listening(alice, bob)
+    stage.settle()
+    link.say(bob.update("door", "open"))
+    stage.settle()
+    link.cut()
+    listening(alice, bob, {bob.peer_id: bob.revision})
+
+
+@scenario("33", "34", "59", "37")
+def answers(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+    """A peer has records of three others with revisions that lie between each other; it is asked in several ways."""
+    told = []
+    for peer, revisions in ((bob, (3, 9, 12)), (carol, (4, 8)), (dave, (1, 10))):
+        link = alice.link(peer)
+        for revision in revisions:
+            peer.revision = revision - 1
+            link.say(peer.update(f"{peer.name}-{revision}", revision))
+        told.append(link)
+    stage.settle()
+    for link in told:
+        link.cut()
+    for since in (
+        {},
+        {bob.peer_id: 9},
+        {bob.peer_id: 3, carol.peer_id: 4},
+        {bob.peer_id: 12, carol.peer_id: 8, dave.peer_id: 1},
+        {bob.peer_id: 8, dave.peer_id: 9},
+    ):
+        link = listening(alice, stage.peer(f"asking {len(stage.trace.steps)}"), since)
+        stage.settle()
+        link.cut()
+
+
+@scenario("33", "37", "59")
+def answers_about_own_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application has made changes; somebody asks for all, and for what followed each of the first."""
+    for number in range(5):
+        alice.after(1_000).put(f"key-{number}", number)
+    link = look(alice)
+    revisions = [message.body.members.get("last_updated_rev") for message in link.updates]
+    for revision in revisions[:3]:
+        link = listening(alice, bob, {alice.peer_id: revision})
+        stage.settle()
+        link.cut()
+
+
+@scenario("35", "14", "20", "37")
+def after_the_answer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody asks and is answered; then changes come from the application and from others, in turn."""
+    alice.put("before", 0)
+    link = listening(alice, bob)
+    told = alice.link(carol)
     for number in range(3):
-        alice.put(f"key-{number}", number)
-        stage.advance(1_000)
+        alice.after(1_000).put(f"mine-{number}", number)
+        told.say(carol.update(f"theirs-{number}", number))
+    stage.settle()
+    link.cut()
+    alice.put("meanwhile", 1)
+    listening(alice, bob, {alice.peer_id: 1})
+
+
+@scenario("36")
+def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A peer opens two connections, and asks on the second one."""
+    first = alice.link(bob)
+    stage.settle()
     listening(alice, bob)
+    stage.settle()
+    alice.put("door", "open")
+    stage.settle()
+    first.say(bob.update("window", "shut"))
+    stage.settle()
+
+
+@scenario("37", "02")
+def several_at_once(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Seven updates come in one piece; somebody listens."""
+    listening(alice, carol)
+    link = alice.link(bob)
+    link.send(b"".join(bob.update(f"record-{number}", number).wire for number in range(7)))
+    look(alice)
+
+
+@scenario("37", "29", "35")
+def a_cut_in_the_middle(stage: Stage, alice: Actor, alan: Actor) -> None:
+    """The connection of two peers breaks after two updates and a part of one; on the next one the rest comes."""
+    line = alice.link(alan).hold()
+    for number in range(6):
+        alice.after(1_000).put(f"record-{number}", "x" * 50)
+    stage.settle()
+    line.let_through(alice, 1_000)
+    line.cut()
+    alice.link(alan)
+    look(alan)
+
+
+@scenario("37", "29")
+def a_message_is_cut(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The connection breaks within the third message; on the next one that comes whole."""
+    link = alice.link(bob)
+    link.say(bob.update("one", 1), bob.update("two", 2))
+    third = bob.update("three", 3)
+    link.send(third.wire[:-40])
+    link.cut()
+    link = alice.link(bob)
+    stage.settle()
+    link.say(third)
+    look(alice)

@@ -15,7 +15,12 @@ SAFE_INTEGER = 1 << 53
 
 
 def forbidden(level: AccessLevel, link: LinkView, update: Update) -> str:
-    """Why a peer of that level must not take an update that came on a link, "" if it may."""
+    """Why a peer of that level must not take an update that came on a link, "" if it may.
+
+    Between two read-write peers a signature is "not necessary", so that nobody has to look at one.
+    """
+    if level is link.level is READ_WRITE:
+        return ""
     if update.message.signature is not None:
         if update.message.profile is not None and update.signer is not READ_WRITE:
             return "its signature is not that of a read-write peer"
@@ -27,12 +32,21 @@ def forbidden(level: AccessLevel, link: LinkView, update: Update) -> str:
     return ""
 
 
+def made_by_a_reader(link: LinkView, update: Update) -> bool:
+    """Does a read-only peer say that it has changed something, by its signature or by sending it without any?"""
+    if update.message.signature is not None:
+        return update.signer is READ_ONLY
+    return link.level is READ_ONLY
+
+
 def excused(declared: Declaration, update: Update) -> str:
     """Why an update may be refused that nobody must refuse, "" if it is to be taken."""
     if update.odd:
         return update.odd
     if update.message.signature is not None and update.message.profile is None:
         return "its signature is of a profile that nobody knows"
+    if update.message.signature is not None and update.signer is not READ_WRITE:
+        return "its signature is not that of a read-write peer"
     if _over(len(update.message.body.raw), declared.limit("body_bytes")):
         return "its body is larger than declared"
     clock = update.clock or {}

@@ -10,7 +10,7 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.trace import Step
 
-from .facts import Update
+from .facts import Update, equal
 
 COMMANDS = ("put", "rename", "delete")
 
@@ -29,7 +29,7 @@ class Change:
     value: Any = None
     """Of ``put``."""
     shown: Update | None = None
-    """The first copy of it on any link; None where it was never sent."""
+    """The first copy of it on any link; None where it was never sent, or under another name."""
 
     @property
     def uuid(self) -> str:
@@ -45,29 +45,41 @@ class Change:
         same = not update.deleted and update.key == self.key
         return same and (self.kind == "rename" or equal(update.value, self.value))
 
+    def is_shown_by(self, update: Update) -> bool:
+        """Is the update a copy of it, whatever may be wrong with that?"""
+        version = self.shown.version if self.shown is not None else None
+        return self.is_in(update) or (version is not None and update.version == version)
+
 
 def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
-    """The changes in the steps of a peer; ``own`` are the first copies of its own versions, as they were sent."""
+    """The changes in the steps of a peer; ``own`` are the first copies of its own versions, as they were sent.
+
+    A copy is known by what it says, or else by being sent at once, or by being of the record that was last changed so.
+    """
     changes = [change for step in steps if (change := _change(step)) is not None]
-    left = list(changes)
-    for update in own:
-        for change in left:
-            if change.step.index <= update.step.index and change.is_in(update):
-                change.shown = update
-                left.remove(change)
-                break
+    left = list(own)
+    for change in changes:
+        change.shown = next((u for u in left if change.step.index <= u.step.index and change.is_in(u)), None)
+        left = [update for update in left if update is not change.shown]
+    for change in changes:
+        if change.shown is None:
+            change.shown = next((update for update in left if _belongs(update, change, changes)), None)
+            left = [update for update in left if update is not change.shown]
     return changes
 
 
-def equal(one: Any, other: Any) -> bool:
-    """Are two JSON values the same? 1 and true are not, and neither are 1 and 1.0 told apart (JSON has one number)."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(value, other[name]) for name, value in one.items())
-    return bool(one == other)
+def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
+    """Is an update that of a change, although it says something else?"""
+    uuid = change.step.uuid
+    if update.step is change.step:
+        return uuid in ("", update.members.get("uuid"))
+    later = [c for c in changes if change.step.index < c.step.index <= update.step.index and c.step.uuid == uuid]
+    return bool(uuid) and update.uuid == uuid and change.step.index < update.step.index and not later
+
+
+def written(request: pb.Request) -> Any:
+    """The value that is put. Raises ValueError or RecursionError for what is no JSON."""
+    return json.loads(request.put.value)
 
 
 def _change(step: Step) -> Change | None:
@@ -76,10 +88,9 @@ def _change(step: Step) -> Change | None:
     request: pb.Request = step.request
     if step.command == "put":
         try:
-            value = json.loads(request.put.value)
+            return Change(step, "put", request.put.key, request.put.key, written(request))
         except (ValueError, RecursionError):
             return None
-        return Change(step, "put", request.put.key, request.put.key, value)
     if step.command == "rename":
         return Change(step, "rename", request.rename.new_key, request.rename.key)
     return Change(step, "delete", request.delete.key, request.delete.key)

@@ -118,7 +118,9 @@ class Update:
             return "deleted is no boolean"
         read = (self.key, self.uuid, self.by, self.rev, self.time, self.clock)
         parsed = zip((name for name in FIELDS if name != "value"), read, strict=True)
-        return next((f"its {name} is none" for name, found in parsed if found is None), "")
+        if wrong := [name for name, found in parsed if found is None]:
+            return f"its {wrong[0]} is none"
+        return "its revision is 0, and the counter starts with one" if self.rev == 0 else ""
 
 
 @dataclass(frozen=True)
@@ -156,13 +158,29 @@ def reads_as_update(message: Message) -> bool:
 
 
 def reads_as_request(message: Message) -> bool:
-    """Does it ask for updates?"""
-    return message.type == GET_UPDATES
+    """Does it ask for updates, if perhaps by its one field alone?"""
+    return message.type == GET_UPDATES or (message.type.endswith("get_updates") and "since" in message.body.members)
 
 
 def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
     """Is ``other`` before ``one``, or equal (CA-12)? Of what does not parse nothing is."""
     return one is not None and other is not None and before(other, one)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Are two JSON values the same? There is one kind of number, and true is none."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(equal(value, other[name]) for name, value in one.items())
+    return bool(one == other)
+
+
+def same_content(one: tuple[Any, Any, bool], other: tuple[Any, Any, bool]) -> bool:
+    """Do two records say the same to an application?"""
+    return one[0] == other[0] and one[2] == other[2] and equal(one[1], other[1])
 
 
 def _id(value: object) -> str | None:

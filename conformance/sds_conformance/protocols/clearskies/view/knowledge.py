@@ -71,6 +71,12 @@ class Knowledge:
     def __init__(self) -> None:
         self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
         """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
+        self._with_key: dict[object, set[str]] = {}
+        """The uuids of the records that ever had a key, by key."""
+        self._sent: dict[str, Update] = {}
+        """By uuid: what the peer has sent last."""
+        self.conflicts: list[int] = []
+        """The indices of the steps from which on two records, or two versions of one, are in conflict."""
 
     @property
     def _history(self) -> dict[str, list[Held]]:
@@ -97,24 +103,32 @@ class Knowledge:
     def forget(self, step: Step) -> None:
         """The peer is opened without anything that it knew."""
         self._eras.append((step.index, {}))
+        self._with_key = {}
 
-    def rivals(self, uuid: str) -> list[Held]:
-        """Other records that are there with the same key, as far as it was read."""
-        own = self.now(uuid)
-        keys = {key for key, _, deleted in _contents(own) if not deleted} if own is not None else set()
-        others = (held for other in self._history if other != uuid and (held := self.now(other)) is not None)
-        return [held for held in others if any(not gone and key in keys for key, _, gone in _contents(held))]
+    def rivals(self, uuid: str) -> set[str]:
+        """Other records that may be there with the same key, as far as it was read."""
+        keys = _keys(self.now(uuid))
+        others = {other for key in keys for other in self._with_key.get(key, ())} - {uuid}
+        return {other for other in others if keys & _keys(self.now(other))}
 
     def put(self, uuid: str, held: Held) -> None:
+        """From a step on, something else is there of a record."""
         self._history.setdefault(uuid, []).append(held)
+        for key in _keys(held):
+            self._with_key.setdefault(key, set()).add(uuid)
+        if held.conflict:
+            self.conflicts.append(held.step.index)
+        if rivals := self.rivals(uuid):
+            # Whoever loses a key may be hidden, deleted, or given another one (CA-8).
+            self.conflicts.append(held.step.index)
+            for other in (uuid, *rivals):
+                self._unsettle(other, held.step)
 
     def arrive(self, update: Update, must_not: str, may_not: str) -> Arrival:
         """An update comes. What must be refused changes nothing; what may be leaves open what is there."""
         uuid = update.uuid
         held = self.now(uuid) if uuid is not None else None
-        outcome = (
-            "refused" if must_not else "open" if uuid is None or update.version is None else _outcome(held, update)
-        )
+        outcome = "refused" if must_not else self._outcome(held, update)
         if may_not and outcome not in ("refused", "present"):
             outcome = "open"
         arrival = Arrival(update, must_not, may_not, held, outcome)
@@ -134,11 +148,43 @@ class Knowledge:
         shown = (change.shown,) if change.shown is not None else ()
         self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
 
-    def unsettle(self, uuid: str, step: Step) -> None:
-        """Something else may become of a record than what is there."""
-        held = self.now(uuid)
-        if held is not None and held.sure:
-            self.put(uuid, replace(held, step=step, sure=False))
+    def send(self, update: Update) -> None:
+        """The peer sends a record, by which it shows its clock."""
+        if update.uuid is not None:
+            self._sent[update.uuid] = update
+
+    def _outcome(self, held: Held | None, update: Update) -> str:
+        """What the text says becomes of an update, where that is sure."""
+        if update.version is None:
+            return "open"
+        if held is None:
+            return "new"
+        if held.sure and update.version in held.versions:
+            return "present"
+        if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
+            return "open"
+        if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
+            return "newer" if self._is_surely_newer(held, update) else "open"
+        if not held.sure:
+            return "open"
+        return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
+
+    def _is_surely_newer(self, held: Held, update: Update) -> bool:
+        """Does an update replace what is there, also where that was counted when it came and went?
+
+        By rules 3 and 4, to the letter, who has received a record counts that in its clock: then a change that does not
+        know of it is concurrent, of which the one with the larger update_time is there afterwards.
+        """
+        sent = self._sent.get(str(update.uuid))
+        if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
+            return held.candidates[0].clock != update.clock
+        times = [candidate.time for candidate in held.candidates]
+        return update.time is not None and all(time is not None and time < update.time for time in times)
+
+    def _unsettle(self, uuid: str, step: Step) -> None:
+        held = self._history[uuid][-1]
+        if held.sure:
+            self._history[uuid].append(replace(held, step=step, sure=False))
 
     def show(self, update: Update) -> None:
         """The peer shows a version of its own that no command explains: what it has, it has."""
@@ -153,23 +199,10 @@ def _last(history: list[Held], index: int) -> Held | None:
     return history[place - 1] if place else None
 
 
-def _outcome(held: Held | None, update: Update) -> str:
-    """What the text says becomes of an update, where that is sure."""
+def _keys(held: Held | None) -> set[object]:
+    """The keys that a record may have, none if it is deleted."""
     if held is None:
-        return "new"
-    if held.sure and update.version in held.versions:
-        return "present"
-    if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
-        return "open"
-    if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
-        return "newer" if held.candidates[0].clock != update.clock else "open"
-    if not held.sure:
-        return "open"
-    return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
-
-
-def _contents(held: Held) -> Iterator[tuple[object, object, bool]]:
-    for update in held.candidates:
-        yield update.content
+        return set()
     if not held.candidates and held.change is not None:
-        yield held.change.key, held.change.value, held.change.kind == "delete"
+        return set() if held.change.kind == "delete" else {held.change.key}
+    return {update.key for update in held.candidates if not update.deleted and update.key is not None}

@@ -46,7 +46,7 @@ class LinkView:
     @property
     def subscribed(self) -> int | None:
         """Index of the step from which on the other end gets all updates; None if it has not asked."""
-        return self.requests[0].step.index if self.requests else None
+        return next((request.step.index for request in self.requests if request.since is not None), None)
 
     def there(self, step: Step) -> bool:
         """Was it there when that step was done?"""
@@ -72,7 +72,9 @@ def links_of(trace: Trace, participant: str) -> list[LinkView]:
                     updates.append(Update(message, connection, step))
                 elif reads_as_request(message):
                     requests.append(Request(message, connection, step))
+        doubts = [request.step.index for request in link.requests if request.since is None]
         if connection.arrived.broken is not None:
-            link.doubt = connection.arrived.broken.step
+            doubts.append(connection.arrived.broken.step)
+        link.doubt = min(doubts, default=None)
         out.append(link)
     return out

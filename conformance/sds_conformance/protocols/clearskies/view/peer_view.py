@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from clearskies_reference import AccessLevel
 from sds_harness import trace as trace_of_any
@@ -13,10 +15,39 @@ from sds_harness.clearskies.trace import Party, Step, Trace
 from . import quiet, telling
 from .authority import excused, forbidden
 from .changes import Change, changes_of
-from .facts import Request, Update, Version
+from .facts import Request, Update, Version, same_content
 from .knowledge import Arrival, Knowledge
 from .links import LinkView, links_of
-from .shown import Shown, observed, told
+from .shown import Seen, Shown, observed, told
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What became of an update, as the peer shows it."""
+
+    arrival: Arrival
+    shown: Shown
+    seen: Seen | None
+    """The record, None if there is no trace of it."""
+
+    @property
+    def is_there(self) -> bool:
+        """Is that version there?"""
+        return self.seen is not None and self.seen.version == self.arrival.update.version
+
+    @property
+    def same(self) -> bool:
+        """Is it there, as it came?"""
+        return self.is_there and self.seen is not None and same_content(self.seen.content, self.arrival.update.content)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Two local changes, and by how many the second one is later."""
+
+    one: Update
+    other: Update
+    number: int
 
 
 class PeerView:
@@ -30,6 +61,8 @@ class PeerView:
         self.level: AccessLevel = party.level
         self.steps: list[Step] = list(trace.of(party.name))
         self.links: list[LinkView] = links_of(trace, party.name)
+        self.everybody: list[PeerView] = [self]
+        """All peers under test."""
         self._by_number = {link.number: link for link in self.links}
 
     @property
@@ -82,10 +115,10 @@ class PeerView:
     @cached_property
     def own(self) -> list[Update]:
         """The first copy of each version that it sent as its own, by revision."""
-        first: dict[Version, Update] = {}
+        first: dict[tuple[str, int], Update] = {}
         for update in self.sent:
-            if update.by == self.peer_id and update.version is not None:
-                first.setdefault(update.version, update)
+            if update.by == self.peer_id and update.rev is not None:
+                first.setdefault((str(update.members.get("uuid")), update.rev), update)
         return sorted(first.values(), key=lambda update: (update.rev or 0, update.step.index))
 
     @cached_property
@@ -93,19 +126,35 @@ class PeerView:
         """What its application changed."""
         return changes_of(self.steps, self.own)
 
-    def overwritten(self, change: Change, until: Step) -> bool:
-        """May there be nothing to be sent of a change any more, because something newer came about until that step?"""
-        later = (c for c in self.changes if change.step.index < c.step.index <= until.index)
-        came = (a for a in self.arrivals if change.step.index <= a.step.index <= until.index and not a.must_not)
-        keys = {change.key, change.old_key}
-        return any({c.key, c.old_key} & keys for c in later) or any(
-            change.uuid in ("", a.update.uuid) or a.update.key in keys for a in came
-        )
+    @cached_property
+    def in_a_row(self) -> list[Update]:
+        """Its local changes, as far as they show, in the order in which they were made."""
+        return [change.shown for change in self.changes if change.shown is not None]
 
-    def may_have_changed_more(self, one: Change, other: Change) -> bool:
-        """Can the peer have made changes between two of its application, to resolve conflicts or to free a key?"""
-        indices = range(one.step.index, other.step.index + 1)
-        return any(not held.sure and held.change is None for index in indices for _, held in self.known.all_at(index))
+    @cached_property
+    def counted_changes(self) -> list[Counted]:
+        """Each two of these that follow each other, where nothing but its application can have made it change
+        anything."""
+        shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
+        return [
+            Counted(one.shown, other.shown, place - before)
+            for (before, one), (place, other) in pairwise(shown)
+            if one.shown is not None and other.shown is not None and self._alone(one.step, other.step)
+        ]
+
+    def _alone(self, one: Step, other: Step) -> bool:
+        opened = any(one.index < step.index < other.index for step in self.steps if step.command == "open")
+        return not opened and not self.in_conflict(other)
+
+    @cached_property
+    def unexplained(self) -> list[Update]:
+        """Those of its own that no command of its application explains: what conflicts were resolved by, and faults."""
+        explained = {change.shown.version for change in self.changes if change.shown is not None}
+        return [update for update in self.own if update.version not in explained]
+
+    def opened_afresh(self, step: Step) -> bool:
+        """Was it opened once until then, so that there can be nothing from before?"""
+        return sum(each.command == "open" and each.index <= step.index for each in self.steps) == 1
 
     # ---- When ----------------------------------------------------------------------------------------------------
 
@@ -131,6 +180,55 @@ class PeerView:
         """What it must know."""
         return self._read[1]
 
+    def in_conflict(self, step: Step) -> bool:
+        """Had anything come to be in conflict until then? Who resolves that may make changes of its own (CA-8)."""
+        return any(index <= step.index for index in self.known.conflicts)
+
+    def has(self, uuid: str, version: Version | None, step: Step) -> bool:
+        """Is it sure that a version is there after a step, and nothing newer?"""
+        held = self.known.at(uuid, step.index)
+        return held is not None and held.update is not None and held.update.version == version
+
+    def proof(self, arrival: Arrival) -> Proof | None:
+        """What the peer shows first of a record of which an update came, as long as that is to be there; None if it
+        never shows it."""
+        uuid = str(arrival.update.uuid)
+        shown = next((shown for shown in self.shown if shown.asked.index > arrival.step.index), None)
+        if shown is None or not self.has(uuid, arrival.update.version, shown.step):
+            return None
+        return Proof(arrival, shown, shown.records.get(uuid))
+
+    def had(self, proof: Proof) -> str:
+        """What was there instead of an update, as findings quote it."""
+        seen = proof.seen
+        if seen is None:
+            return "no trace of that record"
+        what = "the deletion, " if seen.deleted else ""
+        return f"{what}revision {seen.rev} of {self.name(seen.by)}"
+
+    def one_of_many(self, arrival: Arrival) -> bool:
+        """Did more than one update arrive at once?"""
+        return len(self._together[arrival.step.index]) > 1
+
+    @cached_property
+    def _together(self) -> dict[int, list[Update]]:
+        return _by_step(self.received)
+
+    @cached_property
+    def refused(self) -> list[Arrival]:
+        """What must be refused, and did not come in its own right as well."""
+        taken = {arrival.update.version for arrival in self.arrivals if not arrival.must_not}
+        return [
+            a for a in self.arrivals if a.must_not and a.update.version is not None and a.update.version not in taken
+        ]
+
+    @cached_property
+    def leaked(self) -> set[Version | None]:
+        """Of these the versions of which there is a trace afterwards: what comes of that is another matter."""
+        traces = {update.version for update in self.sent}
+        traces |= {seen.version for shown in self.shown for seen in shown.records.values()}
+        return traces & {arrival.update.version for arrival in self.refused}
+
     @cached_property
     def shown(self) -> list[Shown]:
         """What it has shown of all its records, in order: on the wire and, where that is declared, to who observes."""
@@ -142,17 +240,16 @@ class PeerView:
         known = Knowledge()
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
-        explained = {change.shown.version for change in self.changes if change.shown is not None}
-        came, went = _by_step(self.received), _by_step(self.sent)
+        came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
         stores: set[str] = set()
         for step in self.steps:
             arrivals += [self._arrive(known, update) for update in came.get(step.index, ())]
             if (change := made.get(step.index)) is not None and change.uuid:
                 known.write(change.uuid, change)
-                self._unsettle_rivals(known, change.uuid, step)
+            for update in resolved.get(step.index, ()):
+                known.show(update)
             for update in went.get(step.index, ()):
-                if update.by == self.peer_id and update.version not in explained:
-                    known.show(update)
+                known.send(update)
             if step.command == "open":
                 if (store := step.request.open.store) not in stores or not store:
                     known.forget(step)
@@ -166,22 +263,9 @@ class PeerView:
         if not may_not and link.in_doubt(update.step):
             may_not = "it came after something that could be refused"
         arrival = known.arrive(update, must_not, may_not)
-        if (must_not or may_not) and link.doubt is None:
-            link.doubt = update.step.index
-        if arrival.due or arrival.outcome in ("conflict", "open"):
-            self._unsettle_rivals(known, str(update.uuid), update.step)
+        if must_not or may_not:
+            link.doubt = min(update.step.index, link.doubt or update.step.index)
         return arrival
-
-    @staticmethod
-    def _unsettle_rivals(known: Knowledge, uuid: str, step: Step) -> None:
-        """Of records that have one key, whoever loses may be hidden, deleted, or given another key (CA-8)."""
-        rivals = known.rivals(uuid)
-        for held in rivals:
-            for update in held.candidates:
-                if update.uuid is not None:
-                    known.unsettle(update.uuid, step)
-        if rivals:
-            known.unsettle(uuid, step)
 
 
 def _in_order(updates: Iterator[Update]) -> list[Update]:
@@ -197,4 +281,7 @@ def _by_step(updates: list[Update]) -> dict[int, list[Update]]:
 
 def peer_views(trace: Trace) -> list[PeerView]:
     """A trace, read for each peer under test."""
-    return [PeerView(trace, party) for party in trace.parties.values() if isinstance(party, Party)]
+    views = [PeerView(trace, party) for party in trace.parties.values() if isinstance(party, Party)]
+    for view in views:
+        view.everybody = views
+    return views

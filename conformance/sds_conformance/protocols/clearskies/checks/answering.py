@@ -1,0 +1,141 @@
+"""Section "Requesting Updates": what is answered, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ....judging.judgement import Observation, held, judged, violated
+from ..register import check
+from ..view.facts import Update
+from ..view.peer_view import PeerView
+from ..view.spreading import Answer, answers, changes_owed, relays_owed
+from .levels import is_wide
+
+
+@check("CSDB-31", of="asked requests")
+def who_asks_answers(view: PeerView) -> Iterator[Observation]:
+    """Whoever has asked is asked on the same connection, and answers."""
+    for answer in answers(view):
+        if answer.link.asked and answer.link.asked[0].step.index <= answer.request.step.index and answer.expected:
+            if answer.given:
+                yield held(answer.request.step)
+            elif answer.nothing_came:
+                whom = view.name(answer.link.peer_id)
+                expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
+                yield violated(answer.request.step, expected, "nothing came")
+
+
+@check("CSDB-32", of="requests")
+def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
+    """Where there is nothing to send nothing is sent, and the connection stays."""
+    for answer in answers(view):
+        link, step = answer.link, answer.request.step
+        if answer.expected or answer.known or link.in_doubt(step):
+            continue
+        closed = link.connection.closed_by_peer and link.ended <= (answer.due.index if answer.due else step.index)
+        if closed or answer.due is not None:
+            reason = link.connection.reason
+            seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
+            yield judged(step, not closed, "no updates, because there are none", seen)
+
+
+@check("CSDB-33", of="requests sent")
+def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
+    """The updates of an answer are sorted by last_updated_rev."""
+    for answer in answers(view):
+        for one, other in pairwise(answer.given):
+            expected = f"revision {one.rev} or above, after {view.named(one)}"
+            yield judged(other.step, (other.rev or 0) >= (one.rev or 0), expected, view.named(other))
+
+
+@check("CSDB-34", of="writes requests")
+def answers_have_the_unnamed(view: PeerView) -> Iterator[Observation]:
+    """An answer has the records of peers that the request does not name."""
+    for answer in answers(view):
+        if answer.request.since and not answer.nothing_came:
+            for update in answer.expected:
+                if not answer.names(update) and not update.deleted:
+                    yield from _given(view, answer, update)
+
+
+@check("CSDB-35", of="requests")
+def who_has_asked_gets_all(view: PeerView) -> Iterator[Observation]:
+    """After a request, changes come on that connection as they are made or heard of, without asking again."""
+    for owed in [*changes_owed(view), *relays_owed(view)]:
+        if owed.settled and (view.writes or owed.change is not None):
+            what = owed.change.key if owed.change is not None else owed.arrival.update.key if owed.arrival else ""
+            expected = f"an update of {what!r} for {view.name(owed.link.peer_id)}, who has asked"
+            yield judged(owed.cause, bool(owed.copies), expected, "none came on that connection")
+
+
+@check("CSDB-37", of="writes requests")
+def nothing_is_skipped_in_answers(view: PeerView) -> Iterator[Observation]:
+    """An answer has all records that the client does not know."""
+    for answer in answers(view):
+        if answer.nothing_came:
+            continue  # CSDB-31
+        for update in answer.expected:
+            if not answer.request.since and not update.deleted:
+                yield from _given(view, answer, update)
+
+
+@check("CSDB-37", of="received shown")
+def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
+    """Of several updates that come at once all are taken."""
+    for arrival in view.arrivals:
+        concerned = arrival.outcome == "new" and view.one_of_many(arrival) and not is_wide(arrival)
+        if concerned and (proof := view.proof(arrival)) is not None:
+            expected = f"{view.named(arrival.update)}, one of several that came at step {arrival.step.index}"
+            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+
+
+@check("CSDB-37", of="sent received")
+def order_is_kept(view: PeerView) -> Iterator[Observation]:
+    """What comes from one peer in the order of its revisions is passed on in that order."""
+    sources = {a.update.version: a.update.link.number for a in view.arrivals if a.due} | dict.fromkeys(
+        (update.version for update in view.own), 0
+    )
+    answered = {id(update) for answer in answers(view) for update in answer.given}
+    for link in view.links:
+        last: dict[tuple[str | None, int], Update] = {}
+        seen: set[object] = set()
+        for update in link.sent:
+            source = sources.get(update.version, link.number)
+            if source == link.number or update.version in seen or id(update) in answered:
+                continue  # not passed on, or not for the first time, or in an answer: CSDB-33
+            seen.add(update.version)
+            before = last.get((update.by, source))
+            if before is not None and _came_in_order(view, before, update):
+                expected = f"{view.named(update)} before {view.named(before)}"
+                yield judged(update.step, (update.rev or 0) > (before.rev or 0), expected, "it came after that")
+            last[update.by, source] = update
+
+
+@check("CSDB-59", of="writes requests")
+def answers_begin_after_what_is_known(view: PeerView) -> Iterator[Observation]:
+    """Of a peer that the request names an answer has what is above its revision, and nothing else."""
+    for answer in answers(view):
+        for update in answer.known:
+            since = (answer.request.since or {}).get(str(update.by), 0)
+            yield violated(update.step, f"nothing of {view.name(update.by)} up to revision {since}", view.named(update))
+        if answer.nothing_came:
+            continue
+        for update in answer.expected:
+            if answer.names(update) and not update.deleted:
+                yield from _given(view, answer, update)
+
+
+def _given(view: PeerView, answer: Answer, update: Update) -> Iterator[Observation]:
+    step, whom = answer.request.step, view.name(answer.link.peer_id)
+    if update in answer.missing:
+        yield violated(step, f"{view.named(update)}, for {whom}", "nothing of it on that connection")
+    elif answer.given:
+        yield held(step)
+
+
+def _came_in_order(view: PeerView, one: Update, other: Update) -> bool:
+    """Did two versions of one writer come about here in the order of their revisions?"""
+    first, second = sorted((one, other), key=lambda update: update.rev or 0)
+    places = {a.update.version: place for place, a in enumerate(view.arrivals) if a.due}
+    return places.get(first.version, 0) <= places.get(second.version, 0)

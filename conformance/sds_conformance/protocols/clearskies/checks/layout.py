@@ -1,0 +1,212 @@
+"""Section "Database Layout": what a record is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ....judging.judgement import Observation, held, judged, violated
+from ....judging.once import once
+from ..register import check
+from ..view.changes import Change
+from ..view.facts import Update, equal
+from ..view.peer_view import PeerView
+
+_DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
+_CLOCK = r"\d{2}(?:(?::?\d{2}){1,2})?(?:[.,]\d+)?"
+_ISO_8601 = re.compile(rf"{_DATE}T{_CLOCK}(?:Z|[+-]\d{{2}}(?::?\d{{2}})?)", re.IGNORECASE | re.ASCII)
+"""A date and a time with a zone, in any form of ISO 8601: which one is open."""
+
+
+@check("CSDB-07", of="changes")
+def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
+    """Key and value go over the wire as the application wrote them."""
+    for change in view.changes:
+        update = change.shown
+        if update is None or change.kind == "delete" or update.deleted or view.in_conflict(update.step):
+            continue
+        if update.key != change.key:
+            if change.kind == "put":
+                yield violated(update.step, f"the key {change.key!r}", f"{update.key!r}")
+        elif change.kind == "put":
+            met = "value" in update.members and equal(update.value, change.value)
+            yield judged(update.step, met, f"the value {_quoted(change.value)} of {change.key!r}", _value(update))
+
+
+@check("CSDB-07", of="received shown")
+def content_of_others_is_kept_as_it_came(view: PeerView) -> Iterator[Observation]:
+    """Key and value of a record of somebody else are there as they came."""
+    for arrival in view.arrivals:
+        update = arrival.update
+        proof = view.proof(arrival) if arrival.outcome == "new" and not update.deleted else None
+        if proof is None or proof.seen is None or not proof.is_there or proof.seen.deleted:
+            continue
+        expected = f"{_quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
+        yield judged(proof.shown.step, proof.same, expected, f"{_quoted(proof.seen.value)} under {proof.seen.key!r}")
+
+
+@check("CSDB-08", of="changes")
+def uuids_have_128_bits(view: PeerView) -> Iterator[Observation]:
+    """A new record has a uuid of 32 hex digits."""
+    for change, update in _first_shown(view):
+        seen = update.members.get("uuid")
+        yield judged(update.step, update.uuid is not None, f"32 hex digits for {change.key!r}", _quoted(seen))
+
+
+@check("CSDB-08", of="changes")
+def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
+    """No two records have one uuid, whoever has made them."""
+    makers: dict[str, tuple[str, Change]] = {}
+    for other in view.everybody:
+        for change, update in _first_shown(other):
+            if update.uuid is None:
+                continue
+            first = makers.setdefault(update.uuid, (other.party.name, change))
+            if other is view and first[1] is not change:
+                expected = f"a uuid of its own for {change.key!r}"
+                yield violated(update.step, expected, f"that of {first[1].key!r} of {first[0]}")
+            elif other is view:
+                yield held(update.step)
+
+
+@check("CSDB-08", of="changes")
+def uuids_stay(view: PeerView) -> Iterator[Observation]:
+    """A record that is written again keeps its uuid."""
+    for one, other in _again(view):
+        if one.uuid is not None and other.uuid is not None:
+            key = other.key
+            yield judged(other.step, other.uuid == one.uuid, f"{one.uuid!r}, the uuid of {key!r}", f"{other.uuid!r}")
+
+
+@check("CSDB-09", of="sent")
+def writers_are_named(view: PeerView) -> Iterator[Observation]:
+    """last_updated_by is a peer ID, and that of the peer that wrote the record last, also in what is passed on."""
+    theirs = {arrival.update.version: arrival.update for arrival in view.arrivals}
+    mine = {update.version for update in view.unexplained}
+    for update in view.sent:
+        if "last_updated_by" not in update.members:
+            continue  # CSDB-15
+        if update.by is None:
+            yield violated(update.step, "the ID of a peer, 32 hex digits", _quoted(update.members["last_updated_by"]))
+        elif update.version in theirs:
+            yield held(update.step)
+        elif update.version in mine and (original := _original(view, update)) is not None:
+            writer, place = view.name(original.by), original.step.index
+            yield violated(update.step, f"{writer}, who has written {original.key!r} (step {place})", "its own name")
+
+
+@check("CSDB-10", of="own")
+def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
+    """From one local change to the next the revision grows, whichever record they are of."""
+    for one, other in pairwise(view.in_a_row):
+        before, after = one.rev, other.rev
+        if before is not None and after is not None:
+            expected = f"more than {before}, the revision of the change before (step {one.step.index})"
+            yield judged(other.step, after > before, expected, f"{after}")
+
+
+@check("CSDB-10", of="sent")
+def revisions_are_integers(view: PeerView) -> Iterator[Observation]:
+    """last_updated_rev is an integer."""
+    for update in view.sent:
+        if "last_updated_rev" in update.members:
+            seen = update.members["last_updated_rev"]
+            yield judged(update.step, update.rev is not None, "an integer of 64 bits", _quoted(seen))
+
+
+@check("CSDB-11", of="sent")
+def times_are_iso_8601(view: PeerView) -> Iterator[Observation]:
+    """update_time is a date and a time in ISO 8601."""
+    for update in view.sent:
+        if update.by == view.peer_id and "update_time" in update.members:
+            seen = update.members["update_time"]
+            met = isinstance(seen, str) and _ISO_8601.fullmatch(seen) is not None
+            yield judged(update.step, met, "a time in ISO 8601, with its zone", _quoted(seen))
+
+
+@check("CSDB-12", of="sent")
+def clocks_are_there(view: PeerView) -> Iterator[Observation]:
+    """Every update has a vector clock, an object, and its writer is in it."""
+    for update in view.sent:
+        said = update.members.get("vector_clock")
+        if not isinstance(said, dict):
+            yield violated(update.step, f"a vector clock in {view.named(update)}", _quoted(said) if said else "none")
+        elif update.clock is not None and update.by is not None:
+            met = update.by in update.clock
+            expected = f"a vector clock that counts the change of {view.name(update.by)}"
+            yield judged(update.step, met, expected, _quoted(dict(update.clock)))
+
+
+@check("CSDB-13", of="changes")
+def deletions_say_so(view: PeerView) -> Iterator[Observation]:
+    """A deletion goes out as an update of the record that says that it is deleted."""
+    for change in view.changes:
+        update = change.shown
+        if update is not None and change.kind == "delete":
+            seen = f"deleted is {_quoted(update.members['deleted'])}" if "deleted" in update.members else "no deleted"
+            yield judged(update.step, update.deleted, f"deleted is true, of {change.key!r}", seen)
+
+
+@check("CSDB-13", of="received shown")
+def what_is_not_deleted_is_there(view: PeerView) -> Iterator[Observation]:
+    """A record that does not say that it is deleted, or says that it is not, is not deleted."""
+    for arrival in view.arrivals:
+        update = arrival.update
+        proof = view.proof(arrival) if arrival.outcome == "new" and not update.deleted else None
+        if proof is not None and proof.seen is not None and proof.is_there:
+            said = "says that it is not" if "deleted" in update.members else "does not say that it is"
+            expected = f"{view.named(update)}, which {said} deleted (step {update.step.index})"
+            yield judged(proof.shown.step, not proof.seen.deleted, expected, "it is deleted")
+
+
+def _first_shown(view: PeerView) -> Iterator[tuple[Change, Update]]:
+    """The changes that made a record, as far as they show: the first of each key, or after it was deleted."""
+    return iter(_firsts(view))
+
+
+@once
+def _firsts(view: PeerView) -> list[tuple[Change, Update]]:
+    taken = {arrival.update.key for arrival in view.arrivals}
+    live: set[str] = set()
+    out = []
+    for change in view.changes:
+        if change.kind == "put" and change.key not in live | taken and change.shown is not None:
+            out.append((change, change.shown))
+        live -= {change.old_key} if change.kind != "put" else set()
+        live |= {change.key} if change.kind != "delete" else set()
+    return out
+
+
+def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
+    """The updates of a record and of its next change under the same key, neither a deletion."""
+    last: dict[str, Update] = {}
+    for change in view.changes:
+        if change.kind == "put" and change.shown is not None:
+            if change.key in last and not view.in_conflict(change.step):
+                yield last[change.key], change.shown
+            last[change.key] = change.shown
+        elif change.kind != "put":
+            last.pop(change.old_key, None)
+            last.pop(change.key, None)
+
+
+def _original(view: PeerView, update: Update) -> Update | None:
+    """The version of somebody else that an update repeats under another name; None if it is none."""
+    before = view.known.at(str(update.uuid), update.step.index - 1)
+    came = [a.update for a in view.arrivals if a.update.uuid == update.uuid and a.step.index <= update.step.index]
+    known = before.update if before is not None else None
+    for other in [*reversed(came), *([known] if known is not None else [])]:
+        same = other.key == update.key and other.deleted == update.deleted and equal(other.value, update.value)
+        if same and other.by != update.by and not view.in_conflict(update.step):
+            return other
+    return None
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)[:120]
+
+
+def _value(update: Update) -> str:
+    return _quoted(update.value) if "value" in update.members else "no value"

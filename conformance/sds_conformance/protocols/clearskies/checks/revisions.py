@@ -1,0 +1,80 @@
+"""Section "Requesting Updates": revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
+from ....judging.judgement import Observation, held, judged, violated
+from ..register import check
+from ..view.authority import SAFE_INTEGER
+from ..view.peer_view import Counted, PeerView
+
+
+@check("CSDB-25", of="own")
+def revisions_start_with_one(view: PeerView) -> Iterator[Observation]:
+    """The first local change has the revision 1 or 2."""
+    yield from _first(view, after_others=False)
+
+
+@check("CSDB-25", pb.CAPABILITY_WIDE_INTEGERS, of="received shown")
+def wide_revisions_survive(view: PeerView) -> Iterator[Observation]:
+    """A revision above 2^53 is what it was when the record is passed on."""
+    for arrival in view.arrivals:
+        if arrival.outcome == "new" and (arrival.update.rev or 0) > SAFE_INTEGER:
+            proof = view.proof(arrival)
+            if proof is not None:
+                seen = "no trace of it" if proof.seen is None else f"{proof.seen.rev}"
+                yield judged(proof.shown.step, proof.is_there, f"revision {arrival.update.rev}", seen, "CA-6")
+
+
+@check("CSDB-26", of="own")
+def revisions_count_on(view: PeerView) -> Iterator[Observation]:
+    """From one local change to the next the revision grows by one."""
+    for counted in view.counted_changes:
+        if not _meanwhile(view, counted):
+            yield from _counted(counted)
+
+
+@check("CSDB-27", of="changes")
+def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
+    """In a local change, last_updated_by is the ID of the peer."""
+    for change in view.changes:
+        copies = [u for u in view.sent if u.step is change.step and change.is_in(u) and u.by is not None]
+        if change.shown is not None:
+            yield held(change.shown.step)
+        elif copies:
+            yield violated(copies[0].step, f"a change by {view.party.name}", f"one by {view.name(copies[0].by)}")
+
+
+@check("CSDB-28", of="own received")
+def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
+    """The own revision grows by one, however many changes of others came meanwhile."""
+    yield from _first(view, after_others=True)
+    for counted in view.counted_changes:
+        if _meanwhile(view, counted):
+            yield from _counted(counted)
+
+
+def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
+    """The first change has 1 or 2 (CA-4), be it before or after what others have changed."""
+    for change in view.changes[:1]:
+        seen = change.shown.rev if change.shown is not None else None
+        came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
+        alone = view.opened_afresh(change.step) and not view.in_conflict(change.step)
+        if seen is not None and alone and came is after_others:
+            met = seen <= 2 if after_others else seen in (1, 2)
+            yield judged(change.step, met, "revision 1 or 2 for the first change", f"{seen}")
+
+
+def _meanwhile(view: PeerView, counted: Counted) -> bool:
+    """Did anything of others come between two changes?"""
+    return any(counted.one.step.index < a.step.index < counted.other.step.index for a in view.arrivals)
+
+
+def _counted(counted: Counted) -> Iterator[Observation]:
+    before, after = counted.one.rev, counted.other.rev
+    if before is not None and after is not None and after > before:  # else CSDB-10
+        expected = f"revision {before + counted.number}, after {before} at step {counted.one.step.index}"
+        yield judged(counted.other.step, after == before + counted.number, expected, f"{after}")

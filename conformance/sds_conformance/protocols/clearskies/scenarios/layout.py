@@ -1,0 +1,119 @@
+"""What records are: keys and values, uuids, who wrote them last and when."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
+
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1.5,
+    9_007_199_254_740_991,
+    "",
+    "déjà vu \u2603 \U0001f5fb",
+    'quotes " and \\ and \n newlines',
+    [],
+    {},
+    [1, [2, [3, {"four": None}]], "five"],
+    {"camera": "NIKON", "tags": ["a", "b"], "size": {"w": 3, "h": 2}, "": False},
+    "a long one " * 400,
+)
+KEYS = (
+    "",
+    "a/b",
+    "Photo-1",
+    "photo-1",
+    "clé",
+    "ключ",
+    "鍵",
+    "\U0001f511",
+    "with blanks",
+    "key",
+    "uuid",
+    "k" * 300,
+    "\n",
+)
+
+
+@scenario("07", "08", "11", "12", "15")
+def keys_and_values(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application writes keys and values of all kinds, of which somebody gets the half as they are written."""
+    pairs = list(zip(KEYS, VALUES, strict=True))
+    for key, value in pairs[::2]:
+        alice.put(key, value)
+    listening(alice, bob)
+    for key, value in pairs[1::2]:
+        alice.put(key, value)
+
+
+@scenario("07", "02")
+def keys_and_values_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody else writes keys and values of all kinds."""
+    listening(alice, carol)
+    link = alice.link(bob)
+    for key, value in zip(KEYS, VALUES, strict=True):
+        link.say(bob.update(key, value))
+    look(alice)
+
+
+@scenario("08", "10", long=True)
+def many_records(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
+    """Two peers make two hundred records each."""
+    for number in range(200):
+        alice.put(f"of alice {number}", number)
+        alan.put(f"of alan {number}", number)
+    listening(alice, bob)
+    listening(alan, bob)
+
+
+@scenario("08", "09", "10", "27", "12")
+def who_wrote_last(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A record goes from hand to hand: two peers under test write it in turn after a third one, two others listen."""
+    alice.link(alan)
+    listening(alan, carol)
+    listening(alice, bob).say(bob.update("door", "open"))
+    stage.settle()
+    alan.after(1_000).put("door", "shut")
+    stage.settle()
+    alice.after(1_000).put("door", "ajar")
+    alice.put("window", "shut")
+    stage.settle()
+    alan.after(1_000).put("window", "open")
+
+
+@scenario("10", "26", "28", "08")
+def records_in_turn(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application writes two records in turn, several times."""
+    listening(alice, bob)
+    for number in range(3):
+        alice.after(1_000).put("one", number)
+        alice.after(1_000).put("two", number)
+        alice.after(1_000).put("one", -number - 1)
+
+
+@scenario("13", "14", "02")
+def deletions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Records are deleted, here and by somebody else; others say that they are not, or do not say anything."""
+    link = listening(alice, bob)
+    listening(alice, carol)
+    link.say(bob.update("silent", 1))
+    link.say(bob.frame(json.loads(bob.update("said", 2).body) | {"deleted": False}))
+    alice.put("mine", 3)
+    look(alice)
+    alice.after(1_000).delete("mine")
+    stage.advance(1_000)
+    link.say(bob.update("silent", deleted=True))
+    look(alice)
+
+
+@scenario("11", "02")
+def times_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Updates have times with and without fractions."""
+    link = alice.link(bob)
+    for number, time in enumerate(("2014-02-23T23:45:39Z", "2014-02-23T23:45:39.5Z", "2014-03-30T12:35:29.113243778Z")):
+        link.say(bob.update(f"record-{number}", number, update_time=time))
+    look(alice)

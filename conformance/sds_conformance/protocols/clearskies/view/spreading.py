@@ -1,0 +1,159 @@
+"""What a peer owes to whom: its changes and those of others to all who have asked, and answers to those who ask.
+
+Something is owed on a link until the peer is quiet. What has been written over by then need not be sent any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sds_harness.clearskies.trace import Step
+
+from ....judging.once import once
+from .changes import Change
+from .facts import Request, Update, Version
+from .knowledge import Arrival
+from .links import LinkView
+from .peer_view import PeerView
+
+
+@dataclass(frozen=True)
+class Owed:
+    """One change that is owed on one link."""
+
+    link: LinkView
+    cause: Step
+    arrival: Arrival | None
+    """None for a change of the peer's own application."""
+    change: Change | None
+    copies: tuple[Update, ...]
+    """Those that were sent on the link from then on."""
+    due: Step | None
+    """Where it is seen that nothing came; None where something did, or where nothing tells."""
+
+    @property
+    def settled(self) -> bool:
+        """Is it known what became of it?"""
+        return bool(self.copies) or self.due is not None
+
+
+@once
+def changes_owed(view: PeerView) -> list[Owed]:
+    """The changes of its application, for each link whose other end had asked."""
+    out = []
+    for change in view.changes if view.writes else ():
+        for link in _subscribed(view, change.step):
+            copies = tuple(u for u in link.sent if u.step.index >= change.step.index and change.is_shown_by(u))
+            due = None if copies else _due(view, change, link)
+            out.append(Owed(link, change.step, None, change, copies, due))
+    return out
+
+
+@once
+def relays_owed(view: PeerView) -> list[Owed]:
+    """What it was told that it did not know, for each link whose other end had asked but that of who told it."""
+    out = []
+    for arrival in view.arrivals:
+        if not arrival.due:
+            continue
+        source = view.link_of(arrival.update).peer_id
+        version = arrival.update.version
+        for link in _subscribed(view, arrival.step):
+            if link.peer_id != source:
+                later = (update for update in link.sent if update.step.index >= arrival.step.index)
+                copies = tuple(update for update in later if update.version == version)
+                due = None if copies else view.due(arrival.step, link)
+                if due is not None and not view.has(str(arrival.update.uuid), version, due):
+                    due = None
+                out.append(Owed(link, arrival.step, arrival, None, copies, due))
+    return out
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a request, as far as it is sure what had to."""
+
+    link: LinkView
+    request: Request
+    due: Step | None
+    """Where it is seen what did not come; None if nothing tells."""
+    expected: tuple[Update, ...]
+    """The versions that the peer had and the client had not."""
+    given: tuple[Update, ...]
+    """The first copy of each of these that was sent after the request, in order."""
+    missing: tuple[Update, ...]
+    """Those that never were sent on the link."""
+    known: tuple[Update, ...]
+    """Copies of what the client had said that it has."""
+
+    @property
+    def nothing_came(self) -> bool:
+        """Did nothing come of it at all, although something had to?"""
+        return bool(self.expected) and len(self.missing) == len(self.expected)
+
+    def names(self, update: Update) -> bool:
+        """Does the request name the peer that wrote it?"""
+        return update.by in (self.request.since or {})
+
+
+@once
+def answers(view: PeerView) -> list[Answer]:
+    """What came of each request."""
+    return [
+        _answer(view, link, request) for link in view.links for request in link.requests if request.since is not None
+    ]
+
+
+def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
+    since, step = request.since or {}, request.step
+    due = view.due(step, link)
+    there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
+    there = [update for update in there if update.rev is not None and update.by is not None]
+    expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
+    if due is not None:
+        # What is written over before the answer is whole need not be in it.
+        expected = [update for update in expected if view.has(str(update.uuid), update.version, due)]
+    wanted = {update.version for update in expected}
+    stale = {update.version for update in there if (update.rev or 0) <= since.get(str(update.by), 0)}
+    last = due.index if due is not None else link.ended
+    later = [update for update in link.sent if step.index <= update.step.index <= last]
+    again = {a.update.version for a in view.arrivals if step.index <= a.step.index <= last}
+    sent = {update.version for update in link.sent if update.step.index <= last}
+    return Answer(
+        link,
+        request,
+        due,
+        tuple(expected),
+        tuple(_first(update for update in later if update.version in wanted)),
+        tuple(update for update in expected if update.version not in sent) if due is not None else (),
+        tuple(update for update in later if update.version in stale - again),
+    )
+
+
+def _first(updates: Iterable[Update]) -> Iterator[Update]:
+    seen: set[Version | None] = set()
+    for update in updates:
+        if update.version not in seen:
+            seen.add(update.version)
+            yield update
+
+
+def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
+    """The links whose other end had asked before a step, and that were there then."""
+    for link in view.links:
+        if link.subscribed is not None and link.subscribed < step.index and link.there(step):
+            yield link
+
+
+def _due(view: PeerView, change: Change, link: LinkView) -> Step | None:
+    """When a change must have been sent, unless something newer came about before."""
+    due = view.due(change.step, link)
+    if due is None:
+        return None
+    if change.shown is not None and change.uuid:
+        return due if view.has(change.uuid, change.shown.version, due) else None
+    keys, window = {change.key, change.old_key}, range(change.step.index + 1, due.index + 1)
+    again = any(other.step.index in window and {other.key, other.old_key} & keys for other in view.changes)
+    came = any(a.step.index in window and not a.must_not and a.update.key in keys for a in view.arrivals)
+    return None if again or came else due
