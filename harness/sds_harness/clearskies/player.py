@@ -46,6 +46,8 @@ from .trace import Step, Trace
 
 CUT = "cut"
 """Why a copy is lost: its link broke."""
+READER, READER_ONLY = "stranger", "reader"
+"""The strangers that ask for everything, of whom one may write."""
 ANSWER_TICKS, TICK_MS = 3, 1_000
 """So often, and at such intervals, peers are ticked that a stranger has asked."""
 
@@ -75,7 +77,6 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """Labels of the last changes, by who made them and the uuid."""
         self._signed: dict[str, Message] = {}
         """By label, the first copy that has a signature."""
-        self._readers = 0
         for stage in self._distinct:
             stage.network = self._network
             for name in schedule.names:
@@ -267,12 +268,11 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _read(self, op: Read) -> None:
         links = []
+        reader = self._home.peer(READER_ONLY if op.read_only else READER, read_only=op.read_only)
+        for stage in self._distinct:
+            stage.trace.club.join(reader.name)
         for who in self._those(op.who):
             self._at(who)
-            self._readers += 1
-            reader = self._home.peer(f"reader {self._readers}", read_only=op.read_only)
-            for stage in self._distinct:
-                stage.trace.club.join(reader.name)
             links.append(self._network.join_scripted(self._actors[who], reader))
             self._write(links[-1], reader.get_updates().wire)
         # Some answer when they are ticked, and have said all when that brings nothing more.
@@ -329,7 +329,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             stream = self._streams[number, sender] = Stream(number, self._bodies, self._home.profile)
         messages = tuple(stream.feed(data, act))
         self._said += sum(message.type in (UPDATE, GET_UPDATES) for message in messages)
-        label = label or self._label_of(sender, messages)
+        label = label or self._label_of(sender, messages, act)
         wire = Wire(number, data, messages)
         packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
         show.packets.append(packet)
@@ -337,8 +337,9 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             show.labels.setdefault(label, packet)
         return packet
 
-    def _label_of(self, sender: str, messages: tuple[Message, ...]) -> str:
-        """The label of the change that is told in messages for the first time, by who made it; "" if there is none."""
+    def _label_of(self, sender: str, messages: tuple[Message, ...], act: int) -> str:
+        """The label of the change that is told in messages for the first time, by who made it, in an act with which it
+        tells all that are there; "" if there is none."""
         for message in messages:
             members = message.body.members
             uuid, by = members.get("uuid"), members.get("last_updated_by")
@@ -347,7 +348,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             label = self._writes.get((sender, uuid), "")
             if label and message.signature is not None:
                 self._signed.setdefault(label, message)
-            if label and label not in self.performance.labels:
+            known = self.performance.labels.get(label)
+            if label and (known is None or known.act == act):
                 return label
         return ""
 

@@ -172,10 +172,13 @@ def note(op: Operation) -> str:
 
 
 def _between(op: Hold | Release) -> str:
-    named = [short(name) for name in (op.who, op.to) if name]
-    return " and ".join(["between", *named][:1] + [" and ".join(named)]) if len(named) == 2 else (
-        f"to and from {named[0]}" if named else "on all links"
-    )
+    match [short(name) for name in (op.who, op.to) if name]:
+        case [one, other]:
+            return f"between {one} and {other}"
+        case [one]:
+            return f"to and from {one}"
+        case _:
+            return "on all links"
 
 
 DOES = {
@@ -204,7 +207,7 @@ READING = Reading(
     {
         "content": "update",
         "copy": "update that is repeated",
-        "sync": "request for updates",
+        "sync": "update request",
         "noise": "nothing that a database knows",
     },
     "no message",
@@ -212,4 +215,5 @@ READING = Reading(
     lambda party: False,
     "clock",
     "history",
+    to_each=True,
 )
