@@ -78,7 +78,7 @@ def _members(choices: Choices, count: int) -> tuple[Member, ...]:
             name,
             clock_ms=pick(choices, CLOCKS_MS) if skewed and chance(choices, 50) else 0,
             # Of three two may write, and one of them is the first, who is under test where the others are references.
-            read_only=place > 1 and chance(choices, 45) or place == 0 and count > 2 and chance(choices, 8),
+            read_only=chance(choices, 45 if place > 1 else 8 if place == 0 and count > 2 else 0),
             store=chance(choices, 25),
         )
         for place, name in enumerate(names[:count])

@@ -46,6 +46,8 @@ from .trace import Step, Trace
 
 CUT = "cut"
 """Why a copy is lost: its link broke."""
+MOST_SPOKEN = 64 << 20
+"""So many bytes scripted peers may write in all: each of them is repeated to everybody."""
 READER, READER_ONLY = "stranger", "reader"
 """The strangers that ask for everything, of whom one may write."""
 ANSWER_TICKS, TICK_MS = 3, 1_000
@@ -212,7 +214,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
     # ---- scripted peers --------------------------------------------------------------------------------------------
 
     def _scripted(self, op: Scripted) -> ScriptedLink | None:
-        """The link of a scripted peer to a participant, made if there is none; None if that participant is not there."""
+        """The link of a scripted peer to a participant, made if there is none; None if that one is not there."""
         actor = self._present(op.to)
         if actor is None:
             return None
@@ -226,10 +228,16 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _write(self, link: ScriptedLink, data: bytes, label: str = "") -> None:
         """A scripted peer writes to its link."""
+        self._spoken += len(data)
+        if self._spoken > MOST_SPOKEN:
+            raise TooLong(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)
             link.send(data)
+
+    _spoken = 0
+    """Bytes."""
 
     def _say(self, op: Say) -> None:
         link = self._scripted(op)

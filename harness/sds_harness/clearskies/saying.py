@@ -23,7 +23,7 @@ LARGE_BYTES = 15_000_000
 
 
 def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | None, poses_as: str) -> Frame:
-    """The message of a Say. ``after`` is the update that it follows, ``poses_as`` the ID of the writer that it gives."""
+    """The message of a Say: ``after`` is the update that it follows, ``poses_as`` the ID of the writer that it has."""
     own = peer.peer_id
     fields: dict[str, Any] = {}
     if op.after and after is None:

@@ -55,7 +55,9 @@ def _of_message(message: Message, more: int = 0) -> Item | None:
         known = f"knows {len(since)} peers" if isinstance(since, dict) and since else "knows nothing"
         return Item(("", ""), Sort.SYNC, "request", "", says=f"{known}{rest}")
     if not reads_as_update(message):
-        return Item(("", ""), Sort.NOISE, printable(message.type, 40) or "message without a type", "", says=rest or None)
+        return Item(
+            ("", ""), Sort.NOISE, printable(message.type, 40) or "message without a type", "", says=rest or None
+        )
     deletion = members.get("deleted") is True
     key = members.get("key")
     value = "" if deletion else f" = {printable(json.dumps(members.get('value'), ensure_ascii=False), LONGEST_VALUE)}"

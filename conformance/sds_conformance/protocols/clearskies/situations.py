@@ -10,8 +10,8 @@ from sds_harness.clearskies.clubs import READ_ONLY
 from sds_harness.clearskies.operations import Reopen
 from sds_harness.clearskies.performance import Performance
 
-from .properties.convergence import endings
 from .properties.club_view import ClubView
+from .properties.convergence import endings
 from .view.peer_view import PeerView
 
 SITUATIONS: dict[str, str] = {

@@ -101,7 +101,7 @@ def clocks_full_of_strangers(writer: Writer) -> None:
     writer.change(writer.writer(), writer.key())
 
 
-@passage(1, scripted=True)
+@passage(1, scripted=True, fits=lambda writer: len(writer.here) <= 3)
 def a_large_body(writer: Writer) -> None:
     """A body that is nearly as large as one may be."""
     writer.say(pick(writer.choices, PEERS), writer.someone(), key=writer.new_key(), odd="large")

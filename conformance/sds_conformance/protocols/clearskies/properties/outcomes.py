@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from clearskies_reference import Timestamp
@@ -107,7 +108,7 @@ def _last_of_a_chain(facts: Sequence[VersionFacts]) -> VersionFacts | None:
     if any(len(each.clocks) > 1 for each in facts):
         return None
     ordered = sorted(facts, key=lambda each: sum((each.clock or {}).values()))
-    for earlier, later in zip(ordered, ordered[1:], strict=False):
+    for earlier, later in pairwise(ordered):
         if not dominates(later.clock, earlier.clock) or dominates(earlier.clock, later.clock):
             return None
     return ordered[-1]
