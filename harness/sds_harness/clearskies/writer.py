@@ -16,6 +16,7 @@ from .operations import (
     Rename,
     Reopen,
     Say,
+    Tick,
     Unlink,
     Wait,
 )
@@ -115,6 +116,8 @@ class Writer:
         """Mostly some time passes: what is changed within one millisecond has one update_time."""
         if not self.chance(6):
             self.add(Wait(pick(self.choices, SHORT_MS)))
+        # Some send when they are ticked.
+        self.perhaps(12, Tick())
 
     def label(self) -> str:
         label = f"m{len(self.labels) + 1}"
