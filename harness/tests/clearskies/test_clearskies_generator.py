@@ -200,7 +200,7 @@ def test_what_is_found_is_shrunk() -> None:
     def deletes(schedule: Schedule) -> bool:
         return any(isinstance(operation, ops.Delete) for operation in schedule.operations)
 
-    found = find(schedules(), deletes, settings=few(200))
+    found = find(schedules(longest=1, scripted=False), deletes, settings=few(60))
     assert deletes(found)
     assert len(found.members) == 3
     assert len(found.operations) <= 30
