@@ -141,13 +141,21 @@ class Peer(Database):
             self.close_link(link, str(error), effects)
         return effects
 
+    def tick(self, now_ms: int) -> Effects:
+        """Do what is due: by the text, nothing is at any time."""
+        return Effects()
+
     def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
         for message in link.parser.feed(data):
-            try:
-                self.handle(link, message, effects)
-                effects.taken += 1
-            except MalformedMessage as error:
-                self.refuse(link, str(error), effects)
+            self.take_in(link, message, effects)
+
+    def take_in(self, link: Link, message: Message, effects: Effects) -> None:
+        """A whole message has arrived."""
+        try:
+            self.handle(link, message, effects)
+            effects.taken += 1
+        except MalformedMessage as error:
+            self.refuse(link, str(error), effects)
 
     def refuse(self, link: Link, reason: str, effects: Effects) -> None:
         """A message is refused, and the link goes on: its framing is whole."""

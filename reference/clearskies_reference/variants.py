@@ -50,7 +50,7 @@ VARIANTS = {
         _variant("clock-per-peer", "has one logical clock for all its records", clock_per_peer=True),
         _variant("clocks-to-the-letter", "counts sending and receiving in the clocks of records", hops_show=True),
         _variant("sends-unasked", "sends updates to links that have not asked for any", unasked=True),
-        _variant("echoes", "repeats updates to whom they came from", ("CSDB-21",), echoes=True),
+        _variant("echoes", "repeats updates to whom they came from", echoes=True),
         _variant("asks-on-every-link", "asks for updates on a second link", ("CSDB-36",), asks_on_every_link=True),
         _variant(
             "losers-of-keys-deleted-by-writers",
@@ -64,6 +64,13 @@ VARIANTS = {
         ),
         _chosen(choices.ClosesOnRefusal, "closes-on-refusal", "closes a link on which it refuses a message"),
         _chosen(choices.SmallestIdWinsTies, "smallest-id-wins-ties", "of two equal times that of the smaller ID wins"),
+        _chosen(choices.SendsAtTicks, "sends-at-ticks", "sends nothing but when its periodic work runs"),
+        _chosen(
+            choices.TakesTheFirstAtOnce,
+            "takes-the-first-at-once",
+            "takes one message of what arrives, and the others when its periodic work runs",
+        ),
+        _chosen(choices.Pings, "pings", "sends a core.ping on each link whenever its periodic work runs"),
         _chosen(choices.SpacedBodies, "spaced-bodies", "writes JSON with blanks, and a member more"),
     )
 }

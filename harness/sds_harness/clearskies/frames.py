@@ -57,7 +57,8 @@ def frame_of(members: Mapping[str, Any], spaced: bool = False) -> Frame:
     return Frame(text.encode("utf-8", "surrogatepass"))
 
 
-PING = frame_of({"type": "core.ping", "timeout": 60})
+PING_TYPE = "core.ping"
+PING = frame_of({"type": PING_TYPE, "timeout": 60})
 UNKNOWN = frame_of({"type": "x.nobody-knows", "since": {}, "key": 1})
 CHATTER = (PING, UNKNOWN)
 """What may come at any time, and says nothing to a database."""

@@ -19,6 +19,7 @@ from ..stage import ScheduleStopped, start_of
 from .actor import Actor
 from .clubs import LEVEL_TO_PB, READ_ONLY, READ_WRITE, keys_of, profile_called
 from .environments import NOTHING_UNUSUAL, ClearSkiesEnvironment
+from .frames import PING_TYPE
 from .language import CAPABILITY_OF_RESOLUTION
 from .network import Network
 from .peer import ScriptedPeer
@@ -135,13 +136,20 @@ class Stage(stage.Stage[Step]):
         for _ in range(MAX_ROUNDS):
             self.advance(ROUND_MS)
             known = len(self.trace.steps)
-            ticked = [actor.tick() for actor in self.actors if actor.is_open]
-            spoke = len(self.trace.steps) > known + len(ticked) or any(step.sent for step in ticked)
+            for actor in self.actors:
+                if actor.is_open:
+                    actor.tick()
+            spoke = any(map(self._says_something, self.trace.steps[known:]))
             quiet = 0 if spoke else quiet + 1
             if quiet >= QUIET_ROUNDS:
                 return
         self.trace.unsettled.append(len(self.trace.steps))
         raise ScheduleStopped(f"after {MAX_ROUNDS} s there is still no end of what peers tell each other")
+
+    def _says_something(self, step: Step) -> bool:
+        """Did a peer send more than that it is there?"""
+        messages = self.trace.out(step)
+        return bool(step.sent) and not (messages and all(message.type == PING_TYPE for message in messages))
 
     def value(self, value: Any) -> Any:
         """A JSON value as it is said here: texts in it may be of other alphabets."""

@@ -50,6 +50,14 @@ class _Levels(Peer):
     def takes_broken_signatures(self, message: Message) -> bool:
         return super().is_genuine(message) or len(message.signature_bytes()) == 256
 
+    @fault(Peer.refuse_unauthorised, "06", "asks no more for what precedes an update that it has refused")
+    def learns_from_forgeries(self, link: Link, update: Record, message: Message) -> None:
+        try:
+            super().refuse_unauthorised(link, update, message)
+        except MalformedMessage:
+            self.learn(update)
+            raise
+
     @fault(Peer.spread, "05", "as a read-only peer keeps what it receives to itself")
     def reader_keeps_changes(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         if self.writes:
@@ -102,6 +110,10 @@ class _Bodies(Peer):
     def leaves_out_revisions(self, record: Record) -> bytes:
         return _without(super().body(record), "last_updated_rev")
 
+    @fault(Peer.body, "10", "sends last_updated_rev as a string")
+    def sends_revisions_as_strings(self, record: Record) -> bytes:
+        return _with(super().body(record), last_updated_rev=str(record.last_updated_rev))
+
     @fault(Peer.body, "07", "sends values as strings")
     def sends_values_as_strings(self, record: Record) -> bytes:
         return _with(super().body(record), value=record.value)
@@ -144,6 +156,18 @@ class _Records(Peer):
     def draws_short_uuids(self) -> str:
         return self._draw(8).hex()
 
+    @fault(Peer.write, "08", "gives a record another uuid with each value")
+    def new_uuid_for_each_value(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        current = self.store.leader(key)
+        if current is not None and self.writes:
+            self.bury(current, now_ms, effects)
+        return super().write(key, value, now_ms, uuid, effects)
+
+    @fault(Peer.new_uuid, "08", "numbers its records in place of uuids")
+    def numbers_its_records(self) -> str:
+        self._numbered = getattr(self, "_numbered", 0) + 1
+        return f"{self._numbered:032x}"
+
     @fault(Peer.new_uuid, "08", "has one uuid for all its records")
     def has_one_uuid(self) -> str:
         return self.peer_id
@@ -158,6 +182,12 @@ class _Records(Peer):
         time = super().time_of_change(now_ms, after)
         year, month, rest = time.text.split("-", 2)
         return replace(time, text=f"{month}/{rest[:2]}/{year} {rest[3:-1]}")
+
+    @fault(Peer.received, "25", "keeps revisions of others as doubles")
+    def keeps_revisions_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+        kept = super().received(current, incoming, signed)
+        revision = int(float(incoming.last_updated_rev))
+        return replace(kept, record=replace(kept.record, last_updated_rev=revision))
 
     @fault(Peer.received, "41", "keeps numbers of vector clocks as doubles")
     def keeps_clocks_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
@@ -195,6 +225,18 @@ class _Signing(Peer):
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
             raise MalformedMessage("an update with a signature")
+
+
+@mutant("13", "takes a record for deleted that says whether it is, whatever it says")
+class TakesTheWordForTheDeed(Peer):
+    _says = False
+
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)
+        self._says = "deleted" in json.loads(message.body)
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        super().take(replace(incoming, deleted=self._says), signed, source, effects)
 
 
 @mutant("16", "as a read-only peer takes what read-write peers do not sign")

@@ -52,6 +52,27 @@ class _Spreading(Peer):
         return replace(kept, record=replace(kept.record, update_time=timestamp("2001-01-01T00:00:00Z")))
 
 
+@mutant("21", "repeats updates to the peers that they came from")
+class RepeatsToTheSource(Peer):
+    def listens(self, link: Link, source: int | None) -> bool:
+        return super().listens(link, None)
+
+
+@mutant("37", "passes on in reverse what comes at once")
+class PassesOnInReverse(Peer):
+    def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
+        self._taken: list[tuple[Kept, int]] = []
+        super()._take_apart(link, data, effects)
+        for kept, source in reversed(self._taken):
+            super().spread(kept, effects, source)
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if source is None:
+            super().spread(kept, effects, source)
+        else:
+            self._taken.append((kept, source))
+
+
 @mutant("19", "repeats an update as often as it comes")
 class RelaysAgain(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:

@@ -159,9 +159,7 @@ class Testee:
         self._answer(reply, self._peer(command.handle).delete(command.key, command.now_ms))
 
     def _tick(self, command: pb.Tick, reply: pb.Reply) -> None:
-        # Nothing in the text is due at a time.
-        self._peer(command.handle)
-        reply.effects.SetInParent()
+        self._answer(reply, self._peer(command.handle).tick(command.now_ms))
 
     def _observe(self, command: pb.Observe, reply: pb.Reply) -> None:
         reply.state.CopyFrom(state_to_pb(self._peer(command.handle), list(command.uuids)))

@@ -20,7 +20,7 @@ def who_asks_answers(view: PeerView) -> Iterator[Observation]:
         if answer.link.asked and answer.link.asked[0].step.index <= answer.request.step.index and answer.expected:
             if answer.given:
                 yield held(answer.request.step)
-            elif answer.nothing_came:
+            elif answer.nothing_came and answer.silent:
                 whom = view.name(answer.link.peer_id)
                 expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
                 yield violated(answer.request.step, expected, "nothing came")
@@ -93,9 +93,8 @@ def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-37", of="sent received")
 def order_is_kept(view: PeerView) -> Iterator[Observation]:
     """What comes from one peer in the order of its revisions is passed on in that order."""
-    sources = {a.update.version: a.update.link.number for a in view.arrivals if a.due} | dict.fromkeys(
-        (update.version for update in view.own), 0
-    )
+    sources = {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
+    sources |= dict.fromkeys((update.version for update in view.in_a_row), 0)
     answered = {id(update) for answer in answers(view) for update in answer.given}
     for link in view.links:
         last: dict[tuple[str | None, int], Update] = {}

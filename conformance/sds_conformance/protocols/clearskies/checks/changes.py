@@ -170,7 +170,7 @@ def records_of_others_change_their_keys(view: PeerView) -> Iterator[Observation]
         if arrival.outcome != "newer" or before is None or before.deleted or arrival.update.deleted:
             continue
         proof = view.proof(arrival) if before.key != arrival.update.key else None
-        if proof is not None and proof.seen is not None and proof.is_there:
+        if proof is not None and proof.seen is not None and proof.is_shown:
             expected = f"the key {arrival.update.key!r}, which came at step {arrival.step.index}"
             yield judged(proof.shown.step, proof.seen.key == arrival.update.key, expected, f"{proof.seen.key!r}")
 

@@ -41,7 +41,7 @@ def content_of_others_is_kept_as_it_came(view: PeerView) -> Iterator[Observation
     for arrival in view.arrivals:
         update = arrival.update
         proof = view.proof(arrival) if arrival.outcome == "new" and not update.deleted else None
-        if proof is None or proof.seen is None or not proof.is_there or proof.seen.deleted:
+        if proof is None or proof.seen is None or not proof.is_shown or proof.seen.deleted:
             continue
         expected = f"{_quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
         yield judged(proof.shown.step, proof.same, expected, f"{_quoted(proof.seen.value)} under {proof.seen.key!r}")
@@ -155,7 +155,7 @@ def what_is_not_deleted_is_there(view: PeerView) -> Iterator[Observation]:
     for arrival in view.arrivals:
         update = arrival.update
         proof = view.proof(arrival) if arrival.outcome == "new" and not update.deleted else None
-        if proof is not None and proof.seen is not None and proof.is_there:
+        if proof is not None and proof.seen is not None and proof.is_shown:
             said = "says that it is not" if "deleted" in update.members else "does not say that it is"
             expected = f"{view.named(update)}, which {said} deleted (step {update.step.index})"
             yield judged(proof.shown.step, not proof.seen.deleted, expected, "it is deleted")
@@ -184,7 +184,7 @@ def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
     last: dict[str, Update] = {}
     for change in view.changes:
         if change.kind == "put" and change.shown is not None:
-            if change.key in last and not view.in_conflict(change.step):
+            if change.key in last and not view.in_conflict(last[change.key].step):
                 yield last[change.key], change.shown
             last[change.key] = change.shown
         elif change.kind != "put":

@@ -76,8 +76,12 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
         update = arrival.update
         expected = f"no trace of {view.named(update)}, which came at step {update.step.index}: {arrival.must_not}"
         sent = next((u for u in view.sent if u.step.index >= update.step.index and u.version == update.version), None)
+        others = [a for a in view.arrivals if a.update.by == update.by and a is not arrival]
+        asked = [r for r in view.asked if r.step.index > update.step.index and str(update.by) in (r.since or {})]
         if sent is not None:
             yield violated(sent.step, expected, f"a copy for {view.name(sent.link.peer_id)}")
+        elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
+            yield violated(asked[0].step, expected, "a request for all that follows it")
         elif (shown := next((s for s in view.shown if s.asked.index > update.step.index), None)) is not None:
             seen = shown.records.get(str(update.uuid))
             yield judged(shown.step, seen is None or seen.version != update.version, expected, "it is there")

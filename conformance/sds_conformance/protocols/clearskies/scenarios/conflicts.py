@@ -8,7 +8,7 @@ from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 @scenario("50")
 def a_descendant_of_an_older_time(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Somebody changes a record after hearing what a peer has of it; by that clock the old one is in the future."""
-    alice.link(bob).say(bob.update("door", "open"))
+    listening(alice, bob).say(bob.update("door", "open"))
     link = listening(alice, carol)
     stage.settle()
     for heard in link.updates[-1:]:

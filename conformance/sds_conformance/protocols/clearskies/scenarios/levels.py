@@ -8,8 +8,9 @@ from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
 
 @scenario("02", "17")
-def a_writer_to_a_writer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def a_writer_to_a_writer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A read-write peer makes three records and deletes one, the half of it signed; each change comes by itself."""
+    listening(alice, carol)
     link = alice.link(bob)
     link.say(bob.update("one", 1))
     link.say(bob.sign(bob.update("two", 2)))
@@ -88,25 +89,27 @@ def readers_among_themselves(stage: Stage, rita: Actor, rosa: Actor, bob: Script
 
 
 @scenario("06")
-def a_forged_update_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer hears a signed update, then one of which a byte is another than what was signed."""
+def a_forged_update_for_a_reader(
+    stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
+) -> None:
+    """A read-only peer hears a signed update, then two of others: one altered, one with the signature altered."""
     link = rita.link(bob)
     link.say(bob.update("good", "one"))
     listening(rita, rolf)
-    link.send(bob.sign(bob.update("bad", "two")).flipped(60))
+    link.send(carol.sign(carol.update("bad", "two")).flipped(60))
     look(rita, read_only=True)
-    rita.link(bob).send(bob.sign(bob.update("worse", "three")).forged())
+    rita.link(bob).send(dave.sign(dave.update("worse", "three")).forged())
     look(rita, read_only=True)
 
 
 @scenario("06")
 def a_forged_update_for_a_writer(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, rolf: ScriptedPeer
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
 ) -> None:
     """A read-only peer passes on a signed update of which it has altered a byte, to a read-write one."""
     alice.link(bob).say(bob.update("good", "one"))
     listening(alice, carol)
-    alice.link(rolf).send(bob.sign(bob.update("bad", "two")).flipped(60))
+    alice.link(rolf).send(dave.sign(dave.update("bad", "two")).flipped(60))
     look(alice)
 
 

@@ -30,8 +30,9 @@ def changes_of_others_between(stage: Stage, alice: Actor, bob: ScriptedPeer, car
 
 
 @scenario("25")
-def wide_revisions(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def wide_revisions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A peer has made so many changes that 53 bits do not hold their number."""
+    listening(alice, carol)
     bob.revision = WIDE - 1
     alice.link(bob).say(bob.update("door", "open"))
     look(alice)

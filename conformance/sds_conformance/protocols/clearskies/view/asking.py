@@ -9,6 +9,7 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
 from .authority import SAFE_INTEGER
+from .facts import Request
 from .peer_view import PeerView
 
 
@@ -21,27 +22,41 @@ class Asking:
     at_least: Mapping[str, int]
     """What a scan of the records that surely are there finds (CA-11)."""
     at_most: Mapping[str, int]
-    """The highest revision that ever came and may have been taken."""
+    """The highest revision that ever came. That of what is to be refused is CSDB-03, CSDB-06 and CSDB-16."""
 
 
 @once
 def askings(view: PeerView) -> list[Asking]:
     """All requests of a peer that can be read."""
-    out = []
-    for request in view.asked:
-        if request.since is None:
+    return [
+        Asking(request.step, request.since, _least(view, _formed(view, request)), _most(view, request))
+        for request in view.asked
+        if request.since is not None
+    ]
+
+
+def _formed(view: PeerView, request: Request) -> int:
+    """The index of the step by which a request may have been formed, although it was sent later."""
+    link = view.link_of(request)
+    return link.began if request is link.asked[0] else request.step.index
+
+
+def _least(view: PeerView, index: int) -> dict[str, int]:
+    """What was there when the peer was quiet last, and still is: it may be slow to take things in."""
+    quiet = max((step for step in view.quiet if step < index), default=0)
+    least: dict[str, int] = {}
+    for _, held in view.known.all_at(index - 1):
+        update = held.update
+        if update is None or held.step.index > quiet or update.version in view.untaken:
             continue
-        before = request.step.index - 1
-        least: dict[str, int] = {}
-        for _, held in view.known.all_at(before):
-            update = held.update
-            if update is not None and update.by not in (None, view.peer_id) and 0 < (update.rev or 0) <= SAFE_INTEGER:
-                least[str(update.by)] = max(update.rev or 0, least.get(str(update.by), 0))
-        most: dict[str, int] = {}
-        for arrival in view.arrivals:
-            if arrival.step.index > request.step.index or arrival.update.by is None:
-                continue
-            if not arrival.must_not or arrival.update.version in view.leaked:
-                most[arrival.update.by] = max(arrival.update.rev or 0, most.get(arrival.update.by, 0))
-        out.append(Asking(request.step, request.since, least, most))
-    return out
+        if update.by not in (None, view.peer_id) and 0 < (update.rev or 0) <= SAFE_INTEGER:
+            least[str(update.by)] = max(update.rev or 0, least.get(str(update.by), 0))
+    return least
+
+
+def _most(view: PeerView, request: Request) -> dict[str, int]:
+    most: dict[str, int] = {}
+    for arrival in view.arrivals:
+        if arrival.step.index <= request.step.index and arrival.update.by is not None:
+            most[arrival.update.by] = max(arrival.update.rev or 0, most.get(arrival.update.by, 0))
+    return most

@@ -29,16 +29,23 @@ class Proof:
     shown: Shown
     seen: Seen | None
     """The record, None if there is no trace of it."""
+    passed_on: bool
+    """It went on to others: who has done that has taken it, even if it is not in an answer."""
 
     @property
     def is_there(self) -> bool:
         """Is that version there?"""
+        return self.passed_on or self.is_shown
+
+    @property
+    def is_shown(self) -> bool:
+        """Is it among what the peer shows?"""
         return self.seen is not None and self.seen.version == self.arrival.update.version
 
     @property
     def same(self) -> bool:
         """Is it there, as it came?"""
-        return self.is_there and self.seen is not None and same_content(self.seen.content, self.arrival.update.content)
+        return self.is_shown and self.seen is not None and same_content(self.seen.content, self.arrival.update.content)
 
 
 @dataclass(frozen=True)
@@ -196,7 +203,15 @@ class PeerView:
         shown = next((shown for shown in self.shown if shown.asked.index > arrival.step.index), None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
             return None
-        return Proof(arrival, shown, shown.records.get(uuid))
+        copies = (update for update in self.sent if update.step.index >= arrival.step.index)
+        passed_on = any(update.version == arrival.update.version for update in copies)
+        return Proof(arrival, shown, shown.records.get(uuid), passed_on)
+
+    @cached_property
+    def untaken(self) -> set[Version | None]:
+        """What was not taken although it had to be: what does not come of that is the same fault."""
+        proofs = (self.proof(arrival) for arrival in self.arrivals if arrival.due)
+        return {proof.arrival.update.version for proof in proofs if proof is not None and not proof.is_there}
 
     def had(self, proof: Proof) -> str:
         """What was there instead of an update, as findings quote it."""

@@ -64,7 +64,9 @@ def relays_owed(view: PeerView) -> list[Owed]:
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = tuple(update for update in later if update.version == version)
                 due = None if copies else view.due(arrival.step, link)
-                if due is not None and not view.has(str(arrival.update.uuid), version, due):
+                if due is not None and (
+                    version in view.untaken or not view.has(str(arrival.update.uuid), version, due)
+                ):
                     due = None
                 out.append(Owed(link, arrival.step, arrival, None, copies, due))
     return out
@@ -86,6 +88,8 @@ class Answer:
     """Those that never were sent on the link."""
     known: tuple[Update, ...]
     """Copies of what the client had said that it has."""
+    silent: bool
+    """Nothing at all came."""
 
     @property
     def nothing_came(self) -> bool:
@@ -109,7 +113,7 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     since, step = request.since or {}, request.step
     due = view.due(step, link)
     there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
-    there = [update for update in there if update.rev is not None and update.by is not None]
+    there = [update for update in there if update.version is not None]
     expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
     if due is not None:
         # What is written over before the answer is whole need not be in it.
@@ -128,6 +132,7 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
         tuple(_first(update for update in later if update.version in wanted)),
         tuple(update for update in expected if update.version not in sent) if due is not None else (),
         tuple(update for update in later if update.version in stale - again),
+        not later,
     )
 
 
