@@ -40,7 +40,7 @@ def forgeries(writer: Writer) -> None:
             key=writer.key(),
             signature=pick(writer.choices, FORGERIES),
             after=pick(writer.choices, ["", *writer.recent(2)]),
-            poses_as=writer.writer() if writer.chance(40) else "",
+            poses_as=writer.writer() if writer.chance(75) else "",
             deleted=writer.chance(20),
             at_ms=pick(writer.choices, (0, 3_600_000)),
         )
