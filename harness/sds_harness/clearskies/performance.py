@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..schedules import performance
+from .clubs import Club
 from .streams import Message
 from .trace import Step, Trace
 
@@ -17,6 +18,8 @@ class Wire:
     raw: bytes
     messages: tuple[Message, ...] = ()
     """Those of which it has the end."""
+    club: Club = field(default_factory=Club, compare=False, repr=False)
+    """Whose IDs are whose."""
 
 
 Packet = performance.Packet[Wire]

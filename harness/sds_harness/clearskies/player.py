@@ -338,7 +338,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         messages = tuple(stream.feed(data, act))
         self._said += sum(message.type in (UPDATE, GET_UPDATES) for message in messages)
         label = label or self._label_of(sender, messages, act)
-        wire = Wire(number, data, messages)
+        wire = Wire(number, data, messages, self._home.trace.club)
         packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
         show.packets.append(packet)
         if label:

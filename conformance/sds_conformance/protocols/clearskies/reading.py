@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearskies_reference.vector_clock import is_id
+from sds_harness.clearskies.clubs import Club
 from sds_harness.clearskies.operations import (
     Again,
     Ask,
@@ -27,7 +28,6 @@ from sds_harness.clearskies.operations import (
 )
 from sds_harness.clearskies.peer import GET_UPDATES
 from sds_harness.clearskies.performance import Packet, Wire
-from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Step
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
@@ -36,16 +36,18 @@ from sds_harness.schedules.performance import NEVER
 from ...judging.quoting import identifier, short
 from ..reading import DELIVERED, Item, Key, Reading, Shown, Signal, Sort, Teller
 from .view.facts import reads_as_update
+from .view.telling import OF_AN_ID
 
 LONGEST_VALUE = 40
 
 
 def item(wire: Wire) -> Item | None:
     """What stands in what was written to a link at once: the first whole message, as a rule the only one."""
-    return _of_message(wire.messages[0], len(wire.messages) - 1) if wire.messages else None
+    return _of_message(wire, len(wire.messages) - 1) if wire.messages else None
 
 
-def _of_message(message: Message, more: int = 0) -> Item | None:
+def _of_message(wire: Wire, more: int) -> Item | None:
+    message = wire.messages[0]
     members = message.body.members
     if message.body.error or not members:
         return None
@@ -68,7 +70,7 @@ def _of_message(message: Message, more: int = 0) -> Item | None:
         ("", _version(members.get("last_updated_by"), members.get("last_updated_rev"))),
         Sort.CONTENT,
         f"{signed}{'deletion' if deletion else 'update'}",
-        _who(members.get("last_updated_by")),
+        _who(members.get("last_updated_by"), wire.club),
         ", ".join(printable(str(number), 24) for number in numbers),
         says=f"{printable(str(key), 40)}{value}{rest}",
     )
@@ -79,8 +81,11 @@ def _version(by: Any, rev: Any) -> str:
     return f"{printable(str(by), 40)}/{printable(str(rev), 24)}"
 
 
-def _who(by: Any) -> str:
-    return by[:8] if is_id(by) else "nobody"
+def _who(by: Any, club: Club) -> str:
+    if not is_id(by):
+        return "nobody"
+    name = club.name_of(by)
+    return name if name != by else f"{by[:OF_AN_ID]}…"
 
 
 def wires(step: Step) -> list[Wire]:

@@ -135,6 +135,28 @@ def a_stranger_writes(writer: Writer) -> None:
             writer.change(writer.writer(), key)
 
 
+@passage(7, scripted=True)
+def clocks_against_times(writer: Writer) -> None:
+    """A record is older by the vector clock and younger by the time, or the other way round; copies of it come late."""
+    peer, to = pick(writer.choices, PEERS), writer.someone()
+    key = writer.new_key()
+    first = writer.say(peer, to, key=key, at_ms=pick(writer.choices, (3_600_000, 0)))
+    if writer.chance(40):
+        first = writer.put(writer.writer(), key)
+    writer.say(
+        peer,
+        to,
+        key=key,
+        after=first,
+        at_ms=pick(writer.choices, (-3_600_000, -50, -600_000)),
+        deleted=writer.chance(15),
+        # With the number that its first change had, the clock may be that of the other one.
+        clock_number=1 if writer.chance(20) else 0,
+    )
+    for label in some(writer.choices, writer.recent(2), 60):
+        writer.add(Again(peer, to if writer.chance(60) else writer.someone(), label=label))
+
+
 @passage(6, scripted=True)
 def a_stranger_listens(writer: Writer) -> None:
     """Somebody asks for what it does not know, or says that it knows everything, and gets what comes from then on."""
