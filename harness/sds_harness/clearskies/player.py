@@ -105,15 +105,15 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _open(self, member: operations.Member) -> None:
         stage: Stage = self._at(member.name)
-        assert isinstance(member, Member)
+        kind = member if isinstance(member, Member) else Member(member.name)
         declared = stage.trace.declaration
         resolution = dict(self.schedule.configuration).get("resolution")
         try:
             actor = stage.open(
                 member.name,
-                read_only=member.read_only,
+                read_only=kind.read_only,
                 resolution=pb.Resolution.ValueType(int(resolution)) if resolution else None,
-                store=member.store and declared.can(pb.CAPABILITY_STORE),
+                store=kind.store and declared.can(pb.CAPABILITY_STORE),
             )
         finally:
             self._note()

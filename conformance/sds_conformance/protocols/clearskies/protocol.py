@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Protocol
 from ..words import Words
+from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
@@ -23,4 +24,5 @@ PROTOCOL = Protocol(
     ),
     MODEL,
     repertoire=REPERTOIRE,
+    exchanges=EXCHANGES,
 )
