@@ -112,6 +112,8 @@ def writes(driver: Driver, folder: Path) -> None:
     receive(1, plain(update(uuid=f"{2:032x}", key="k2", last_updated_rev=10, vector_clock={B: 7})))
     two = [plain(update(uuid=f"{n:032x}", key=f"k{n}", last_updated_rev=n, vector_clock={B: n})) for n in (20, 21)]
     receive(1, b"".join(two))
+    receive(1, plain(update(uuid=f"{22:032x}", key="k22", last_updated_rev=22, vector_clock={B: 22}, deleted=False)))
+    driver.do("tick", handle=one)
     driver.do("put", handle=one, key="k0", value="2")
     driver.do("delete", handle=one, key="k1")
     receive(3, plain(update(uuid=f"{1:032x}", key="k1", last_updated_by=E, last_updated_rev=3, vector_clock={E: 3})))

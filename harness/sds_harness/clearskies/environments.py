@@ -9,9 +9,9 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ..environment import PLAIN, PROCESSES, UNSTEADY_MS, Environment
 
-SINGLE_BYTES = 12
+SINGLE_BYTES = 6
 """So many at the beginning of what arrives come one by one, and some at its end: there are lengths and newlines."""
-LAST_BYTES = 3
+LAST_BYTES = 2
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,11 @@ class Stream:
         """Bytes at the end that are of no whole message."""
         return self._rest
 
+    @property
+    def unfinished(self) -> int | None:
+        """Index of the step with the first byte of that; None if there is none."""
+        return self._began if self._rest else None
+
     def feed(self, data: bytes, step: int) -> list[Message]:
         """The messages that ``data`` of a step completes."""
         self.length += len(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ..config import Resolution
 from ..effects import Effects
@@ -10,6 +11,7 @@ from ..errors import MalformedMessage
 from ..framing import Message
 from ..peer import Peer
 from ..record import Kept, Record
+from ..vector_clock import VectorClock, before
 from .registry import fault, mutant, mutants, unseen
 
 
@@ -58,7 +60,7 @@ class _Ages(Peer):
     def newer_needs_a_newer_time(self, incoming: Record, current: Record) -> bool:
         return super().is_newer(incoming, current) and incoming.update_time >= current.update_time
 
-    @fault(Peer.is_newer, "49", "replaces its version by any other with a larger update_time")
+    @fault(Peer.is_newer, "55", "replaces its version by any other with a larger update_time")
     def largest_time_is_newer(self, incoming: Record, current: Record) -> bool:
         return incoming.update_time > current.update_time
 
@@ -66,7 +68,7 @@ class _Ages(Peer):
 @mutant("49", "does not discard what its own version descends from")
 class OlderReplaces(Peer):
     def is_older(self, incoming: Record, current: Record) -> bool:
-        return False
+        return super().is_older(incoming, current) and super().is_newer(incoming, current)
 
     def is_newer(self, incoming: Record, current: Record) -> bool:
         return super().is_newer(incoming, current) or super().is_older(incoming, current)
@@ -79,6 +81,41 @@ class LargestTimeAlwaysWins(Peer):
 
     def is_newer(self, incoming: Record, current: Record) -> bool:
         return incoming.update_time > current.update_time
+
+
+@mutant("41", "compares numbers of vector clocks as doubles")
+class ComparesDoubles(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return before(*({peer_id: int(float(number)) for peer_id, number in clock.items()} for clock in (one, other)))
+
+
+@mutant("43", "compares vector clocks by the peers that are in both")
+class ComparesCommonPeers(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return all(number <= other[peer_id] for peer_id, number in one.items() if peer_id in other)
+
+
+@mutant("48", "takes equal vector clocks for concurrent")
+class EqualIsConcurrent(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return before(one, other) and not before(other, one)
+
+
+@mutant("50", "takes a vector clock for the larger one only if all its numbers are")
+class AllNumbersHaveToGrow(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return one == other or all(one.get(peer_id, 0) < other.get(peer_id, 0) for peer_id in {*one, *other})
+
+
+@mutant("51", "compares vector clocks by their sums")
+class ComparesSums(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return sum(one.values()) <= sum(other.values())
 
 
 @mutants
@@ -111,6 +148,20 @@ class _Deciding(Peer):
         if one.deleted == other.deleted:
             return super().decide(one, other)
         return (one, other) if one.deleted else (other, one)
+
+    @fault(Peer.decide, "54", "of two equal times lets the version win that was there first")
+    def first_wins_ties(self, one: Record, other: Record) -> tuple[Record, Record]:
+        return (one, other) if one.update_time == other.update_time else super().decide(one, other)
+
+    @fault(Peer.decide, "54", "lets its own changes win over those of others")
+    def own_changes_win(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if (one.last_updated_by == self.peer_id) is (other.last_updated_by == self.peer_id):
+            return super().decide(one, other)
+        return (one, other) if one.last_updated_by == self.peer_id else (other, one)
+
+    @fault(Peer.separate, "53", "drops a loser that was to go on by itself", resolution=Resolution.SEPARATE)
+    def keeps_no_losers(self, loser: Record, effects: Effects) -> None:
+        pass
 
     @fault(Peer.settle, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
     def resolves_for_nobody(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
@@ -151,6 +202,16 @@ class ForgetsTheDeleted(_Forgetting):
 class ForgetsDeletionsOfOthers(_Forgetting):
     def forgets(self, current: Kept, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
+
+
+@mutant("56", "takes deleted records again when it has been started again")
+class ForgetsDeletionsAtStart(_Forgetting):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._from_before = {kept.record.uuid for kept in self.store}
+
+    def forgets(self, current: Kept, incoming: Record) -> bool:
+        return super().forgets(current, incoming) and current.record.uuid in self._from_before
 
 
 unseen("smallest-time-wins", "smallest-time-wins-unseen", "and does not show its records")

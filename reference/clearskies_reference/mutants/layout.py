@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config import AccessLevel
 from ..effects import Effects
-from ..errors import MalformedMessage
+from ..errors import MalformedMessage, RefusedWrite
 from ..framing import Message
 from ..logical_clock import LogicalClock
 from ..messages import UPDATE
@@ -27,6 +27,12 @@ class NamesAnotherExtension(Peer):
 
 @mutants
 class _Levels(Peer):
+    @fault(Peer.erase, "02", "refuses to delete what others have not seen yet")
+    def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
+        if not any(kept.sent for kept in self.having(key)):
+            raise RefusedWrite("nobody knows of it")
+        return super().erase(key, now_ms, effects)
+
     @fault(Peer.take, "02", "does not take deletions of others")
     def ignores_deletions(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not incoming.deleted:
@@ -195,15 +201,27 @@ class _Records(Peer):
         clock = {peer_id: int(float(number)) for peer_id, number in kept.record.vector_clock.items()}
         return replace(kept, record=replace(kept.record, vector_clock=clock))
 
-    @fault(Peer.refuse_unauthorised, "42", "refuses updates whose revision is not that in the clock of their writer")
-    def takes_revisions_for_clocks(self, link: Link, update: Record, message: Message) -> None:
+    @fault(Peer.refuse_unauthorised, "42", "refuses updates whose writer has counted more than twice for each revision")
+    def bounds_clocks_by_revisions(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
-        if update.last_updated_rev != update.vector_clock.get(update.last_updated_by, 0):
-            raise MalformedMessage("the revision is another than that of the vector clock")
+        if update.vector_clock.get(update.last_updated_by, 0) > 2 * update.last_updated_rev:
+            raise MalformedMessage("the number in the vector clock is too large for that revision")
 
 
 @mutants
 class _Signing(Peer):
+    @fault(Peer.to_wire, "15", "counts a newline more in a body than there is")
+    def counts_a_newline(self, kept: Kept, link: Link) -> bytes:
+        message = super().to_wire(kept, link)
+        body = self.body(kept.record)
+        return message.replace(b"m%d{" % len(body), b"m%d{" % (len(body) + 1), 1)
+
+    @fault(Peer.to_wire, "15", "counts the characters of a body in place of its bytes")
+    def counts_characters(self, kept: Kept, link: Link) -> bytes:
+        message = super().to_wire(kept, link)
+        body = self.body(kept.record)
+        return message.replace(b"m%d{" % len(body), b"m%d{" % len(body.decode()), 1)
+
     @fault(Peer.to_wire, "16", "signs nothing")
     def signs_nothing(self, kept: Kept, link: Link) -> bytes:
         return Message(self.body(kept.record)).to_wire() if self.writes else super().to_wire(kept, link)
@@ -288,3 +306,14 @@ class _Clocks(LogicalClock):
     def takes_clocks_as_they_come(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         _, ticks = super().received(current, incoming)
         return incoming, ticks
+
+
+@mutant("44", "does not count its changes of a record that it has sent, nor that it sends them")
+class KeepsTheClockOfWhatItChanges(LogicalClock):
+    def changed(self, current: Kept | None) -> VectorClock:
+        own = current is not None and self.peer_id in current.record.vector_clock
+        return current.record.vector_clock if current is not None and own else super().changed(current)
+
+    def sent(self, kept: Kept) -> Kept:
+        again = kept.record.vector_clock.get(self.peer_id, 0) > 1
+        return replace(kept, sent=True) if again else super().sent(kept)

@@ -52,6 +52,13 @@ class _Spreading(Peer):
         return replace(kept, record=replace(kept.record, update_time=timestamp("2001-01-01T00:00:00Z")))
 
 
+@mutant("47", "counts up the revision of what it passes on")
+class RelaysWithTheNextRevision(Peer):
+    def body(self, record: Record) -> bytes:
+        own = record.last_updated_by == self.peer_id
+        return super().body(record if own else replace(record, last_updated_rev=record.last_updated_rev + 1))
+
+
 @mutant("21", "repeats updates to the peers that they came from")
 class RepeatsToTheSource(Peer):
     def listens(self, link: Link, source: int | None) -> bool:

@@ -35,6 +35,7 @@ RULES = Rules(
     ENVIRONMENTS,
     PROFILES,
     untestable=UNTESTABLE,
+    heard=lambda view: view.took,
     positions="CA",
 )
 

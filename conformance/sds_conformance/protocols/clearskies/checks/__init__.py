@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-_SECTIONS = "extension levels layout changes revisions asking answering conflicts"
+_SECTIONS = "extension levels layout changes revisions asking answering clocks conflicts deletions"
 
 for _name in _SECTIONS.split():
     import_module(f"{__name__}.{_name}")

@@ -28,6 +28,27 @@ def changes_go_to_all_peers(view: PeerView) -> Iterator[Observation]:
             yield judged(owed.cause, bool(owed.copies), expected, "none came on that link")
 
 
+@check("CSDB-15", of="links")
+def messages_are_whole(view: PeerView) -> Iterator[Observation]:
+    """What is sent are messages as the core protocol frames them, and their bodies are JSON objects."""
+    for link in view.links:
+        broken = link.connection.sent.broken
+        if broken is not None:
+            step = view.trace.steps[broken.step - 1]
+            yield violated(step, f"a message for {view.name(link.peer_id)}", f"bytes that are none: {broken.reason}")
+        elif (begun := link.connection.sent.unfinished) is not None:
+            step, left = view.trace.steps[begun - 1], link.connection.sent.rest
+            if any(begun < index <= link.ended for index in view.quiet):
+                yield violated(
+                    step, f"a whole message for {view.name(link.peer_id)}", f"{left} bytes, and no more of it"
+                )
+        for message in link.connection.sent.messages:
+            body = message.body
+            wrong = body.error or ("" if isinstance(body.value, dict) else "no JSON object")
+            wrong = wrong or (f"{body.twice[0]!r} stands in it twice" if body.twice else "")
+            yield judged(view.trace.steps[message.step - 1], not wrong, "a body that is a JSON object", wrong)
+
+
 @check("CSDB-15", of="sent")
 def updates_have_all_fields(view: PeerView) -> Iterator[Observation]:
     """An update is of the type ``database.update``, and has all fields of a record."""

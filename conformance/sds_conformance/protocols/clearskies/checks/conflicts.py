@@ -4,15 +4,197 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....judging.judgement import Observation, judged
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import READ_WRITE
+
+from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
+from ..view.meetings import INCOMING, PRESENT, Fate, Meeting, declined, fates, keys_met, takes_updates, versions_met
+from ..view.outcomes import contests, disagreement, resolution, ties, unresolved, version_left
 from ..view.peer_view import PeerView
+
+OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
+
+
+# ---- One of two descends from the other ------------------------------------------------------------------------------
+
+
+@check("CSDB-48", of="received shown")
+def equal_records_are_discarded(view: PeerView) -> Iterator[Observation]:
+    """A record that comes with the vector clock of what is there changes nothing."""
+    yield from _stays(view, "equal", "the same vector clock")
+
+
+@check("CSDB-49", of="received shown")
+def ancestors_are_discarded(view: PeerView) -> Iterator[Observation]:
+    """A record from which the own one descends changes nothing, whatever its update_time; of deletions CSDB-56."""
+    yield from _stays(view, "older", "a vector clock from which that of this one descends")
 
 
 @check("CSDB-50", of="received shown")
 def descendants_replace(view: PeerView) -> Iterator[Observation]:
     """A record that descends from the own one replaces it, whatever the update_time."""
-    for arrival in view.arrivals:
-        if arrival.outcome == "newer" and not arrival.update.deleted and (proof := view.proof(arrival)) is not None:
-            expected = f"{view.named(arrival.update)}, which came at step {arrival.step.index}"
-            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+    for fate in fates(view):
+        if fate.meeting.arrival.outcome == "newer" and fate.left and (fate.left == INCOMING or takes_updates(view)):
+            yield _descended(view, fate)
+
+
+@check("CSDB-55", of="received shown")
+def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
+    """Where one record descends from the other, the larger update_time of the other one changes nothing."""
+    for fate in fates(view):
+        outcome, later = fate.meeting.arrival.outcome, fate.meeting.later
+        if fate.left and outcome == "newer" and later == PRESENT and (fate.left == INCOMING or takes_updates(view)):
+            yield _descended(view, fate)
+        elif fate.left and outcome == "older" and later == INCOMING and not fate.meeting.there.deleted:
+            expected = (
+                f"{view.named(fate.meeting.there)}, although what came at step {fate.meeting.step.index} is later"
+            )
+            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(fate.meeting.incoming))
+
+
+def _descended(view: PeerView, fate: Fate) -> Observation:
+    expected = f"{view.named(fate.meeting.incoming)}, which came at step {fate.meeting.step.index} and descends"
+    return judged(fate.shown.step, fate.left == INCOMING, expected, view.named(fate.meeting.there))
+
+
+def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
+    for fate in fates(view):
+        if fate.meeting.arrival.outcome == outcome and fate.left and not fate.meeting.there.deleted:
+            expected = f"{view.named(fate.meeting.there)}: what came at step {fate.meeting.step.index} has {clock}"
+            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(fate.meeting.incoming))
+
+
+# ---- Neither does ----------------------------------------------------------------------------------------------------
+
+
+@check("CSDB-39", pb.CAPABILITY_CONFLICT, of="received")
+def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
+    """A change that does not know of what is there is not taken for a newer one: there is a conflict."""
+    for meeting, left in _concurrent(view):
+        if meeting.signalled:
+            yield held(meeting.step)
+        elif left == INCOMING:
+            yield violated(meeting.step, _conflict(view, meeting), "none is signalled, and that is there")
+
+
+@check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
+def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation]:
+    """A change that does not know of what is there is not taken for an older one: there is a conflict."""
+    for meeting, left in _concurrent(view):
+        if meeting.signalled:
+            yield held(meeting.step)
+        elif left == PRESENT and takes_updates(view):
+            yield violated(meeting.step, _conflict(view, meeting), "none is signalled, and that is not there")
+
+
+def _concurrent(view: PeerView) -> Iterator[tuple[Meeting, str]]:
+    """Versions that say different things and meet, neither of which descends from the other, with which one is left."""
+    left = {id(fate.meeting): fate.left for fate in fates(view)}
+    for meeting in versions_met(view):
+        if meeting.arrival.outcome == "conflict" and meeting.signalled is not None and not meeting.alike:
+            yield meeting, left.get(id(meeting), "")
+
+
+def _conflict(view: PeerView, meeting: Meeting) -> str:
+    came = f"{view.named(meeting.incoming)}, which came at step {meeting.step.index}"
+    return f"a conflict of {view.named(meeting.there)} and {came}"
+
+
+# ---- Two records with one key ----------------------------------------------------------------------------------------
+
+
+@check("CSDB-38", of="received shown")
+def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
+    """Of two records with one key, one has it afterwards; which one, whoever came first does not say."""
+    for contest in contests(view):
+        meeting = contest.meeting
+        if meeting.later == INCOMING and contest.ignored and takes_updates(view):
+            expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
+            yield violated(contest.shown.step, expected, "none, as if nothing had come")
+        elif contest.nobody:
+            yield violated(contest.shown.step, f"a record with the key {meeting.incoming.key!r}", "none")
+        elif contest.having:
+            yield held(contest.shown.step)
+
+
+@check("CSDB-38", of="received shown")
+def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
+    """All who know of two records with one key come to have the same one there."""
+    for one, other, whose in disagreement(view):
+        seen = f"{one.told} here, {other.told} at {whose.party.name}"
+        expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
+        position = "" if one.meeting.later else "CA-9"
+        yield judged(one.shown.step, one.agrees(other), expected, seen, position)
+
+
+@check("CSDB-40", of="received")
+def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
+    """A record is not refused because another one has its key."""
+    for meeting in keys_met(view):
+        if not declined(view, meeting.arrival):
+            yield held(meeting.step)
+        elif takes_updates(view):
+            key, uuid = meeting.incoming.key, meeting.there.uuid
+            yield violated(meeting.step, f"a second record with the key {key!r}, beside {uuid}", "it is refused")
+
+
+# ---- Who wins --------------------------------------------------------------------------------------------------------
+
+
+@check("CSDB-54", of="received shown")
+def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
+    """Of two in conflict the one with the larger update_time is there, unless the application has decided."""
+    if resolution(view) != pb.RESOLUTION_UNSPECIFIED:
+        return
+    for fate in fates(view):
+        meeting = fate.meeting
+        decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
+        if decided and meeting.later and fate.left and (fate.left == INCOMING or takes_updates(view)):
+            yield _won(view, meeting, fate.shown.step.index, fate.left)
+    for contest in contests(view):
+        if contest.meeting.later and contest.left and not contest.ignored:
+            yield _won(view, contest.meeting, contest.shown.step.index, contest.left)
+
+
+@check("CSDB-54", of="received shown")
+def ties_end_alike(view: PeerView) -> Iterator[Observation]:
+    """Of two in conflict with the same update_time, the same one is there on all peers, whatever came first."""
+    for one, other, whose in ties(view):
+        expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
+        seen = f"{OF_TWO[one.left]} here, {OF_TWO[other.left]} at {whose.party.name}"
+        yield judged(one.shown.step, version_left(one) == version_left(other), expected, seen, "CA-9")
+
+
+def _won(view: PeerView, meeting: Meeting, step: int, left: str) -> Observation:
+    winner, loser = meeting.incoming, meeting.there
+    if meeting.later == PRESENT:
+        winner, loser = loser, winner
+    times = f"{_time(winner.time)} is later than {_time(loser.time)}"
+    position = "CA-9" if meeting.of_one_second else ""
+    place = view.trace.steps[step - 1]
+    return judged(place, left == meeting.later, f"{view.named(winner)}: {times}", view.named(loser), position)
+
+
+def _time(time: object) -> str:
+    return str(getattr(time, "text", "no time"))
+
+
+@check("CSDB-53", pb.CAPABILITY_RESOLUTION_MERGE, of="received shown")
+def conflicts_are_merged(view: PeerView) -> Iterator[Observation]:
+    """Where the application merges two objects, the members of both are there afterwards."""
+    if resolution(view) == pb.RESOLUTION_MERGE and view.level is READ_WRITE:
+        yield from _resolved(view)
+
+
+@check("CSDB-53", pb.CAPABILITY_RESOLUTION_SEPARATE, of="received shown")
+def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
+    """Where the application separates two records, both values are there afterwards."""
+    if resolution(view) == pb.RESOLUTION_SEPARATE and view.level is READ_WRITE:
+        yield from _resolved(view)
+
+
+def _resolved(view: PeerView) -> Iterator[Observation]:
+    for meeting, shown, missing in unresolved(view):
+        expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.there)}"
+        yield judged(shown.step, not missing, expected, missing)

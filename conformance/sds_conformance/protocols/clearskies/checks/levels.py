@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterator
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
-from ..view.authority import SAFE_INTEGER, made_by_a_reader
+from ..view.authority import SAFE_INTEGER, fits_limits, made_by_a_reader
 from ..view.changes import COMMANDS
 from ..view.knowledge import Arrival
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, relays_owed
+
+_OF_A_KEY = 1_000
+"""Characters of a key that everybody has room for."""
 
 
 @check("CSDB-02", of="received shown")
@@ -28,6 +32,18 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
         if (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, which came at step {update.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+
+
+@check("CSDB-02", of="writes")
+def writers_can_write(view: PeerView) -> Iterator[Observation]:
+    """The application of a read-write peer can write any record, and delete what is there."""
+    for step in view.steps:
+        if step.command not in COMMANDS or step.answer not in ("effects", "rejected"):
+            continue
+        if step.effects is not None:
+            yield held(step)
+        elif (what := _possible(view, step)) and not view.in_conflict(step):
+            yield violated(step, f"{what}: the peer may write", f"a refusal: {step.refusal}")
 
 
 @check("CSDB-03", of="reads-only")
@@ -68,6 +84,26 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
 def forged_updates_are_refused(view: PeerView) -> Iterator[Observation]:
     """What comes with a signature of nobody in the club is not kept, nor passed on."""
     yield from not_kept(view, _forged)
+
+
+def _possible(view: PeerView, step: Step) -> str:
+    """What a refused command asked for that nothing is wrong with, "" if there is something: such as a key that is not
+    there, or is taken, or a value that is too large, or no JSON."""
+    keys: set[str] = set()
+    for change in view.changes:
+        if change.step.index < step.index:
+            keys -= {change.old_key}
+            keys |= {change.key} if change.kind != "delete" else set()
+    command, taken = getattr(step.request, step.command), {arrival.update.key for arrival in view.arrivals}
+    if step.command == "put":
+        fits = fits_limits(view.trace.declaration, command.value)
+        return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
+    if command.key not in keys or command.key in taken:
+        return ""
+    if step.command == "delete":
+        return f"to delete {command.key!r}"
+    free = command.new_key not in keys | taken and len(command.new_key) <= _OF_A_KEY
+    return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
 
 
 def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Observation]:

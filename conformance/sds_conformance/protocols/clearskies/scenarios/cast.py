@@ -50,7 +50,8 @@ def scenario(
                 return stage.peer(name, read_only=name in READERS)
 
             plot(stage, *map(enter, cast))
-            stage.settle()
+            if stage.trace.steps[-1].command not in ("tick", "disconnect"):
+                stage.settle()
 
         return REGISTER.scenario(*exercises, long=long)(play)
 

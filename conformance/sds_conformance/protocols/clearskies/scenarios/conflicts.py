@@ -2,15 +2,221 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import record_id
+from sds_harness.clearskies.frames import Frame
+from sds_harness.clearskies.links import ScriptedLink
+from sds_harness.clearskies.peer import iso
+
 from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
+HOUR_MS = 3_600_000
+WIDE = (1 << 53) + 1
+WIDEST = (1 << 63) - 1
 
-@scenario("50")
-def a_descendant_of_an_older_time(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody changes a record after hearing what a peer has of it; by that clock the old one is in the future."""
-    listening(alice, bob).say(bob.update("door", "open"))
-    link = listening(alice, carol)
+
+def version(peer: ScriptedPeer, key: str, value: Any, clock: dict[str, int], **more: Any) -> Frame:
+    """A version of the one record that all scripted peers know under a key, with a clock that is given outright."""
+    return peer.update(key, value, uuid=record_id(key), vector_clock=clock, **more)
+
+
+def tell(link: ScriptedLink, *frames: Frame) -> None:
+    """Say one after the other, for as long as the peer listens."""
+    for frame in frames:
+        if not link.broken:
+            link.say(frame)
+
+
+@scenario("50", "55", "49", "48", "47")
+def one_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A record is changed by who has heard of it, with a clock that is an hour behind; of others, which come newest
+    first, the older ones are dated an hour later or earlier; and one comes with a clock that is there already."""
+    from_carol = alice.link(carol)
+    told = listening(alice, bob)
+    tell(from_carol, carol.update("lamp", "on"))
+    alice.after(1_000).put("door", "open")
     stage.settle()
-    for heard in link.updates[-1:]:
-        link.say(carol.update("door", "shut", after=heard, at_ms=stage.now_ms - 3_600_000))
+    for message in told.updates[-1:]:
+        tell(told, bob.update("door", "shut", after=message, at_ms=stage.now_ms - HOUR_MS))
+    for key, later_ms in (("gate", HOUR_MS), ("bell", -HOUR_MS)):
+        tell(told, version(bob, key, "new", {carol.peer_id: 1, bob.peer_id: 1}))
+        old = version(carol, key, "old", {carol.peer_id: 1}, update_time=iso(stage.now_ms + later_ms))
+        tell(from_carol, old)
+    clock = {bob.peer_id: 1, carol.peer_id: 1}
+    tell(told, version(bob, "roof", "whole", clock))
+    tell(from_carol, version(carol, "roof", "open", clock, update_time=iso(stage.now_ms - HOUR_MS)))
     look(alice)
+    alice.observe()
+
+
+@scenario("39", "51", "54", "52", "46")
+def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Bob and Carol have changed six records at the same time: the later change comes first or last, later by an hour,
+    by half a second, or written with fewer digits, and one is a deletion. Then all are changed once more."""
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    early, late = iso(stage.now_ms - 2 * HOUR_MS), iso(stage.now_ms - HOUR_MS)
+    times = (
+        ("first", late, early),
+        ("last", early, late),
+        ("digits", "2014-02-23T23:45:39.5Z", "2014-02-23T23:45:39Z"),
+        ("halves", "2014-02-23T23:45:39.25Z", "2014-02-23T23:45:39.75Z"),
+        ("edited", late, early),
+        ("deleted", early, late),
+    )
+    for key, one, other in times:
+        tell(told, version(bob, key, "of bob", {bob.peer_id: 2}, update_time=one))
+        clock, deleted = {bob.peer_id: 1, carol.peer_id: 1}, key in ("edited", "deleted")
+        tell(told, version(carol, key, "of carol", clock, update_time=other, deleted=deleted))
+    look(alice)
+    alice.observe()
+    for key, _, _ in times[:2]:
+        alice.put(key, "of alice")
+    look(alice)
+
+
+@scenario("54")
+def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Two peers hear of two changes of a record with the same time, each in another order."""
+    time = iso(stage.now_ms)
+    one = version(bob, "door", "open", {bob.peer_id: 2}, update_time=time)
+    other = version(carol, "door", "shut", {bob.peer_id: 1, carol.peer_id: 1}, update_time=time)
+    for actor, frames in ((alice, (one, other)), (alan, (other, one))):
+        tell(actor.link(bob), bob.update("lamp", "on"), *frames)
+    look(alice)
+    look(alan)
+
+
+@scenario("38", "39", "40", "51", "52", "54")
+def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
+    """Two peers that cannot hear each other make records with the same keys, and change those of a third one; then they
+    are connected."""
+    told = [listening(actor, bob) for actor in (alice, alan)]
+    for key in ("lamp", "bell"):
+        frame = bob.update(key, "of bob")
+        for link in told:
+            tell(link, frame)
+    for key, first, second in (
+        ("door", alice, alan),
+        ("gate", alan, alice),
+        ("lamp", alice, alan),
+        ("bell", alan, alice),
+    ):
+        first.after(1_000).put(key, f"of {first.name}")
+        second.after(HOUR_MS).put(key, f"of {second.name}")
+    stage.settle()
+    alice.link(alan)
+    stage.settle()
+    for actor in (alice, alan):
+        look(actor)
+        actor.observe()
+
+
+@scenario("38", "40", "54")
+def a_key_that_is_taken(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Records come with keys that others have: later ones, and earlier ones."""
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    for key, one, other in (("door", 2 * HOUR_MS, HOUR_MS), ("gate", HOUR_MS, 2 * HOUR_MS)):
+        tell(told, bob.update(key, "of bob", at_ms=stage.now_ms - one))
+        tell(told, carol.update(key, "of carol", at_ms=stage.now_ms - other))
+    look(alice)
+    alice.observe()
+
+
+@scenario("43", "44", "45")
+def a_record_again_and_again(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application writes a record twice when nobody listens, and three times when somebody does."""
+    alice.put("door", 0)
+    alice.observe()
+    alice.after(1_000).put("door", 1)
+    alice.observe()
+    listening(alice, bob)
+    for number in range(2, 5):
+        alice.after(1_000).put("door", number)
+
+
+@scenario("46")
+def a_record_of_others_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """The application changes a record that three others have changed before."""
+    listening(alice, carol)
+    clock = {bob.peer_id: 7, carol.peer_id: 3, stage.peer("dave").peer_id: 1}
+    bob.revision = 6
+    tell(alice.link(bob), version(bob, "door", "open", clock))
+    stage.settle()
+    alice.after(1_000).put("door", "shut")
+
+
+@scenario("41", "42")
+def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Clocks have the numbers of revisions, others, and such as 53 bits do not hold; the application changes one of the
+    records."""
+    listening(alice, carol)
+    told = alice.link(bob)
+    for key, revision, clock in (
+        ("alike", 2, {bob.peer_id: 2}),
+        ("behind", 15, {bob.peer_id: 44}),
+        ("ahead", 44, {bob.peer_id: 15, carol.peer_id: 1}),
+    ):
+        bob.revision = revision - 1
+        tell(told, version(bob, key, revision, clock))
+    look(alice)
+    tell(told, version(bob, "wide", "numbers", {bob.peer_id: WIDE, carol.peer_id: WIDEST}))
+    look(alice)
+    alice.after(1_000).put("wide", 5)
+    look(alice)
+    alice.observe()
+
+
+@scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,))
+def clocks_are_compared(stage: Stage, alice: Actor) -> None:
+    """Pairs of clocks: equal, one before the other, neither, with absent members and with numbers of 64 bits."""
+    a, b, c = (stage.peer(name).peer_id for name in ("bob", "carol", "dave"))
+    pairs: tuple[tuple[dict[str, int], dict[str, int]], ...] = (
+        ({a: 2, b: 1}, {b: 1, a: 2}),
+        ({a: 2, b: 1}, {a: 2, b: 2}),
+        ({a: 3, b: 3}, {a: 2, b: 3}),
+        ({a: 2, b: 1}, {a: 1, b: 2}),
+        ({a: 10, b: 9}, {a: 9, b: 10}),
+        ({a: 2}, {a: 2, b: 1}),
+        ({a: 2, c: 1}, {a: 2}),
+        ({a: 1}, {b: 2}),
+        ({a: 2, b: 3}, {a: 2, c: 1}),
+        ({}, {}),
+        ({}, {a: 1}),
+        ({a: 1, b: 0}, {a: 1}),
+        ({a: WIDE}, {a: WIDE - 1}),
+        ({a: WIDEST - 1, b: 1}, {a: WIDEST, b: 1}),
+        ({a: WIDEST}, {a: WIDEST}),
+    )
+    for one, other in pairs:
+        said = pb.CompareClocks(one=json.dumps(one).encode(), other=json.dumps(other).encode())
+        alice.do(pb.Request(compare_clocks=said))
+
+
+def _in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Two versions of one record, and two records with one key."""
+    told = alice.link(bob)
+    early, late = iso(stage.now_ms - 2 * HOUR_MS), iso(stage.now_ms - HOUR_MS)
+    one, other = {"who": "bob", "b": [1]}, {"who": "carol", "c": {"x": None}}
+    for key, first, second in (("later", early, late), ("earlier", late, early)):
+        tell(told, version(bob, key, one, {bob.peer_id: 2}, update_time=first))
+        tell(told, version(carol, key, other, {bob.peer_id: 1, carol.peer_id: 1}, update_time=second))
+        tell(told, bob.update(f"{key} key", one, update_time=first))
+        tell(told, carol.update(f"{key} key", other, update_time=second))
+    look(alice)
+
+
+@scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
+def objects_are_merged(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """An application that merges what is in conflict hears of four conflicts about objects."""
+    _in_conflict(stage, alice, bob, carol)
+
+
+@scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
+def records_are_separated(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """An application that keeps both hears of four conflicts."""
+    _in_conflict(stage, alice, bob, carol)

@@ -62,8 +62,8 @@ def keys_and_values_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer, car
 
 @scenario("08", "10", long=True)
 def many_records(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
-    """Two peers make two hundred records each."""
-    for number in range(200):
+    """Two peers make fifty records each."""
+    for number in range(50):
         alice.put(f"of alice {number}", number)
         alan.put(f"of alan {number}", number)
     listening(alice, bob)
@@ -93,6 +93,15 @@ def records_in_turn(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         alice.after(1_000).put("one", number)
         alice.after(1_000).put("two", number)
         alice.after(1_000).put("one", -number - 1)
+
+
+@scenario("02", "13")
+def a_deletion_that_nobody_saw(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application writes a record and deletes it before anybody is there."""
+    alice.put("short-lived", 1)
+    alice.put("other", 2)
+    alice.after(1_000).delete("short-lived")
+    listening(alice, bob)
 
 
 @scenario("13", "14", "02")

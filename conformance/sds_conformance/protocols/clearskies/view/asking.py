@@ -49,6 +49,8 @@ def _least(view: PeerView, index: int) -> dict[str, int]:
         update = held.update
         if update is None or held.step.index > quiet or update.version in view.untaken:
             continue
+        if any(link.connection.closed_by_peer and link.ended == held.step.index for link in view.links):
+            continue  # it may have done so in place of taking it
         if update.by not in (None, view.peer_id) and 0 < (update.rev or 0) <= SAFE_INTEGER:
             least[str(update.by)] = max(update.rev or 0, least.get(str(update.by), 0))
     return least

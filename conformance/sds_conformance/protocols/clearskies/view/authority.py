@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
@@ -57,6 +59,20 @@ def excused(declared: Declaration, update: Update) -> str:
     if _over(1 + _depth(update.value), declared.limit("depth")):
         return "its value is nested deeper than declared"
     return ""
+
+
+def fits_limits(declared: Declaration, text: str) -> bool:
+    """Is it JSON, and within the declared limits? Beside it there is not much in a message."""
+    try:
+        value = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return False
+    too_large = _over(2 * len(text.encode("utf-8", "surrogatepass")) + 4_096, declared.limit("body_bytes") or 1 << 24)
+    return not too_large and not _over(1 + _depth(value), declared.limit("depth"))
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _over(number: int, limit: int | None) -> bool:

@@ -2,7 +2,8 @@
 
 The rules of section "Conflicts", applied to what the peer has seen. Where the text leaves the outcome to applications,
 or where something may have been refused, nothing is sure until something comes that descends from all that may be
-there. What the peer itself shows is taken over as soon as it differs: one fault is told once.
+there. So it is where the clocks alone decide, and the times say otherwise, or something came that changes nothing: what
+is wrong then is told there. What the peer itself shows is taken over as soon as it differs: one fault is told once.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Arrival:
     held: Held | None
     """What was there when it came."""
     outcome: str
-    """``new``, ``present``, ``older``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not sure."""
+    """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not
+    sure."""
 
     @property
     def step(self) -> Step:
@@ -68,13 +70,16 @@ class Arrival:
 class Knowledge:
     """What a peer knows, step by step."""
 
-    def __init__(self) -> None:
+    def __init__(self, peer_id: str) -> None:
+        """``peer_id`` is that of the peer."""
+        self._peer_id = peer_id
         self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
         """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
         self._sent: dict[str, Update] = {}
-        """By uuid: what the peer has sent last."""
+        """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
+        that since then."""
         self.conflicts: list[int] = []
         """The indices of the steps from which on two records, or two versions of one, are in conflict."""
 
@@ -99,6 +104,10 @@ class Knowledge:
 
     def _era(self, index: int) -> dict[str, list[Held]]:
         return next(history for began, history in reversed(self._eras) if began <= index)
+
+    def same_era(self, one: int, other: int) -> bool:
+        """Is what was known after one step still known after another, for all that the peer was opened again?"""
+        return self._era(one) is self._era(other)
 
     def forget(self, step: Step) -> None:
         """The peer is opened without anything that it knew."""
@@ -134,9 +143,12 @@ class Knowledge:
         arrival = Arrival(update, must_not, may_not, held, outcome)
         if uuid is None:
             return arrival
+        self._sent.pop(uuid, None)
         match outcome:
             case "new" | "newer":
-                self.put(uuid, Held(update.step, (update,), sure=True))
+                self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
+            case "older" | "equal" if held is not None:
+                self.put(uuid, replace(held, step=update.step, candidates=(*held.candidates, update), sure=False))
             case "conflict" | "open":
                 before = held.candidates if held is not None else ()
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
@@ -149,8 +161,8 @@ class Knowledge:
         self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
 
     def send(self, update: Update) -> None:
-        """The peer sends a record, by which it shows its clock."""
-        if update.uuid is not None:
+        """The peer sends a record. What has its number in it shows how far that has counted."""
+        if update.uuid is not None and self._peer_id in (update.clock or {}):
             self._sent[update.uuid] = update
 
     def _outcome(self, held: Held | None, update: Update) -> str:
@@ -163,11 +175,15 @@ class Knowledge:
             return "present"
         if not held.candidates or not all(candidate.clock is not None for candidate in held.candidates):
             return "open"
+        if held.sure and held.candidates[0].clock == update.clock:
+            return "equal"
         if all(dominates(update.clock, candidate.clock) for candidate in held.candidates):
             return "newer" if self._is_surely_newer(held, update) else "open"
         if not held.sure:
             return "open"
-        return "older" if dominates(held.candidates[0].clock, update.clock) else "conflict"
+        if dominates(held.candidates[0].clock, update.clock):
+            return "older"
+        return "conflict" if self._is_surely_concurrent(held, update) else "open"
 
     def _is_surely_newer(self, held: Held, update: Update) -> bool:
         """Does an update replace what is there, also where that was counted when it came and went?
@@ -177,9 +193,13 @@ class Knowledge:
         """
         sent = self._sent.get(str(update.uuid))
         if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
-            return held.candidates[0].clock != update.clock
-        times = [candidate.time for candidate in held.candidates]
-        return update.time is not None and all(time is not None and time < update.time for time in times)
+            return True
+        return _is_later(update, held)
+
+    def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
+        """Does an update know of something that is new here, other than what the peer itself may have counted?"""
+        there = held.candidates[0].clock or {}
+        return any(n > there.get(member, 0) for member, n in (update.clock or {}).items() if member != self._peer_id)
 
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]
@@ -192,6 +212,12 @@ class Knowledge:
             held = self.now(update.uuid)
             if held is None or update.version not in held.versions or not held.sure:
                 self.put(update.uuid, Held(update.step, (update,), sure=True))
+
+
+def _is_later(update: Update, held: Held | None) -> bool:
+    """Has an update a larger update_time than all that may be there?"""
+    times = [candidate.time for candidate in held.candidates] if held is not None else []
+    return update.time is not None and all(time is not None and time < update.time for time in times)
 
 
 def _last(history: list[Held], index: int) -> Held | None:

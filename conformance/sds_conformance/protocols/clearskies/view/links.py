@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from clearskies_reference import AccessLevel
 from sds_harness.clearskies.trace import Connection, Step, Trace
@@ -47,6 +48,14 @@ class LinkView:
     def subscribed(self) -> int | None:
         """Index of the step from which on the other end gets all updates; None if it has not asked."""
         return next((request.step.index for request in self.requests if request.since is not None), None)
+
+    @cached_property
+    def readable(self) -> int:
+        """Index of the last step of which one can read what was sent: what comes of a broken stream is CSDB-15."""
+        sent = self.connection.sent
+        ends = [message.began for message in sent.messages if not message.body.members]
+        ends += [sent.unfinished] if sent.unfinished is not None else []
+        return min([*ends, self.ended])
 
     def there(self, step: Step) -> bool:
         """Was it there when that step was done?"""

@@ -172,7 +172,7 @@ class PeerView:
 
     def due(self, step: Step, link: LinkView) -> Step | None:
         """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
-        index = quiet.due(self.quiet, step, link.ended)
+        index = quiet.due(self.quiet, step, link.readable)
         return self.trace.steps[index - 1] if index is not None else None
 
     # ---- What it knows -------------------------------------------------------------------------------------------
@@ -213,6 +213,12 @@ class PeerView:
         proofs = (self.proof(arrival) for arrival in self.arrivals if arrival.due)
         return {proof.arrival.update.version for proof in proofs if proof is not None and not proof.is_there}
 
+    @cached_property
+    def took(self) -> bool | None:
+        """Did it take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
+        proofs = [proof for arrival in self.arrivals if arrival.due and (proof := self.proof(arrival)) is not None]
+        return any(proof.is_there for proof in proofs) if proofs else None
+
     def had(self, proof: Proof) -> str:
         """What was there instead of an update, as findings quote it."""
         seen = proof.seen
@@ -252,7 +258,7 @@ class PeerView:
 
     @cached_property
     def _read(self) -> tuple[list[Arrival], Knowledge]:
-        known = Knowledge()
+        known = Knowledge(self.peer_id)
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
         came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)

@@ -77,7 +77,7 @@ def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Sho
         first = link.requests[0] if link.requests else None
         if first is None or not first.asks_for_all:
             continue
-        end = due(quiet, first.step, link.ended)
+        end = due(quiet, first.step, link.readable)
         if end is None:
             continue
         records = {

@@ -1,0 +1,225 @@
+"""Section "Conflicts": vector clocks, how they look and how they are updated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference.vector_clock import MAX_INTEGER, is_id
+
+from ....judging.judgement import Observation, held, judged, violated
+from ..register import check
+from ..view.clocks import (
+    Compared,
+    clocks_shown,
+    compared,
+    events_until,
+    grown,
+    known_bases,
+    lacks,
+    merges,
+    observed_counts,
+    wide_numbers,
+)
+from ..view.facts import same_content
+from ..view.meetings import PRESENT, declined
+from ..view.peer_view import PeerView
+
+WORDS = {
+    (True, True): "they are equal",
+    (True, False): "the first is before the other",
+    (False, True): "the other is before the first",
+    (False, False): "neither is before the other",
+}
+
+
+# ---- How they look ---------------------------------------------------------------------------------------------------
+
+
+@check("CSDB-41", of="sent")
+def clocks_have_integers_by_peer(view: PeerView) -> Iterator[Observation]:
+    """Each member of a vector clock is a peer ID with an integer of 64 bits."""
+    for update in view.sent:
+        said = update.members.get("vector_clock")
+        if isinstance(said, dict):
+            wrong = [f"{json.dumps(m)}: {json.dumps(n)}" for m, n in said.items() if not (is_id(m) and _is_number(n))]
+            yield judged(update.step, not wrong, "peer IDs with integers of 64 bits", "".join(wrong[:1])[:120])
+
+
+@check("CSDB-41", of="received")
+def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
+    """Numbers above 2^53 are afterwards what they were when they came."""
+    came = wide_numbers(view)
+    position = "" if view.can(pb.CAPABILITY_WIDE_INTEGERS) else "CA-6"
+    for step, uuid, clock in clocks_shown(view) if came else ():
+        for member, number in clock.items():
+            if (uuid, member) in came:
+                expected = f"{max(came[uuid, member])} for {view.name(member)}, as it came"
+                yield judged(step, number in came[uuid, member], expected, f"{number}", position)
+
+
+def _is_number(number: object) -> bool:
+    return type(number) is int and 0 <= number <= MAX_INTEGER
+
+
+@check("CSDB-42", of="received shown")
+def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
+    """A record is taken although its revision is another number than that of its writer in the vector clock."""
+    alike = False
+    for arrival in view.arrivals:
+        update = arrival.update
+        proof = view.proof(arrival)
+        if not arrival.due or proof is None:
+            continue
+        same = (update.clock or {}).get(str(update.by), 0) == update.rev
+        there = proof.is_there and not declined(view, arrival)
+        if same:
+            alike = alike or there
+        elif there:
+            yield held(proof.shown.step)
+        elif alike:
+            number = (update.clock or {}).get(str(update.by), 0)
+            expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
+            yield violated(proof.shown.step, expected, f"{view.had(proof)}; others, where the two are alike, are taken")
+
+
+# ---- How they are updated --------------------------------------------------------------------------------------------
+
+
+@check("CSDB-43", of="own")
+def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
+    """The own number has not counted more than what has happened so far."""
+    for update in view.own:
+        if update.clock is not None and view.opened_afresh(update.step):
+            number, most = update.clock.get(view.peer_id, 0), events_until(view, update)
+            yield judged(
+                update.step, number <= most, f"at most {most}: there was nothing more to be counted", f"{number}"
+            )
+
+
+@check("CSDB-44", of="changes sent")
+def changes_count(view: PeerView) -> Iterator[Observation]:
+    """The clock of a change has a larger own number than all that was sent of the record before."""
+    for each in grown(view):
+        most = max((update.clock or {}).get(view.peer_id, 0) for update in each.before)
+        number = (each.first.clock or {}).get(view.peer_id, 0)
+        expected = f"more than {most} of its own in the clock of {view.named(each.first)}"
+        yield judged(each.first.step, number > most, expected, f"{number}")
+
+
+@check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
+def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
+    """Where it is observed, the own number of a record is larger after a change of it."""
+    for seen in observed_counts(view):
+        expected = f"more than {seen.before} of its own in the clock of {seen.key!r}"
+        yield judged(seen.step, seen.after > seen.before, expected, f"{seen.after}")
+
+
+@check("CSDB-45", of="changes sent")
+def sending_counts(view: PeerView) -> Iterator[Observation]:
+    """From one change of a record that was sent to the next, the own number grows by two at least: one for each change,
+    and one for that it was sent."""
+    for each in grown(view):
+        last = each.before[0]
+        before, after = ((u.clock or {}).get(view.peer_id, 0) for u in (last, each.first))
+        if after > before:
+            expected = f"{before + 2} at least: revision {last.rev} was sent at step {last.step.index}"
+            yield judged(each.first.step, after >= before + 2, expected, f"{after}", "CA-15")
+
+
+@check("CSDB-46", of="changes received")
+def what_came_is_taken_over(view: PeerView) -> Iterator[Observation]:
+    """The clock of a change knows all that the clock of what was there did."""
+    for _, first, base in known_bases(view):
+        if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
+            continue  # it has nothing of anybody else
+        missing = lacks(first.clock or {}, base.clock, view.peer_id)
+        expected, seen = _of(view, missing, first.clock or {})
+        yield judged(first.step, missing is None, f"{expected}: {view.named(base)} was there", seen)
+
+
+@check("CSDB-46", of="received")
+def nothing_is_lost_by_what_comes(view: PeerView) -> Iterator[Observation]:
+    """The clock of a record that stays knows what it did before another version of it came."""
+    for fate, step, clock in merges(view):
+        if fate.left == PRESENT:
+            missing = lacks(clock, fate.meeting.there.clock, view.peer_id)
+            expected, seen = _of(view, missing, clock)
+            yield judged(step, missing is None, f"{expected}, as before step {fate.meeting.step.index}", seen)
+
+
+@check("CSDB-52", of="received")
+def conflicts_merge_clocks(view: PeerView) -> Iterator[Observation]:
+    """The clock of what comes of a conflict knows all that the clocks of the two did."""
+    for fate, step, clock in merges(view):
+        meeting = fate.meeting
+        found = (lacks(clock, update.clock, view.peer_id) for update in (meeting.incoming, meeting.there))
+        missing = next((each for each in found if each is not None), None)
+        expected, seen = _of(view, missing, clock)
+        yield judged(step, missing is None, f"{expected}: it was in conflict at step {meeting.step.index}", seen)
+
+
+def _of(view: PeerView, missing: tuple[str, int] | None, clock: object) -> tuple[str, str]:
+    """What a clock should have, and what it has."""
+    if missing is None:
+        return "", ""
+    member, number = missing
+    has = clock.get(member, 0) if isinstance(clock, dict) else 0
+    return f"{number} for {view.name(member)} at least", f"{has}"
+
+
+@check("CSDB-47", of="received sent")
+def passing_on_changes_nothing(view: PeerView) -> Iterator[Observation]:
+    """What is passed on has the writer, the revision and the update_time that it came with."""
+    came = {arrival.update.version: arrival.update for arrival in view.arrivals if arrival.update.version is not None}
+    for update in view.sent:
+        if update.by is None or update.by == view.peer_id or update.version is None:
+            continue
+        original = came.get(update.version)
+        if original is None:
+            alike = [u for u in came.values() if u.uuid == update.uuid and same_content(u.content, update.content)]
+            if alike:
+                expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
+                yield violated(update.step, expected, f"revision {update.rev} of {view.name(update.by)}")
+        elif original.time is not None and update.time is not None:
+            met = update.time == original.time
+            yield judged(update.step, met, f"{original.time.text}, as it came", update.time.text)
+
+
+# ---- How they are compared -------------------------------------------------------------------------------------------
+
+
+@check("CSDB-41", pb.CAPABILITY_CLOCK_CODEC, pb.CAPABILITY_WIDE_INTEGERS)
+def wide_numbers_differ(view: PeerView) -> Iterator[Observation]:
+    """Numbers above 2^53 that differ are told apart."""
+    yield from _comparisons(view, lambda each: each.about == "wide")
+
+
+@check("CSDB-43", pb.CAPABILITY_CLOCK_CODEC)
+def who_is_absent_has_zero(view: PeerView) -> Iterator[Observation]:
+    """A peer that is not in a vector clock has zero in it."""
+    yield from _comparisons(view, lambda each: each.about == "absent")
+
+
+@check("CSDB-48", pb.CAPABILITY_CLOCK_CODEC)
+def equal_clocks_are_before_each_other(view: PeerView) -> Iterator[Observation]:
+    """Of two equal vector clocks each is before the other."""
+    yield from _comparisons(view, lambda each: each.about == "numbers" and all(each.right))
+
+
+@check("CSDB-50", pb.CAPABILITY_CLOCK_CODEC)
+def smaller_clocks_are_before(view: PeerView) -> Iterator[Observation]:
+    """Of two vector clocks of which one alone has a larger number, the other one is before it."""
+    yield from _comparisons(view, lambda each: each.about == "numbers" and any(each.right) and not all(each.right))
+
+
+@check("CSDB-51", pb.CAPABILITY_CLOCK_CODEC)
+def concurrent_clocks_are_not_before(view: PeerView) -> Iterator[Observation]:
+    """Of two vector clocks each with a larger number neither is before the other."""
+    yield from _comparisons(view, lambda each: each.about == "numbers" and not any(each.right))
+
+
+def _comparisons(view: PeerView, concerns: Callable[[Compared], bool]) -> Iterator[Observation]:
+    for each in filter(concerns, compared(view)):
+        yield judged(each.step, each.said == each.right, WORDS[each.right], WORDS[each.said])

@@ -1,0 +1,35 @@
+"""Section "Deleted Records": what is deleted stays so, and whoever has not heard of that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....judging.judgement import Observation, judged
+from ..register import check
+from ..view.meetings import INCOMING, fates
+from ..view.peer_view import PeerView
+
+
+@check("CSDB-56", of="shown")
+def the_deleted_do_not_come_back(view: PeerView) -> Iterator[Observation]:
+    """A record that is deleted stays deleted when somebody comes who has not heard of that."""
+    for fate in fates(view):
+        meeting = fate.meeting
+        if meeting.there.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older" and fate.left:
+            expected = f"no {meeting.incoming.key!r}, which was deleted before it came at step {meeting.step.index}"
+            yield judged(fate.shown.step, fate.left != INCOMING, expected, "it is there again")
+
+
+@check("CSDB-56", of="shown")
+def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
+    """Whoever asks for everything hears of what is deleted, too."""
+    for shown in view.shown:
+        if not shown.on_the_wire:
+            continue
+        there = {uuid: held.update for uuid, held in view.known.all_at(shown.step.index) if held.update is not None}
+        missing = [uuid for uuid in there if uuid not in shown.records]
+        deleted = [uuid for uuid, update in there.items() if update.deleted]
+        # One can be missing for other reasons; all that is deleted, and nothing else, for one alone.
+        if len(there) > len(deleted) > 1 and missing in ([], deleted):
+            expected = f"the deletion of {there[deleted[0]].key!r}, beside what is not deleted"
+            yield judged(shown.step, not missing, expected, "nothing that is deleted")

@@ -1,0 +1,71 @@
+"""Deleted records, and ghosts of them."""
+
+from __future__ import annotations
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.peer import iso
+
+from .cast import Actor, ScriptedPeer, Stage, look, scenario
+from .conflicts import HOUR_MS, tell, version
+
+
+@scenario("56")
+def the_seven_steps(stage: Stage, alice: Actor, alan: Actor, anna: Actor) -> None:
+    """Three peers know three records, of which one deletes two when the third one is away; then that one comes to the
+    second one, who knows, and at last the first one comes back."""
+    first, second = alice.link(alan), alan.link(anna)
+    for number in range(3):
+        alice.after(1_000).put(f"record-{number}", number)
+    stage.settle()
+    second.cut()
+    alice.after(1_000).delete("record-0")
+    alice.delete("record-1")
+    stage.settle()
+    first.cut()
+    alan.link(anna)
+    stage.settle()
+    alice.link(alan)
+    for actor in (alice, alan, anna):
+        look(actor)
+
+
+def _delete(actor: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody has deleted two records of Carol's, and tells of that and of one that is there."""
+    told = actor.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    for key in ("door", "gate"):
+        tell(told, version(bob, key, None, {bob.peer_id: 1, carol.peer_id: 1}, deleted=True))
+
+
+def _haunt(stage: Stage, actor: Actor, carol: ScriptedPeer, *, read_only: bool = False) -> None:
+    """Carol has not heard of that: the one record is dated after its deletion, the other one before it."""
+    told = actor.link(carol)
+    for key, later_ms in (("door", HOUR_MS), ("gate", -HOUR_MS)):
+        tell(told, version(carol, key, "there", {carol.peer_id: 1}, update_time=iso(stage.now_ms + later_ms)))
+    look(actor, read_only=read_only)
+
+
+@scenario("56")
+def ghosts(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody has deleted records, and the application deletes one; then who had them all comes back."""
+    _delete(alice, bob, carol)
+    roof = carol.update("roof", "whole")
+    tell(alice.link(carol), roof)
+    alice.after(1_000).delete("roof")
+    tell(alice.link(carol), roof)
+    _haunt(stage, alice, carol)
+
+
+@scenario("56", needs=(pb.CAPABILITY_READ_ONLY,))
+def ghosts_at_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A read-only peer hears of deletions, and then of what was deleted."""
+    _delete(rita, bob, carol)
+    _haunt(stage, rita, carol, read_only=True)
+
+
+@scenario("56", needs=(pb.CAPABILITY_STORE,), store=True)
+def ghosts_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A peer hears of deletions, is started again, and then hears of what was deleted."""
+    _delete(alice, bob, carol)
+    alice.reopen()
+    _haunt(stage, alice, carol)

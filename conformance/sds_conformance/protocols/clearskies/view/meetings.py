@@ -1,0 +1,195 @@
+"""What meets at a peer: an update and the version that was there of its record, or two records that have one key.
+
+Each with what the peer shows of them afterwards, as long as nothing else has come between. Absence on the wire proves
+nothing: who leaves something out of an answer may have it all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.trace import Step
+
+from ....judging.once import once
+from .facts import Update, same_content
+from .knowledge import Arrival
+from .peer_view import PeerView
+from .shown import Seen, Shown
+
+INCOMING, PRESENT = "incoming", "present"
+"""Which of two is there."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """An update that came, and what it met."""
+
+    arrival: Arrival
+    there: Update
+    """The version that was there: of the same record, or of another one with the same key."""
+    signalled: bool | None
+    """Did the peer tell its application of a conflict? None where it does not declare that it does so."""
+
+    @property
+    def step(self) -> Step:
+        return self.arrival.step
+
+    @property
+    def incoming(self) -> Update:
+        return self.arrival.update
+
+    @property
+    def alike(self) -> bool:
+        """Do both say the same to an application?"""
+        return same_content(self.incoming.content, self.there.content)
+
+    @property
+    def uuids(self) -> set[str | None]:
+        return {self.incoming.uuid, self.there.uuid}
+
+    @property
+    def later(self) -> str:
+        """Which of the two has the larger update_time; "" if they have the same, or one has none."""
+        one, other = self.incoming.time, self.there.time
+        if one is None or other is None or one == other:
+            return ""
+        return INCOMING if one > other else PRESENT
+
+    @property
+    def of_one_second(self) -> bool:
+        """Are the two times in one second (CA-9)?"""
+        one, other = self.incoming.time, self.there.time
+        return one is not None and other is not None and one.seconds == other.seconds
+
+
+def declined(view: PeerView, arrival: Arrival) -> bool:
+    """Did the peer say that it does not take an update, or close the link because of it?"""
+    closed = any(event.link == arrival.update.link.number for event in arrival.step.signals("link_closed"))
+    return closed or arrival.step.answer == "rejected"
+
+
+@once
+def takes_updates(view: PeerView) -> bool:
+    """Is there a trace of anything that others have made? Who takes nothing of others does not judge its age."""
+    made = {arrival.update.uuid for arrival in view.arrivals if arrival.outcome == "new"}
+    made -= {change.uuid for change in view.changes}
+    return any(update.uuid in made for update in view.sent) or any(made & shown.records.keys() for shown in view.shown)
+
+
+@once
+def versions_met(view: PeerView) -> list[Meeting]:
+    """The updates of records of which a version was there, where that was sure."""
+    out = []
+    never = {arrival.update.version for arrival in view.arrivals if declined(view, arrival)}
+    for arrival in view.arrivals:
+        there = arrival.held.update if arrival.held is not None else None
+        if arrival.outcome not in ("older", "equal", "newer", "conflict") or there is None or there.version is None:
+            continue
+        if not {there.version, arrival.update.version} & never:
+            out.append(Meeting(arrival, there, _signalled(view, arrival, {arrival.update.uuid})))
+    return out
+
+
+@once
+def keys_met(view: PeerView) -> list[Meeting]:
+    """The records that came with a key that another one surely had: those that were refused with them."""
+    out = []
+    for arrival in view.arrivals:
+        update = arrival.update
+        if arrival.outcome not in ("new", "newer") or update.deleted or view.one_of_many(arrival):
+            continue
+        before = arrival.step.index - 1
+        rivals = [
+            held
+            for uuid, held in view.known.all_at(before)
+            if uuid != update.uuid and any(not c.deleted and c.key == update.key for c in held.candidates)
+        ]
+        own = view.known.at(str(update.uuid), before)
+        fresh = own is None or (own.update is not None and (own.update.deleted or own.update.key != update.key))
+        if fresh and len(rivals) == 1 and (there := rivals[0].update) is not None and there.version is not None:
+            out.append(Meeting(arrival, there, _signalled(view, arrival, {update.uuid, there.uuid})))
+    return out
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What a peer showed first after two versions of a record met."""
+
+    meeting: Meeting
+    shown: Shown
+    seen: Seen
+
+    @property
+    def left(self) -> str:
+        """Which of the two is there, "" if it is neither, or if nothing tells them apart."""
+        incoming, there = self.meeting.incoming, self.meeting.there
+        if self.seen.version in (incoming.version, there.version):
+            return INCOMING if self.seen.version == incoming.version else PRESENT
+        if self.meeting.alike:
+            return ""
+        found = [
+            name
+            for name, update in ((INCOMING, incoming), (PRESENT, there))
+            if same_content(self.seen.content, update.content)
+        ]
+        return found[0] if found else ""
+
+
+@once
+def fates(view: PeerView) -> list[Fate]:
+    """What became of each two versions that met, where the peer has shown it."""
+    out = []
+    for meeting in versions_met(view):
+        uuid = str(meeting.incoming.uuid)
+        shown = next((shown for shown in shown_after(view, meeting) if uuid in shown.records), None)
+        if shown is not None:
+            out.append(Fate(meeting, shown, shown.records[uuid]))
+    return out
+
+
+def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
+    """What the peer showed after a meeting, until something else happened to what met there."""
+    end = _end(view, meeting)
+    for shown in view.shown:
+        if shown.asked.index > meeting.step.index and shown.step.index < end:
+            yield shown
+
+
+def change_after(view: PeerView, meeting: Meeting) -> Update | None:
+    """The first copy of the change that the application makes of a record next after two versions of it met; None if
+    something else comes first."""
+    end = _end(view, meeting)
+    change = next((change for change in view.changes if change.step.index == end), None)
+    return change.shown if change is not None and change.uuid == meeting.incoming.uuid else None
+
+
+def _end(view: PeerView, meeting: Meeting) -> int:
+    """The index of the step in which something else happens to what met; one more than that of the last if nothing
+    does."""
+    first, keys = meeting.step.index, {meeting.incoming.key, meeting.there.key}
+    both = {meeting.incoming.version, meeting.there.version}
+    came = (
+        a.step.index
+        for a in view.arrivals
+        if a.step.index > first
+        and (a.update.uuid in meeting.uuids or a.update.key in keys)
+        and a.update.version not in both
+    )
+    made = (
+        change.step.index
+        for change in view.changes
+        if change.step.index > first and (change.uuid in meeting.uuids or {change.key, change.old_key} & keys)
+    )
+    return min([*came, *made, len(view.trace.steps) + 1])
+
+
+def _signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool | None:
+    if not view.can(pb.CAPABILITY_CONFLICT):
+        return None
+    last = next((index for index in view.quiet if index > arrival.step.index), len(view.trace.steps))
+    events = (
+        event for step in view.steps if arrival.step.index <= step.index <= last for event in step.signals("conflict")
+    )
+    return any(uuids & {event.uuid, event.incoming_uuid} for event in events)
