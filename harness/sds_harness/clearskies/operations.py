@@ -23,9 +23,10 @@ SIGNATURES = ("usual", "none", "forged", "flipped", "read-only")
 one, or with the key of those who only read."""
 ODDITIES = (
     "",
-    *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative", "large"),
+    *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
+    *("not-deleted", "large"),
 )
-"""What is odd about a body that a scripted peer writes."""
+"""What is odd about a body that a scripted peer writes, or unusual: not to be deleted goes without saying."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,8 @@ class Say(Scripted, op="say"):
     """And knows nothing of the change of that label."""
     at_ms: int = 0
     """Its update_time, from virtual time on."""
+    digits: int = 3
+    """So many stand after the point of it."""
     poses_as: str = ""
     """It gives this participant as the last writer."""
     revision: int = 0

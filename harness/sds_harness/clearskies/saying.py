@@ -40,6 +40,7 @@ def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | No
         **fields,
     )
     members = json.loads(frame.body)
+    members["update_time"] = _with_digits(members["update_time"], op.digits)
     clock = members["vector_clock"]
     if op.clock_number:
         clock[own] = op.clock_number
@@ -53,6 +54,12 @@ def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | No
     if op.odd:
         frame = Frame(_ODD[op.odd](members))
     return signed(frame, op.signature, peer, listener)
+
+
+def _with_digits(time: str, digits: int) -> str:
+    """A time with three digits after the point, with so many: what is left out is earlier."""
+    second, _, rest = time.removesuffix("Z").partition(".")
+    return f"{second}.{rest:0<9}"[: len(second) + (digits + 1 if digits else 0)] + "Z"
 
 
 def signed(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) -> Frame:
@@ -105,6 +112,7 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "no-uuid": _without("uuid"),
     "no-time": _with(update_time="yesterday"),
     "negative": _with(last_updated_rev=-1),
+    "not-deleted": _with(deleted=False),
     "large": _value(b'"' + b"x" * LARGE_BYTES + b'"'),
 }
 """By one of ``ODDITIES``: the body with it."""

@@ -234,7 +234,19 @@ def test_noise_is_received_as_it_is_and_links_end() -> None:
 
 @pytest.mark.parametrize(
     "odd",
-    ["nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"],
+    [
+        "nan",
+        "deep",
+        "twice",
+        "surrogate",
+        "fraction",
+        "list",
+        "no-clock",
+        "no-uuid",
+        "no-time",
+        "negative",
+        "not-deleted",
+    ],
 )
 def test_odd_bodies_are_said_as_they_are(odd: str) -> None:
     show = shown(Say("xavier", "alice", label="x1", odd=odd))
@@ -260,6 +272,16 @@ def test_a_clock_can_be_large_and_a_writer_another_one() -> None:
     bob = shown().traces[0].club.join("bob")
     assert members["last_updated_by"] == bob
     assert 7 in members["vector_clock"].values()
+
+
+@pytest.mark.parametrize(
+    ("digits", "time"),
+    [(0, "08:00:00Z"), (1, "08:00:00.0Z"), (3, "08:00:00.007Z"), (9, "08:00:00.007000000Z")],
+)
+def test_a_time_is_said_as_precisely_as_it_is_asked_for(digits: int, time: str) -> None:
+    show = shown(Wait(7), Say("xavier", "alice", digits=digits))
+    (message,) = show.labels["x"].wire.messages
+    assert message.body.members["update_time"].endswith(f"T{time}")
 
 
 # ---- Reading and calm ------------------------------------------------------------------------------------------------

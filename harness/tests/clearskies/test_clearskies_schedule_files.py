@@ -30,7 +30,7 @@ FULL: dict[str, Operation] = {
         ops.Reopen("alice", forget=True),
         ops.Read("alice", read_only=True),
         ops.Say(
-            *("xavier", "bob", True, "x1", "a", "text", True, "m1", True, -5, "alice", 1 << 64, 10_000, 1 << 63),
+            *("xavier", "bob", True, "x1", "a", "text", True, "m1", True, -5, 9, "alice", 1 << 64, 10_000, 1 << 63),
             "forged",
             "nan",
         ),

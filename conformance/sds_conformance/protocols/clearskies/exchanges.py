@@ -24,6 +24,7 @@ from sds_harness.clearskies.operations import (
     Read,
     Release,
     Rename,
+    Tick,
     Unlink,
     Wait,
 )
@@ -163,25 +164,27 @@ def _needs_reader(pair: Pair, *, receiver: bool) -> str:
 
 
 _BOTH = (Member(SENDER), Member(RECEIVER))
-_LINK, _LATER = Link(SENDER, RECEIVER), Wait(1_000)
+_LINK = Link(SENDER, RECEIVER)
+_LATER = (Wait(1_000), Tick()) * 4
+"""Some send when they are ticked, and take what arrives then."""
 _VALUE = {"camera": "NIKON", "taken": [2014, None, True, "字"]}
 _TEXT = '{"camera": "NIKON", "taken": [2014, null, true, "\\u5b57"]}'
 
 _ALL = (
     _exchange(Aspect.UPDATE, _BOTH, (_LINK, Put(SENDER, "m1", "k", _TEXT)), partial(_takes, key="k", value=_VALUE)),
     _exchange(
-        Aspect.ANSWER, _BOTH, (Put(SENDER, "m1", "k", _TEXT), _LATER, _LINK), partial(_takes, key="k", value=_VALUE)
+        Aspect.ANSWER, _BOTH, (Put(SENDER, "m1", "k", _TEXT), *_LATER, _LINK), partial(_takes, key="k", value=_VALUE)
     ),
     _exchange(
         Aspect.DELETION,
         _BOTH,
-        (_LINK, Put(SENDER, "m1", "k", "1"), _LATER, Delete(SENDER, "m2", "k")),
+        (_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Delete(SENDER, "m2", "k")),
         partial(_lacks, key="k"),
     ),
     _exchange(
         Aspect.RENAMING,
         _BOTH,
-        (_LINK, Put(SENDER, "m1", "a", "1"), _LATER, Rename(SENDER, "m2", "a", "b")),
+        (_LINK, Put(SENDER, "m1", "a", "1"), *_LATER, Rename(SENDER, "m2", "a", "b")),
         _renamed,
         needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_RENAME),
     ),
@@ -195,7 +198,7 @@ _ALL = (
     _exchange(
         Aspect.RELAY,
         (Member(_AUTHOR), Member(SENDER, read_only=True), Member(RECEIVER)),
-        (Link(_AUTHOR, SENDER), Put(_AUTHOR, "m1", "k", _TEXT), _LATER, Unlink(_AUTHOR, SENDER), _LINK),
+        (Link(_AUTHOR, SENDER), Put(_AUTHOR, "m1", "k", _TEXT), *_LATER, Unlink(_AUTHOR, SENDER), _LINK),
         partial(_takes, key="k", value=_VALUE),
         needs=partial(_needs_reader, receiver=False),
     ),
@@ -203,15 +206,15 @@ _ALL = (
         Aspect.CONFLICT,
         _BOTH,
         (
-            *(_LINK, Put(SENDER, "m1", "k", "1"), _LATER, Hold(), Put(SENDER, "m2", "k", "2"), _LATER),
-            *(Put(RECEIVER, "m3", "k", '"later"'), _LATER, Release()),
+            *(_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Hold(), Put(SENDER, "m2", "k", "2"), *_LATER),
+            *(Put(RECEIVER, "m3", "k", '"later"'), *_LATER, Release()),
         ),
         _agree,
     ),
     _exchange(
         Aspect.KEY,
         _BOTH,
-        (Put(RECEIVER, "m1", "k", "1"), _LATER, Put(SENDER, "m2", "k", '"later"'), _LATER, _LINK),
+        (Put(RECEIVER, "m1", "k", "1"), *_LATER, Put(SENDER, "m2", "k", '"later"'), *_LATER, _LINK),
         _agree,
     ),
 )

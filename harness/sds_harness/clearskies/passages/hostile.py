@@ -130,9 +130,24 @@ def a_stranger_writes(writer: Writer) -> None:
             concurrent=writer.chance(40),
             deleted=writer.chance(25),
             at_ms=pick(writer.choices, (0, 0, -3_600_000, 3_600_000, -50, 50)),
+            digits=pick(writer.choices, (3, 0, 9)),
+            # Who may write and does not sign is believed by those who may write, too.
+            signature="none" if writer.chance(20) else "usual",
+            odd="not-deleted" if writer.chance(15) else "",
         )
         if writer.chance(40):
             writer.change(writer.writer(), key)
+
+
+@passage(7, scripted=True)
+def ghosts_are_repeated(writer: Writer) -> None:
+    """Somebody repeats to those who know that a record is deleted what it was before."""
+    writer.connect_all()
+    peer, key = pick(writer.choices, PEERS), writer.new_key()
+    label = writer.put(writer.writer(), key)
+    writer.delete(writer.writer(), key)
+    for to in some(writer.choices, writer.writers, 60) or [writer.writer()]:
+        writer.add(Again(peer, to, label=label))
 
 
 @passage(7, scripted=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...schedules.choices import pick
-from ..operations import Look, Put, Read, StepClock
+from ..operations import Hold, Look, Put, Read, Release, StepClock
 from ..writer import KEYS, Writer
-from .registry import passage
+from .registry import a_reader, passage
 
 VALUES = (
     "null",
@@ -21,8 +21,8 @@ VALUES = (
     "[[[[[[[[1]]]]]]]]",
     "false",
 )
-NO_VALUES = ("", "{", "NaN", "[1,]", "'a'", '{"a": 1, "a": 2}', "01")
-"""What is no JSON, or hardly."""
+NO_VALUES = ("", "{", "NaN", "[1,]", "'a'", "01")
+"""What is no JSON."""
 STEPS_MS = (3_600_000, -3_600_000, 1_000, -1_000, 60_000, -60_000)
 
 
@@ -101,6 +101,33 @@ def the_ghost(writer: Writer) -> None:
     writer.link(c, b)
     writer.perhaps(30, Read(b))
     writer.link(a, b)
+
+
+@passage(6)
+def the_ghost_is_slow(writer: Writer) -> None:
+    """By a slow link comes a record of which by another way is known already that it is deleted."""
+    writer.connect_all()
+    a = writer.writer()
+    b = writer.neighbour(a)
+    c = writer.someone(a, b)
+    writer.link(b, c)
+    writer.link(a, c)
+    key = writer.new_key()
+    writer.add(Hold(a, c))
+    writer.put(a, key)
+    writer.delete(a if writer.chance(70) or b not in writer.writers else b, key)
+    writer.add(Release(a, c))
+
+
+@passage(4, fits=a_reader)
+def readers_try(writer: Writer) -> None:
+    """The applications of those who may only read want to write all the same."""
+    reader = pick(writer.choices, writer.readers)
+    key = writer.key()
+    writer.put(writer.writer(), key)
+    for _ in writer.times(1, 2):
+        writer.change(reader, key if writer.chance(60) else writer.new_key())
+    writer.put(writer.writer(), key)
 
 
 @passage(6)
