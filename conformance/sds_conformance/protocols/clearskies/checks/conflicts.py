@@ -10,7 +10,7 @@ from sds_harness.clearskies.clubs import READ_WRITE
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.meetings import INCOMING, PRESENT, Fate, Meeting, declined, fates, keys_met, takes_updates, versions_met
-from ..view.outcomes import contests, disagreement, resolution, ties, unresolved, version_left
+from ..view.outcomes import by_default, contests, disagreement, resolution, ties, unresolved, version_left
 from ..view.peer_view import PeerView
 
 OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
@@ -131,10 +131,14 @@ def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-40", of="received")
 def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
     """A record is not refused because another one has its key."""
-    for meeting in keys_met(view):
+    met = keys_met(view)
+    rivals = {id(meeting.arrival) for meeting in met}
+    alone = [arrival for arrival in view.arrivals if arrival.outcome == "new" and id(arrival) not in rivals]
+    declines = any(declined(view, arrival) for arrival in alone)
+    for meeting in met:
         if not declined(view, meeting.arrival):
             yield held(meeting.step)
-        elif takes_updates(view):
+        elif takes_updates(view) and not declines:
             key, uuid = meeting.incoming.key, meeting.there.uuid
             yield violated(meeting.step, f"a second record with the key {key!r}, beside {uuid}", "it is refused")
 
@@ -145,14 +149,12 @@ def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-54", of="received shown")
 def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
     """Of two in conflict the one with the larger update_time is there, unless the application has decided."""
-    if resolution(view) != pb.RESOLUTION_UNSPECIFIED:
-        return
-    for fate in fates(view):
+    for fate in fates(view) if by_default(view) else ():
         meeting = fate.meeting
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
         if decided and meeting.later and fate.left and (fate.left == INCOMING or takes_updates(view)):
             yield _won(view, meeting, fate.shown.step.index, fate.left)
-    for contest in contests(view):
+    for contest in contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.left and not contest.ignored:
             yield _won(view, contest.meeting, contest.shown.step.index, contest.left)
 
@@ -160,7 +162,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-54", of="received shown")
 def ties_end_alike(view: PeerView) -> Iterator[Observation]:
     """Of two in conflict with the same update_time, the same one is there on all peers, whatever came first."""
-    for one, other, whose in ties(view):
+    for one, other, whose in ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
         seen = f"{OF_TWO[one.left]} here, {OF_TWO[other.left]} at {whose.party.name}"
         yield judged(one.shown.step, version_left(one) == version_left(other), expected, seen, "CA-9")

@@ -13,6 +13,7 @@ from ..register import check
 from ..view.changes import Change
 from ..view.facts import Update, equal
 from ..view.peer_view import PeerView
+from .levels import has_another_precision
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
 _CLOCK = r"\d{2}(?:(?::?\d{2}){1,2})?(?:[.,]\d+)?"
@@ -124,6 +125,17 @@ def times_are_iso_8601(view: PeerView) -> Iterator[Observation]:
             seen = update.members["update_time"]
             met = isinstance(seen, str) and _ISO_8601.fullmatch(seen) is not None
             yield judged(update.step, met, "a time in ISO 8601, with its zone", _quoted(seen))
+
+
+@check("CSDB-11", of="received shown")
+def times_of_any_precision_are_taken(view: PeerView) -> Iterator[Observation]:
+    """A record is taken whatever the precision of its time: the example has none, and nanoseconds are as good."""
+    for arrival in view.arrivals:
+        concerned = arrival.outcome == "new" and has_another_precision(arrival.update)
+        if concerned and (proof := view.proof(arrival)) is not None:
+            written = arrival.update.members.get("update_time")
+            expected = f"{view.named(arrival.update)}, of {written!r}, which came at step {arrival.step.index}"
+            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-12", of="sent")

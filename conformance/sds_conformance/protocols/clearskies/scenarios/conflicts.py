@@ -20,7 +20,7 @@ WIDEST = (1 << 63) - 1
 
 def version(peer: ScriptedPeer, key: str, value: Any, clock: dict[str, int], **more: Any) -> Frame:
     """A version of the one record that all scripted peers know under a key, with a clock that is given outright."""
-    return peer.update(key, value, uuid=record_id(key), vector_clock=clock, **more)
+    return peer.update(key, value, **{"uuid": record_id(key), "vector_clock": clock, **more})
 
 
 def tell(link: ScriptedLink, *frames: Frame) -> None:
@@ -33,7 +33,8 @@ def tell(link: ScriptedLink, *frames: Frame) -> None:
 @scenario("50", "55", "49", "48", "47")
 def one_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A record is changed by who has heard of it, with a clock that is an hour behind; of others, which come newest
-    first, the older ones are dated an hour later or earlier; and one comes with a clock that is there already."""
+    first, the older ones are dated an hour later or earlier, one with another key; and one comes with a clock that is
+    there already."""
     from_carol = alice.link(carol)
     told = listening(alice, bob)
     tell(from_carol, carol.update("lamp", "on"))
@@ -41,13 +42,13 @@ def one_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, c
     stage.settle()
     for message in told.updates[-1:]:
         tell(told, bob.update("door", "shut", after=message, at_ms=stage.now_ms - HOUR_MS))
-    for key, later_ms in (("gate", HOUR_MS), ("bell", -HOUR_MS)):
+    for key, old_key, later_ms in (("gate", "gate", HOUR_MS), ("bell", "old bell", -HOUR_MS)):
         tell(told, version(bob, key, "new", {carol.peer_id: 1, bob.peer_id: 1}))
-        old = version(carol, key, "old", {carol.peer_id: 1}, update_time=iso(stage.now_ms + later_ms))
+        old = version(carol, old_key, "old", {carol.peer_id: 1}, at_ms=stage.now_ms + later_ms, uuid=record_id(key))
         tell(from_carol, old)
     clock = {bob.peer_id: 1, carol.peer_id: 1}
     tell(told, version(bob, "roof", "whole", clock))
-    tell(from_carol, version(carol, "roof", "open", clock, update_time=iso(stage.now_ms - HOUR_MS)))
+    tell(from_carol, version(carol, "roof", "open", clock, at_ms=stage.now_ms - HOUR_MS))
     look(alice)
     alice.observe()
 
@@ -82,10 +83,11 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
 def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two peers hear of two changes of a record with the same time, each in another order."""
     time = iso(stage.now_ms)
+    lamp = bob.update("lamp", "on")
     one = version(bob, "door", "open", {bob.peer_id: 2}, update_time=time)
     other = version(carol, "door", "shut", {bob.peer_id: 1, carol.peer_id: 1}, update_time=time)
     for actor, frames in ((alice, (one, other)), (alan, (other, one))):
-        tell(actor.link(bob), bob.update("lamp", "on"), *frames)
+        tell(actor.link(bob), lamp, *frames)
     look(alice)
     look(alan)
 

@@ -8,6 +8,8 @@ from sds_harness.clearskies.peer import iso
 from .cast import Actor, ScriptedPeer, Stage, look, scenario
 from .conflicts import HOUR_MS, tell, version
 
+YEAR_MS = 366 * 24 * HOUR_MS
+
 
 @scenario("56")
 def the_seven_steps(stage: Stage, alice: Actor, alan: Actor, anna: Actor) -> None:
@@ -47,13 +49,16 @@ def _haunt(stage: Stage, actor: Actor, carol: ScriptedPeer, *, read_only: bool =
 
 @scenario("56")
 def ghosts(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody has deleted records, and the application deletes one; then who had them all comes back."""
+    """Somebody has deleted records, and the application deletes one; then who had them all comes back, and after a year
+    once more."""
     _delete(alice, bob, carol)
     roof = carol.update("roof", "whole")
     tell(alice.link(carol), roof)
     alice.after(1_000).delete("roof")
-    tell(alice.link(carol), roof)
     _haunt(stage, alice, carol)
+    stage.advance(YEAR_MS)
+    tell(alice.link(carol), roof)
+    look(alice)
 
 
 @scenario("56", needs=(pb.CAPABILITY_READ_ONLY,))
@@ -63,9 +68,14 @@ def ghosts_at_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: Scri
     _haunt(stage, rita, carol, read_only=True)
 
 
-@scenario("56", needs=(pb.CAPABILITY_STORE,), store=True)
+@scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True)
 def ghosts_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer hears of deletions, is started again, and then hears of what was deleted."""
+    """A peer hears of deletions, is started again, hears of what was deleted, and changes what was there before."""
     _delete(alice, bob, carol)
+    alice.put("roof", "whole")
+    look(alice)
     alice.reopen()
     _haunt(stage, alice, carol)
+    alice.after(1_000).put("lamp", "off")
+    alice.put("roof", "open")
+    look(alice)

@@ -22,7 +22,7 @@ def a_writer_to_a_writer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: S
     look(alice)
 
 
-@scenario("02", "16", "05", "18")
+@scenario("02", "05", "18")
 def a_writer_to_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
     """A read-only peer hears of records and of a deletion, signed, and passes them on to another one."""
     link = rita.link(bob)

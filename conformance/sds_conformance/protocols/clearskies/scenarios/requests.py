@@ -35,7 +35,7 @@ def the_newest_is_written_over(stage: Stage, alice: Actor, bob: ScriptedPeer, ca
     alice.link(carol)
 
 
-@scenario("31", "32", "35")
+@scenario("31", "35")
 def both_ends_ask(stage: Stage, alice: Actor, alan: Actor) -> None:
     """Two peers that have something each meet, and each gets what the other one has."""
     alice.put("of-alice", 1)
@@ -123,7 +123,7 @@ def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     stage.settle()
 
 
-@scenario("37", "02")
+@scenario("37")
 def several_at_once(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Seven updates come in one piece; somebody listens."""
     listening(alice, carol)

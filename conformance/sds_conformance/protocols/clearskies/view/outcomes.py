@@ -27,6 +27,11 @@ def resolution(view: PeerView) -> int:
     return pb.RESOLUTION_UNSPECIFIED
 
 
+def by_default(view: PeerView) -> bool:
+    """Has no application said otherwise?"""
+    return resolution(view) == pb.RESOLUTION_UNSPECIFIED
+
+
 @dataclass(frozen=True)
 class Contest:
     """Two records with one key, and what a peer showed after they had met."""
