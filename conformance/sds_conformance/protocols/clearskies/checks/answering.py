@@ -95,7 +95,7 @@ def order_is_kept(view: PeerView) -> Iterator[Observation]:
     """What comes from one peer in the order of its revisions is passed on in that order."""
     sources = {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
     sources |= dict.fromkeys((update.version for update in view.in_a_row), 0)
-    answered = {id(update) for answer in answers(view) for update in answer.given}
+    answered = {id(update) for answer in answers(view) for update in answer.link.sent if answer.has(update)}
     for link in view.links:
         last: dict[tuple[str | None, int], Update] = {}
         seen: set[object] = set()

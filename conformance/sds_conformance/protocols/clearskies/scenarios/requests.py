@@ -58,8 +58,11 @@ def nothing_new(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("33", "34", "59", "37")
-def answers(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+def answers(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, eve: ScriptedPeer
+) -> None:
     """A peer has records of three others with revisions that lie between each other; it is asked in several ways."""
+    listening(alice, eve)
     told = []
     for peer, revisions in ((bob, (3, 9, 12)), (carol, (4, 8)), (dave, (1, 10))):
         link = alice.link(peer)

@@ -203,9 +203,15 @@ class PeerView:
         shown = next((shown for shown in self.shown if shown.asked.index > arrival.step.index), None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
             return None
+        if any(arrival.step.index < index < shown.asked.index for index in self._openings):
+            return None  # what is kept for the next start is another matter
         copies = (update for update in self.sent if update.step.index >= arrival.step.index)
         passed_on = any(update.version == arrival.update.version for update in copies)
         return Proof(arrival, shown, shown.records.get(uuid), passed_on)
+
+    @cached_property
+    def _openings(self) -> list[int]:
+        return [step.index for step in self.steps if step.command == "open"]
 
     @cached_property
     def untaken(self) -> set[Version | None]:

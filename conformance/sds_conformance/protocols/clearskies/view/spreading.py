@@ -96,6 +96,10 @@ class Answer:
         """Did nothing come of it at all, although something had to?"""
         return bool(self.expected) and len(self.missing) == len(self.expected)
 
+    def has(self, update: Update) -> bool:
+        """Is an update part of it?"""
+        return update.step is self.request.step or any(update is given for given in self.given)
+
     def names(self, update: Update) -> bool:
         """Does the request name the peer that wrote it?"""
         return update.by in (self.request.since or {})
@@ -113,7 +117,7 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     since, step = request.since or {}, request.step
     due = view.due(step, link)
     there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
-    there = [update for update in there if update.version is not None]
+    there = [update for update in there if update.version is not None and update.version not in view.untaken]
     expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
     if due is not None:
         # What is written over before the answer is whole need not be in it.
