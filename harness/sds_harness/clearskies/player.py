@@ -54,6 +54,10 @@ ANSWER_TICKS, TICK_MS = 3, 1_000
 """So often, and at such intervals, peers are ticked that a stranger has asked."""
 
 
+_RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE)}
+"""By number; the default is not asked for."""
+
+
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     """Play a schedule; ``stages`` says on which stage each of its members stands.
 
@@ -107,12 +111,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         stage: Stage = self._at(member.name)
         kind = member if isinstance(member, Member) else Member(member.name)
         declared = stage.trace.declaration
-        resolution = dict(self.schedule.configuration).get("resolution")
+        resolution = int(dict(self.schedule.configuration).get("resolution", pb.RESOLUTION_UNSPECIFIED))
         try:
             actor = stage.open(
                 member.name,
                 read_only=kind.read_only,
-                resolution=pb.Resolution.ValueType(int(resolution)) if resolution else None,
+                resolution=_RESOLUTIONS.get(resolution),
                 store=kind.store and declared.can(pb.CAPABILITY_STORE),
             )
         finally:
@@ -353,7 +357,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             uuid, by = members.get("uuid"), members.get("last_updated_by")
             if message.type != UPDATE or not is_id(uuid) or by != self._home.trace.club.join(sender):
                 continue
-            label = self._writes.get((sender, uuid), "")
+            label = self._writes.get((sender, str(uuid)), "")
             if label and message.signature is not None:
                 self._signed.setdefault(label, message)
             known = self.performance.labels.get(label)

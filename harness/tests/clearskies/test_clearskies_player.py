@@ -324,7 +324,7 @@ def test_two_implementations_are_linked_to_each_other() -> None:
     assert [trace.steps for trace in show.traces] == [
         [act.step for act in show.acts if act.trace is trace] for trace in show.traces
     ]
-    assert show.traces[0].club.name_of(show.traces[1].parties["bob"].peer_id) == "bob"
+    assert show.traces[0].club.name_of(show.traces[1].parties["bob"].participant_id) == "bob"
 
 
 def test_the_same_schedule_is_played_the_same() -> None:

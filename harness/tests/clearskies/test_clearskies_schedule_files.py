@@ -82,7 +82,8 @@ def test_an_operation_survives_with_all_its_fields_and_with_none(operation: Oper
 
 @pytest.mark.parametrize("name", [*ops.OPERATIONS, "member"])
 def test_class_and_schema_have_the_same_fields_and_need_the_same(name: str) -> None:
-    kind: type[Any] = {"member": Member, **ops.OPERATIONS}[name]
+    kinds: dict[str, type[Any]] = {"member": Member, **ops.OPERATIONS}
+    kind = kinds[name]
     shape = NOTATION.schema["$defs"][name]
     op = {"op"} if name != "member" else set()
     known = {f.name: f.default for f in fields(kind) if f.name not in {"late", *NOT_IN_FILES.get(name, ())}}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sds_harness.clearskies.clubs import READ_ONLY
-from sds_harness.clearskies.operations import Reopen
+from sds_harness.clearskies.operations import Member, Reopen
 from sds_harness.clearskies.performance import Performance
 
 from .properties.club_view import ClubView
@@ -48,7 +48,7 @@ def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
     out["cut"] = len(performance.losses)
     reopened = [op for op in schedule.operations if isinstance(op, Reopen)]
     out["restart"] = len(reopened)
-    kept = {member.name for member in schedule.members if member.store}
+    kept = {member.name for member in schedule.members if isinstance(member, Member) and member.store}
     out["forgot"] = sum(op.forget or op.who not in kept for op in reopened)
     stepped = any(op.op == "step_clock" for op in schedule.operations)
     out["wrong-clock"] = int(stepped or any(member.clock_ms for member in schedule.members))

@@ -267,6 +267,22 @@ class ClubView:
         return cut or halves or self.replayed or self.unasked
 
     @cached_property
+    def hops_show(self) -> bool:
+        """Do vector clocks count that a change was sent and received (rules 3 and 4), and not only who made it? Then a
+        change that descends from another can look concurrent to who heard of that by another way (CA-8)."""
+        known: dict[str, dict[str, int]] = {}
+        for facts in self.versions.values():
+            joined = known.setdefault(facts.uuid, {})
+            for peer_id, number in (facts.clock or {}).items():
+                joined[peer_id] = max(number, joined.get(peer_id, 0))
+        return any(
+            number > known[facts.uuid].get(peer_id, 0)
+            for facts in self.versions.values()
+            for clock in facts.clocks
+            for peer_id, number in clock.items()
+        )
+
+    @cached_property
     def circular(self) -> bool:
         """Could a change come to somebody by two ways at a time (CA-5)?"""
         lines: dict[int, tuple[set[str], int, int]] = {}

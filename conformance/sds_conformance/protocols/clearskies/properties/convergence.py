@@ -77,7 +77,8 @@ def _differences(side: Side, act: Act, shown: Shown, expected: Sequence[Expected
 
 def _latest(there: list[Seen]) -> list[Seen]:
     """The one that has the key; the others may be hidden from the application, and are told all the same."""
-    return sorted(there, key=lambda seen: seen.time, reverse=True)[:1] if all(s.time for s in there) else there
+    timed = [(seen.time, seen) for seen in there if seen.time is not None]
+    return [max(timed, key=lambda pair: pair[0])[1]] if timed and len(timed) == len(there) else there
 
 
 def _first_of_each(differences: Sequence[Difference]) -> Iterator[Difference]:

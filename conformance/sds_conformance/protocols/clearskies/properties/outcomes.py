@@ -82,7 +82,7 @@ def _winner(view: ClubView, group: Sequence[Side], facts: Sequence[VersionFacts]
     """The version of a record that all must have in the end; None where that is not sure."""
     if not all(map(_is_plain, facts)):
         return None
-    winner = _newest_and_latest(facts) or _last_of_a_chain(facts)
+    winner = _newest_and_latest(facts) or (None if view.hops_show else _last_of_a_chain(facts))
     if winner is None or _skipped(view, group, winner):
         return None
     return winner
@@ -104,9 +104,7 @@ def _newest_and_latest(facts: Sequence[VersionFacts]) -> VersionFacts | None:
 
 
 def _last_of_a_chain(facts: Sequence[VersionFacts]) -> VersionFacts | None:
-    """The one that descends from all others, where each descends from another, and clocks show no hops."""
-    if any(len(each.clocks) > 1 for each in facts):
-        return None
+    """The one that descends from all others, where each descends from another."""
     ordered = sorted(facts, key=lambda each: sum((each.clock or {}).values()))
     for earlier, later in pairwise(ordered):
         if not dominates(later.clock, earlier.clock) or dominates(earlier.clock, later.clock):
