@@ -59,7 +59,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     count = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
     members = _members(choices, count)
-    configuration = (("resolution", choices.integer(1, 2)),) if chance(choices, 6) else ()
+    configuration = (("resolution", choices.integer(1, 2)),) if chance(choices, 10) else ()
     writer = Writer(choices, members)
     writer.arrange(writer.here)
     for _ in range(choices.integer(1, grammar.longest)):
