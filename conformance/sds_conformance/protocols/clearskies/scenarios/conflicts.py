@@ -94,8 +94,8 @@ def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: Scri
 
 @scenario("38", "39", "40", "51", "52", "54")
 def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
-    """Two peers that cannot hear each other make records with the same keys, and change those of a third one; then they
-    are connected."""
+    """Two peers that cannot hear each other make records with the same keys, two of them at the same time, and change
+    those of a third one; then they are connected."""
     told = [listening(actor, bob) for actor in (alice, alan)]
     for key in ("lamp", "bell"):
         frame = bob.update(key, "of bob")
@@ -109,6 +109,8 @@ def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedP
     ):
         first.after(1_000).put(key, f"of {first.name}")
         second.after(HOUR_MS).put(key, f"of {second.name}")
+    for actor in (alice, alan):
+        actor.put("roof", f"of {actor.name}")
     stage.settle()
     alice.link(alan)
     stage.settle()
@@ -173,7 +175,7 @@ def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     alice.observe()
 
 
-@scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,))
+@scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,), long=True)
 def clocks_are_compared(stage: Stage, alice: Actor) -> None:
     """Pairs of clocks: equal, one before the other, neither, with absent members and with numbers of 64 bits."""
     a, b, c = (stage.peer(name).peer_id for name in ("bob", "carol", "dave"))

@@ -97,10 +97,14 @@ class Holding:
 
     def agrees(self, other: Holding) -> bool:
         """Can both show the same record to applications?"""
-        common = [one for one in self.contents if any(same_content(one.content, two.content) for two in other.contents)]
+        common = [one for one in self.contents if any(_are_alike(one, two) for two in other.contents)]
         if self.shown.on_the_wire or other.shown.on_the_wire:
             return bool(common)
         return len(common) == len(self.contents) == len(other.contents)
+
+
+def _are_alike(one: Seen, other: Seen) -> bool:
+    return one.version == other.version or same_content(one.content, other.content)
 
 
 def disagreement(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
