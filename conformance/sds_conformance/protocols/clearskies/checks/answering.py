@@ -21,7 +21,7 @@ def who_asks_answers(view: PeerView) -> Iterator[Observation]:
             if answer.given:
                 yield held(answer.request.step)
             elif answer.nothing_came and answer.silent:
-                whom = view.name(answer.link.peer_id)
+                whom = view.end_of(answer.link)
                 expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
                 yield violated(answer.request.step, expected, "nothing came")
 
@@ -65,7 +65,7 @@ def who_has_asked_gets_all(view: PeerView) -> Iterator[Observation]:
     for owed in [*changes_owed(view), *relays_owed(view)]:
         if owed.settled and (view.writes or owed.change is not None):
             what = owed.change.key if owed.change is not None else owed.arrival.update.key if owed.arrival else ""
-            expected = f"an update of {what!r} for {view.name(owed.link.peer_id)}, who has asked"
+            expected = f"an update of {what!r} for {view.end_of(owed.link)}, who has asked"
             yield judged(owed.cause, bool(owed.copies), expected, "none came on that connection")
 
 
@@ -128,7 +128,7 @@ def answers_begin_after_what_is_known(view: PeerView) -> Iterator[Observation]:
 
 
 def _given(view: PeerView, answer: Answer, update: Update) -> Iterator[Observation]:
-    step, whom = answer.request.step, view.name(answer.link.peer_id)
+    step, whom = answer.request.step, view.end_of(answer.link)
     if update in answer.missing:
         yield violated(step, f"{view.named(update)}, for {whom}", "nothing of it on that connection")
     elif answer.given:

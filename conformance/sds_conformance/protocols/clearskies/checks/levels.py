@@ -69,11 +69,11 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
     """A read-only peer passes on what it is told, and answers with it, signed by a read-write peer."""
     for owed in relays_owed(view):
         if owed.arrival is not None and owed.settled:
-            expected = f"{view.named(owed.arrival.update)}, for {view.name(owed.link.peer_id)}"
+            expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
             yield judged(owed.cause, bool(owed.copies), expected, "nothing of it on that link")
     for answer in answers(view):
         for update in answer.missing:
-            expected = f"{view.named(update)}, for {view.name(answer.link.peer_id)}"
+            expected = f"{view.named(update)}, for {view.end_of(answer.link)}"
             yield violated(answer.request.step, expected, "nothing of it on that link")
     for update in view.sent:
         if update.message.profile is not None and update.version not in view.leaked:
@@ -117,7 +117,7 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
         others = [a for a in view.arrivals if a.update.by == update.by and a is not arrival]
         asked = [r for r in view.asked if r.step.index > update.step.index and str(update.by) in (r.since or {})]
         if sent is not None:
-            yield violated(sent.step, expected, f"a copy for {view.name(sent.link.peer_id)}")
+            yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
             yield violated(asked[0].step, expected, "a request for all that follows it")
         elif (shown := next((s for s in view.shown if s.asked.index > update.step.index), None)) is not None:

@@ -80,7 +80,7 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
 
 
 @scenario("54")
-def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def equal_times(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two peers hear of two changes of a record with the same time, each in another order."""
     time = iso(stage.now_ms)
     lamp = bob.update("lamp", "on")

@@ -93,6 +93,10 @@ class PeerView:
         """What a peer is called in findings."""
         return telling.name_of(self.trace, peer_id)
 
+    def end_of(self, link: LinkView) -> str:
+        """Who is at the other end of a link, in findings."""
+        return f"{self.name(link.peer_id)} (link {link.number})"
+
     def named(self, update: Update) -> str:
         """What an update is called in findings."""
         return telling.named(self.trace, update)
