@@ -126,7 +126,8 @@ class Course:
                 # Whoever sent it first answers at once, long before it would be time to send it again unasked.
                 if packet.number in self.copies and self.reading.answers(self.performance.parties[act.who]):
                     self.copies[packet.number] = self.reading.copies[1]
-            if act.step.command == "send" and sent is not None and sent.sort is Sort.CONTENT:
+            own = act.step.command == "send" or bool(packet.label)
+            if own and sent is not None and sent.sort is Sort.CONTENT:
                 self.had.setdefault((act.who, sent.key), act)
         delivered = set[Key]()
         self.signalled[act.number] = self.reading.signals(act.step)
@@ -220,8 +221,11 @@ class Course:
         return [(told[kind][0], told[kind][1].format(self.listed(names))) for kind, names in out]
 
     def sends(self, act: Act) -> list[tuple[Packet, str]]:
-        """What an act broadcast: the packet, and the verb for it."""
-        return [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
+        """What an act broadcast: the packet, and the verb for it. What goes to several by itself is told once."""
+        sent = [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
+        if not self.reading.to_each:
+            return sent
+        return list({(self.name(packet), verb): (packet, verb) for packet, verb in reversed(sent)}.values())[::-1]
 
     def arrives(self, act: Act) -> str:
         """What arrived in an act, by name, and where from if not from the network; "" if it is no arrival."""
@@ -259,7 +263,7 @@ class Course:
                 has.setdefault((who, key[0]), []).append((act.number, self.names.of(key)))
         out = []
         for who, party in self.performance.parties.items():
-            for channel in party.channels:
+            for channel in party.channels or ("",):
                 later = has.get((who, channel), [])
                 if (who, channel) not in shown:
                     out.append(LogAt(who, channel, [name for _, name in later], 0, []))

@@ -122,3 +122,5 @@ class Reading:
     """What its logical time is called."""
     history: str
     """What tells of a message what it depends on."""
+    to_each: bool = False
+    """What one tells several goes to each of them by itself, and not to all at once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel
@@ -27,18 +27,20 @@ DELIVERIES_A_LINK = 100
 
 
 class Network:
-    """All links of a stage."""
+    """All links of a stage, or of several whose peers are linked to each other."""
 
     def __init__(self, stage: Stage) -> None:
+        """``stage`` is that of scripted peers, and whose environment it is."""
         self._stage = stage
         self._last = 0
         self._links: dict[int, Line | ScriptedLink] = {}
         self._bodies = Bodies()
 
-    def join(self, one: Actor, other: Actor) -> Line:
-        """A link between two peers under test."""
+    def join(self, one: Actor, other: Actor, *, held: bool = False) -> Line:
+        """A link between two peers under test; ``held`` from its beginning, or not."""
         self._last += 1
         line = Line(self, self._last, (one, other))
+        line.held = held
         self._links[line.number] = line
         for here, there in ((one, other), (other, one)):
             # What the first one says at once is under way until the second one knows of the link.
@@ -78,7 +80,8 @@ class Network:
     def arrive(self, actor: Actor, number: int, data: bytes) -> Step:
         """Bytes arrive at a peer under test, in the pieces of the environment; the step of the last."""
         for piece in self._stage.ways.pieces(data):
-            command = pb.Receive(now_ms=self._stage.now_ms, handle=actor.party.handle, link=number, data=piece)
+            now_ms = self.now_of(actor)
+            command = pb.Receive(now_ms=now_ms, handle=actor.party.handle, link=number, data=piece)
             step = actor.do(pb.Request(receive=command))
             self.took(actor, step)
             if not self._hears(actor, number):
@@ -94,9 +97,17 @@ class Network:
         for _ in range(most):
             if not self._carry_one():
                 return
+        self.endless(most)
+
+    def endless(self, deliveries: int) -> NoReturn:
+        """There is no end of what peers tell each other. Raises ScheduleStopped."""
         trace = self._stage.trace
         trace.unsettled.append(len(trace.steps))
-        raise ScheduleStopped(f"after {most} deliveries there is still something under way")
+        raise ScheduleStopped(f"after {deliveries} deliveries there is still something under way")
+
+    def now_of(self, actor: Actor) -> int:
+        """The time of a peer, in epoch milliseconds."""
+        return actor.stage.now_ms
 
     def cut(self, line: Line) -> None:
         """A line breaks, and both ends hear of it."""
@@ -147,7 +158,7 @@ class Network:
 
     def _connect(self, actor: Actor, number: int, peer_id: str, level: AccessLevel) -> None:
         command = pb.Connect(
-            now_ms=self._stage.now_ms,
+            now_ms=self.now_of(actor),
             handle=actor.party.handle,
             link=number,
             peer_id=peer_id,
@@ -159,7 +170,7 @@ class Network:
         self.took(actor, step)
 
     def _disconnect(self, actor: Actor, number: int) -> None:
-        command = pb.Disconnect(now_ms=self._stage.now_ms, handle=actor.party.handle, link=number)
+        command = pb.Disconnect(now_ms=self.now_of(actor), handle=actor.party.handle, link=number)
         self.took(actor, actor.do(pb.Request(disconnect=command)))
 
     def _closed_by(self, actor: Actor, number: int) -> None:
@@ -179,5 +190,6 @@ class Network:
             self._disconnect(end, line.number)
 
     def _forget(self, link: Line | ScriptedLink) -> None:
+        """A link is there no more, nor what was under way on it."""
         link.broken = True
         self._links.pop(link.number, None)

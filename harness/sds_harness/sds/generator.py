@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..schedules.choices import Choices, SeededChoices, chance, pick, weighted
+from ..schedules.grammar import NAMES as NAMES
+from ..schedules.grammar import ODD_NAMES as ODD_NAMES
+from ..schedules.grammar import hold_to_bounds
 from .operations import Calm, Look, Member, Schedule, Wait
 from .passages import PASSAGES, Passage
 from .writer import SDS, Text, Writer
 
-NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
-ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ", "\uffee-last")
 PARTICIPANTS = ((3, 58), (4, 22), (5, 9), (6, 5), (7, 3), (8, 3))
 """How many there are, with weights: every broadcast is a step for each of them."""
 
@@ -37,12 +38,7 @@ class Grammar:
     """Passages of one schedule."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.fewest <= self.most <= len(NAMES):
-            raise ValueError(f"participants are between 1 and {len(NAMES)}, not {self.fewest} to {self.most}")
-        if self.longest < 1:
-            raise ValueError(f"a schedule has at least one passage, not {self.longest}")
-        if unknown := set(self.passages) - set(PASSAGES):
-            raise ValueError(f"there is no passage {min(unknown)!r}: there are {', '.join(PASSAGES)}")
+        hold_to_bounds(self.fewest, self.most, self.longest, self.passages, PASSAGES)
 
 
 ANYTHING = Grammar()

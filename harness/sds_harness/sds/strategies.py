@@ -13,25 +13,16 @@ They draw from the same grammar as the command line does, for the current revisi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
 from sds_reference import REVISIONS, SDS_2026_01
 
+from ..schedules.drawn import DrawnChoices
 from .generator import Grammar, draw_schedule, hold_to_text
 from .operations import Schedule
 from .writer import SDS, Text
-
-
-class DrawnChoices:
-    """Choices that Hypothesis makes, and shrinks towards the simplest."""
-
-    def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]) -> None:
-        self._draw = draw
-
-    def integer(self, least: int, most: int) -> int:
-        return self._draw(st.integers(least, most))
 
 
 def schedules(

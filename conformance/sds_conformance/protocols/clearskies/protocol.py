@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from .. import Protocol
 from ..words import Words
+from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, notes
 from .rules import MODEL, RULES
+from .schedules import REPERTOIRE
 from .vectors.material import MATERIAL
 from .words import Narrator
 
@@ -23,4 +25,6 @@ PROTOCOL = Protocol(
     ),
     MODEL,
     MATERIAL,
+    REPERTOIRE,
+    EXCHANGES,
 )

@@ -1,0 +1,242 @@
+"""Who understands whom among implementations of ClearSkies: what alice tells and bob has to take, and the other way
+round where both decide.
+
+What a peer has is read from the wire: a stranger asks it for everything in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.operations import (
+    Calm,
+    Delete,
+    Hold,
+    Link,
+    Look,
+    Member,
+    Operation,
+    Put,
+    Read,
+    Release,
+    Rename,
+    Tick,
+    Unlink,
+    Wait,
+)
+from sds_harness.clearskies.performance import Performance
+from sds_harness.declaration import Declaration, printable
+from sds_harness.schedules import Schedule
+
+from ..exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Exchanges, Pair, left_open, no
+from .properties.club_view import ClubView
+from .properties.outcomes import same
+from .view.shown import Seen
+
+_AUTHOR = "anna"
+"""Made of the sender's implementation, where that one is read-only."""
+_USUAL = "rsa-pkcs1-sha256"
+
+
+class Aspect(StrEnum):
+    """What is looked at, in the order of the matrix."""
+
+    UPDATE = "update"
+    ANSWER = "answer"
+    DELETION = "deletion"
+    RENAMING = "renaming"
+    SIGNATURE = "signature"
+    RELAY = "relay"
+    CONFLICT = "conflict"
+    KEY = "key"
+
+
+MEANINGS: Mapping[str, str] = {
+    Aspect.UPDATE: "the column takes what the row writes",
+    Aspect.ANSWER: "the column asks, and gets what the row had written before",
+    Aspect.DELETION: "the column deletes what the row deletes",
+    Aspect.RENAMING: "the column has a record under the key that the row gives it",
+    Aspect.SIGNATURE: "the column, read-only, believes the signatures of the row",
+    Aspect.RELAY: "the column takes what the row, read-only, repeats",
+    Aspect.CONFLICT: "both come to the same when both have changed a record",
+    Aspect.KEY: "both come to the same when both have made a record of one key",
+}
+
+
+class Met:
+    """A performance of two implementations."""
+
+    def __init__(self, show: Performance, dialects: Mapping[str, Any]) -> None:
+        """There are no dialects."""
+        self.show = show
+        self._view = ClubView(show)
+
+    def there(self, who: str) -> dict[str, Seen] | None:
+        """What a member has in the end by key, of what is not deleted; None if it has told nobody."""
+        side = self._view.sides.get(who)
+        told = [shown for shown in side.view.shown if shown.on_the_wire] if side is not None else []
+        if not told:
+            return None
+        live = [seen for seen in told[-1].records.values() if not seen.deleted and seen.key is not None]
+        out: dict[str, Seen] = {}
+        for seen in live:
+            known = out.get(str(seen.key))
+            # Who has lost its key to a later one may be told of all the same.
+            if known is None or known.time is None or (seen.time is not None and seen.time > known.time):
+                out[str(seen.key)] = seen
+        return out
+
+    def refused(self, who: str) -> str:
+        """Why a change of a member was refused, or what arrived there; "" if nothing was."""
+        acts = (act for act in self.show.acts if act.who == who and act.step.refusal)
+        return next((printable(act.step.refusal, 120) for act in acts), "")
+
+    def left_out(self) -> str:
+        """Why operations were not played, "" if all were."""
+        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
+
+
+def _exchange(
+    name: str,
+    members: tuple[Member, ...],
+    operations: tuple[Operation, ...],
+    judge: Callable[[Met, Pair], Cell],
+    **rest: Any,
+) -> Exchange:
+    schedule = Schedule(members, (*operations, Calm(period_ms=1_000), Look(), Read()), (), name=f"interop-{name}")
+    return Exchange(name, (schedule,), {name: judge}, translated=False, **rest)
+
+
+def _takes(met: Met, pair: Pair, *, key: str, value: Any, where: str = RECEIVER) -> Cell:
+    """Has somebody a value under a key in the end?"""
+    if why := met.left_out():
+        return left_open(why)
+    if met.there(SENDER) is None or (there := met.there(where)) is None:
+        return left_open("not both tell a stranger what they have")
+    if key in there and same(there[key].value, value):
+        return YES
+    seen = f"it has {there[key].value!r} there" if key in there else "it has nothing there"
+    refused = f": {why}" if (why := met.refused(where)) else ""
+    return no(
+        f"{pair.receiver.name} lacks {key!r}, which {pair.sender.name} has told it; {printable(seen, 80)}{refused}"
+    )
+
+
+def _lacks(met: Met, pair: Pair, *, key: str) -> Cell:
+    """Has the receiver nothing under a key in the end, and something under the other?"""
+    if why := met.left_out():
+        return left_open(why)
+    if (there := met.there(RECEIVER)) is None:
+        return left_open(f"{pair.receiver.name} does not tell a stranger what it has")
+    if key in there:
+        return no(f"{pair.receiver.name} has {key!r} still, of which {pair.sender.name} has told it that it is gone")
+    return YES
+
+
+def _renamed(met: Met, pair: Pair) -> Cell:
+    cell = _takes(met, pair, key="b", value=1)
+    return cell if cell != YES else _lacks(met, pair, key="a")
+
+
+def _agree(met: Met, pair: Pair) -> Cell:
+    """Have both the later of two changes?"""
+    if why := met.left_out():
+        return left_open(why)
+    ours, theirs = met.there(SENDER), met.there(RECEIVER)
+    if ours is None or theirs is None:
+        return left_open("not both tell a stranger what they have")
+    wrong = [
+        side.name
+        for side, there in ((pair.sender, ours), (pair.receiver, theirs))
+        if "k" not in there or not same(there["k"].value, "later")
+    ]
+    if wrong:
+        return no(f"{' and '.join(dict.fromkeys(wrong))} must act: the largest update_time does not win there")
+    return YES
+
+
+def _needs_reader(pair: Pair, *, receiver: bool) -> str:
+    return (pair.receiver if receiver else pair.sender).lacks(pb.CAPABILITY_READ_ONLY)
+
+
+_BOTH = (Member(SENDER), Member(RECEIVER))
+_LINK = Link(SENDER, RECEIVER)
+_LATER = (Wait(1_000), Tick()) * 4
+"""Some send when they are ticked, and take what arrives then."""
+_VALUE = {"camera": "NIKON", "taken": [2014, None, True, "字"]}
+_TEXT = '{"camera": "NIKON", "taken": [2014, null, true, "\\u5b57"]}'
+
+_ALL = (
+    _exchange(Aspect.UPDATE, _BOTH, (_LINK, Put(SENDER, "m1", "k", _TEXT)), partial(_takes, key="k", value=_VALUE)),
+    _exchange(
+        Aspect.ANSWER, _BOTH, (Put(SENDER, "m1", "k", _TEXT), *_LATER, _LINK), partial(_takes, key="k", value=_VALUE)
+    ),
+    _exchange(
+        Aspect.DELETION,
+        _BOTH,
+        (_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Delete(SENDER, "m2", "k")),
+        partial(_lacks, key="k"),
+    ),
+    _exchange(
+        Aspect.RENAMING,
+        _BOTH,
+        (_LINK, Put(SENDER, "m1", "a", "1"), *_LATER, Rename(SENDER, "m2", "a", "b")),
+        _renamed,
+        needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_RENAME),
+    ),
+    _exchange(
+        Aspect.SIGNATURE,
+        (Member(SENDER), Member(RECEIVER, read_only=True)),
+        (_LINK, Put(SENDER, "m1", "k", _TEXT)),
+        partial(_takes, key="k", value=_VALUE),
+        needs=partial(_needs_reader, receiver=True),
+    ),
+    _exchange(
+        Aspect.RELAY,
+        (Member(_AUTHOR), Member(SENDER, read_only=True), Member(RECEIVER)),
+        (Link(_AUTHOR, SENDER), Put(_AUTHOR, "m1", "k", _TEXT), *_LATER, Unlink(_AUTHOR, SENDER), _LINK),
+        partial(_takes, key="k", value=_VALUE),
+        needs=partial(_needs_reader, receiver=False),
+    ),
+    _exchange(
+        Aspect.CONFLICT,
+        _BOTH,
+        (
+            *(_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Hold(), Put(SENDER, "m2", "k", "2"), *_LATER),
+            *(Put(RECEIVER, "m3", "k", '"later"'), *_LATER, Release()),
+        ),
+        _agree,
+    ),
+    _exchange(
+        Aspect.KEY,
+        _BOTH,
+        (Put(RECEIVER, "m1", "k", "1"), *_LATER, Put(SENDER, "m2", "k", '"later"'), *_LATER, _LINK),
+        _agree,
+    ),
+)
+
+
+def _profile(declared: Declaration) -> str:
+    return printable(declared.profile("signature") or _USUAL, 30)
+
+
+def introduced(declared: Declaration) -> str:
+    """How an implementation signs."""
+    return f"signatures {_profile(declared)}"
+
+
+def notes(pair: Pair) -> Iterator[str]:
+    """What is declared and differs, and is no fault of anybody."""
+    ours, theirs = _profile(pair.sender.declared), _profile(pair.receiver.declared)
+    if ours != theirs:
+        yield (
+            f"signatures differ: {pair.sender.name} declares {ours}, {pair.receiver.name} {theirs}. The text leaves "
+            f"padding and hash open: they have to agree on one"
+        )
+
+
+EXCHANGES = Exchanges(MEANINGS, Aspect.UPDATE, _ALL, Met, introduced, ("signature",), notes)

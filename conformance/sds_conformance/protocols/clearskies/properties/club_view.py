@@ -1,0 +1,334 @@
+"""A performance as the facts of a whole club: who wrote which version of a record, who has been told of it, and who is
+linked to whom in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from clearskies_reference import Timestamp, VectorClock
+from sds_harness.clearskies.operations import Calm, Leave, Look, Read
+from sds_harness.clearskies.performance import Act, Performance
+from sds_harness.clearskies.trace import Step
+
+from ..view.authority import excused
+from ..view.facts import Update, Version
+from ..view.knowledge import Arrival
+from ..view.links import LinkView
+from ..view.peer_view import PeerView, peer_views
+from ..view.shown import Shown
+
+T = TypeVar("T", Update, Arrival)
+_AFTER_CALM = (Calm, Look, Read, Leave)
+"""Operations with which nothing is changed."""
+
+
+@dataclass
+class VersionFacts:
+    """One version of a record, wherever it went."""
+
+    version: Version
+    first: Update
+    """The copy that was there first."""
+    clocks: list[VectorClock] = field(default_factory=list)
+    """Those of its copies, each once."""
+    contents: list[tuple[object, ...]] = field(default_factory=list)
+    """What its copies say that must be the same in all of them."""
+
+    @property
+    def uuid(self) -> str:
+        return self.version[0]
+
+    @property
+    def by(self) -> str:
+        return self.version[1]
+
+    @property
+    def time(self) -> Timestamp | None:
+        return self.first.time
+
+    @property
+    def clock(self) -> VectorClock | None:
+        """That of the first copy."""
+        return self.first.clock
+
+    def add(self, update: Update) -> None:
+        """Another copy."""
+        if update.clock is not None and update.clock not in self.clocks:
+            self.clocks.append(update.clock)
+        if (said := said_by(update)) not in self.contents:
+            self.contents.append(said)
+
+
+def said_by(update: Update) -> tuple[object, ...]:
+    """What no copy of a version says otherwise."""
+    return (*update.content, update.time)
+
+
+class Side:
+    """One peer under test, step by step."""
+
+    def __init__(self, view: PeerView, acts: list[Act]) -> None:
+        self.view = view
+        self.name = view.party.name
+        self.acts = acts
+        """What it did, in order."""
+        self.accounted: dict[Version, tuple[int, Update]] = {}
+        """The versions that it wrote or was told and had to take, since it last forgot everything: with the act."""
+        self.doubtful: set[Version] = set()
+        """The versions that it was told, and that it may have let be."""
+        self.odd = False
+        """It was told something that it may have read in several ways."""
+        self.open = False
+        """It is there in the end."""
+        self.last_own = 0
+        """The greatest revision of its own that it had shown before it last forgot everything."""
+        self.repeats = False
+        """It has used revisions again that it had forgotten to have used."""
+
+    @property
+    def peer_id(self) -> str:
+        return self.view.peer_id
+
+    def forget(self) -> None:
+        """It is opened without anything that it knew."""
+        own = [version[2] for version in self.accounted if version[1] == self.peer_id]
+        self.last_own = max([self.last_own, *own])
+        self.accounted.clear()
+        self.doubtful.clear()
+
+    def account(self, act: Act, update: Update) -> None:
+        """It has a version, or one that makes up for it."""
+        if update.version is not None:
+            self.accounted.setdefault(update.version, (act.number, update))
+
+
+class ClubView:
+    """What all peers of a performance did and were told."""
+
+    def __init__(self, performance: Performance) -> None:
+        self.performance = performance
+        views = {view.party.name: view for trace in performance.traces for view in peer_views(trace)}
+        of: dict[str, list[Act]] = {}
+        for act in performance.acts:
+            of.setdefault(act.who, []).append(act)
+        self.sides = {name: Side(views[name], of.get(name, [])) for name in performance.schedule.names if name in views}
+        self.members = {side.peer_id: side for side in self.sides.values()}
+        self.versions: dict[Version, VersionFacts] = {}
+        self.sent: list[tuple[Act, Side, Update]] = []
+        """All updates of peers under test, in order."""
+        self.unheard: list[tuple[Act, Side, Update]] = []
+        """Those of them that are not the sender's own and of which it had been told by nobody who may write."""
+        self.replayed = False
+        """A scripted peer has repeated what peers under test wrote, in an order of its own."""
+        self.impostor = False
+        """One who may write has written in the name of a peer under test."""
+        self.unasked = False
+        """A peer has sent updates on a link before it was asked for any (CA-1)."""
+        self._told: dict[str, dict[Version, list[tuple[object, ...]]]] = {name: {} for name in self.sides}
+        self._read()
+
+    # ---- reading ---------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        came = {name: _by_step(side.view.arrivals) for name, side in self.sides.items()}
+        went = {name: _by_step(side.view.sent) for name, side in self.sides.items()}
+        stores: dict[str, set[str]] = {name: set() for name in self.sides}
+        for act in self.performance.acts:
+            side = self.sides.get(act.who)
+            if side is None:
+                continue
+            if act.step.command == "open" and act.step.answer == "opened":
+                self._opened(side, act.step, stores[side.name])
+            elif act.step.command == "close":
+                side.open = False
+            for arrival in came[side.name].get(act.step.index, ()):
+                self._arrived(side, act, arrival)
+            for update in went[side.name].get(act.step.index, ()):
+                self._went(side, act, update)
+
+    @staticmethod
+    def _opened(side: Side, step: Step, stores: set[str]) -> None:
+        store = step.request.open.store
+        if side.open or store not in stores or not store:
+            side.forget()
+        stores.add(store)
+        side.open = True
+
+    def _arrived(self, side: Side, act: Act, arrival: Arrival) -> None:
+        update = arrival.update
+        if arrival.must_not:
+            return
+        if update.odd or excused(side.view.trace.declaration, update):
+            side.odd = True
+        if update.version is None:
+            return
+        of_member = side.view.link_of(update).peer_id in self.members
+        author = self.members.get(update.version[1])
+        if not of_member and author is not None:
+            known = self.versions.get(update.version)
+            genuine = known is not None and said_by(update) in known.contents
+            self.replayed |= genuine
+            self.impostor |= not genuine
+        self._version(update)
+        if arrival.may_not:
+            side.doubtful.add(update.version)
+        else:
+            side.account(act, update)
+        self._told[side.name].setdefault(update.version, []).append(said_by(update))
+
+    def _went(self, side: Side, act: Act, update: Update) -> None:
+        self.sent.append((act, side, update))
+        if update.version is None:
+            return
+        link = side.view.link_of(update)
+        self.unasked |= link.subscribed is None or update.step.index < link.subscribed
+        self._version(update)
+        if update.by != side.peer_id:
+            if said_by(update) not in self._told[side.name].get(update.version, ()):
+                self.unheard.append((act, side, update))
+            return
+        new = update.version not in side.accounted
+        side.account(act, update)
+        side.repeats |= new and update.version[2] <= side.last_own
+
+    def _version(self, update: Update) -> None:
+        assert update.version is not None
+        facts = self.versions.get(update.version)
+        if facts is None:
+            facts = self.versions[update.version] = VersionFacts(update.version, update)
+        facts.add(update)
+
+    # ---- the end ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ending(self) -> int | None:
+        """Index of the operation that let all come right; None where there is none, or where it was not the end."""
+        show = self.performance
+        operations = show.schedule.operations
+        last = max((index for index, op in enumerate(operations) if isinstance(op, Calm)), default=None)
+        if last is None or not show.settled or show.breakdown is not None or last not in show.began:
+            return None
+        return last if all(isinstance(op, _AFTER_CALM) for op in operations[last:]) else None
+
+    def shown_at_the_end(self, side: Side) -> Iterator[Shown]:
+        """What a peer showed of all its records after that, on the wire and, if it can, where it was observed."""
+        if self.ending is None or not side.open:
+            return
+        last: dict[bool, Shown] = {}
+        for shown in side.view.shown:
+            act = self.act_of(side, shown.asked)
+            if act is not None and act.operation > self.ending:
+                last[shown.on_the_wire] = shown
+        yield from last.values()
+
+    def act_of(self, side: Side, step: Step) -> Act | None:
+        """The act that is a step of a peer."""
+        return self.performance.act_of(side.view.trace, step.index)
+
+    @cached_property
+    def groups(self) -> list[list[Side]]:
+        """Peers that reach each other in the end, by links on which both ends have asked, two at least in each."""
+        near: dict[str, set[str]] = {}
+        for one, other in self._lasting():
+            near.setdefault(one, set()).add(other)
+            near.setdefault(other, set()).add(one)
+        left, out = [name for name, side in self.sides.items() if side.open], []
+        while left:
+            group = [left.pop(0)]
+            for name in group:
+                group += [other for other in left if other in near.get(name, ())]
+                left = [other for other in left if other not in group]
+            if len(group) > 1:
+                out.append([self.sides[name] for name in group])
+        return out
+
+    def _lasting(self) -> Iterator[tuple[str, str]]:
+        """Between whom there is a link in the end that can be relied on."""
+        ends: dict[int, list[tuple[Side, LinkView]]] = {}
+        for side in self.sides.values():
+            for link in side.view.links:
+                if side.open and not link.connection.ended and link.peer_id in self.members and link.doubt is None:
+                    ends.setdefault(link.number, []).append((side, link))
+        for pair in ends.values():
+            if len(pair) == 2 and (self._alone(*pair) or all(link.asked for _, link in pair)):
+                yield pair[0][0].name, pair[1][0].name
+
+    @staticmethod
+    def _alone(*pair: tuple[Side, LinkView]) -> bool:
+        """Was there no other link between the two at the same time, on which they may have asked instead?"""
+        return not any(
+            other is not link and other.peer_id == link.peer_id and other.ended > link.began
+            for side, link in pair
+            for other in side.view.links
+        )
+
+    @cached_property
+    def lossy(self) -> bool:
+        """Was an update lost half way, or did somebody take one out of order? Then revisions can be skipped for good
+        which nobody had to send again (CA-5)."""
+        updates = (m for loss in self.performance.losses for m in loss.packet.wire.messages)
+        cut = any("uuid" in message.body.members for message in updates)
+        halves = any(not loss.packet.wire.messages for loss in self.performance.losses)
+        return cut or halves or self.replayed or self.unasked
+
+    @cached_property
+    def hops_show(self) -> bool:
+        """Do vector clocks count that a change was sent and received (rules 3 and 4), and not only who made it? Then a
+        change that descends from another can look concurrent to who heard of that by another way (CA-8)."""
+        known: dict[str, dict[str, int]] = {}
+        for facts in self.versions.values():
+            joined = known.setdefault(facts.uuid, {})
+            for peer_id, number in (facts.clock or {}).items():
+                joined[peer_id] = max(number, joined.get(peer_id, 0))
+        return any(
+            number > known[facts.uuid].get(peer_id, 0)
+            for facts in self.versions.values()
+            for clock in facts.clocks
+            for peer_id, number in clock.items()
+        )
+
+    @cached_property
+    def circular(self) -> bool:
+        """Could a change come to somebody by two ways at a time (CA-5)?"""
+        lines: dict[int, tuple[set[str], int, int]] = {}
+        for side in self.sides.values():
+            for link in side.view.links:
+                if link.peer_id not in self.members:
+                    continue
+                first, last = self._place(side, link.began), self._place(side, link.ended)
+                names, began, ended = lines.get(link.number, (set(), first, last))
+                lines[link.number] = names | {side.name}, min(began, first), max(ended, last)
+        return any(
+            _has_circle([names for names, began, ended in lines.values() if began <= at <= ended and len(names) == 2])
+            for at in {began for _, began, _ in lines.values()}
+        )
+
+    def _place(self, side: Side, index: int) -> int:
+        """The number of the act that is a step, or one more than the last."""
+        act = self.performance.act_of(side.view.trace, index)
+        return act.number if act is not None else len(self.performance.acts) + 1
+
+
+def _has_circle(pairs: Iterable[set[str]]) -> bool:
+    leader: dict[str, str] = {}
+
+    def lead(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for one, other in (sorted(pair) for pair in pairs):
+        if lead(one) == lead(other):
+            return True
+        leader[lead(one)] = lead(other)
+    return False
+
+
+def _by_step(those: Iterable[T]) -> dict[int, list[T]]:
+    out: dict[int, list[T]] = {}
+    for one in those:
+        out.setdefault(one.step.index, []).append(one)
+    return out

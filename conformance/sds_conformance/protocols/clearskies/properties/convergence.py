@@ -1,0 +1,127 @@
+"""Convergence: what everybody has once links are at peace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sds_harness.clearskies.performance import Act
+
+from ....judging.once import once
+from ....judging.quoting import identifier
+from ...properties import Sighting, held, violated
+from ..view.shown import Seen, Shown
+from ..view.telling import named
+from .club_view import ClubView, Side
+from .outcomes import Expected, outcomes, same
+from .registry import global_property
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A peer has something else under a key than it must."""
+
+    side: Side
+    act: Act
+    expected: Expected
+    found: tuple[Any, ...]
+    """The values that it shows there."""
+    told: bool
+    """It had been told all that it takes."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """One group in the end."""
+
+    group: Sequence[Side]
+    last: Act | None
+    """The last act with which one of them showed what it has; None if not two of them did."""
+    expected: Sequence[Expected]
+    differences: Sequence[Difference]
+
+
+@once
+def endings(view: ClubView) -> list[Ending]:
+    """All groups in the end, with who has something else than it must."""
+    return [_ending(view, group) for group in view.groups] if view.ending is not None else []
+
+
+def _ending(view: ClubView, group: Sequence[Side]) -> Ending:
+    expected = outcomes(view, group)
+    differences: list[Difference] = []
+    last: Act | None = None
+    showing = 0
+    for side in group:
+        shows = list(view.shown_at_the_end(side))
+        showing += bool(shows)
+        for shown in shows:
+            act = view.act_of(side, shown.step)
+            if act is None:
+                continue
+            last = act if last is None or act.number > last.number else last
+            differences += _differences(side, act, shown, expected)
+    return Ending(group, last if showing > 1 else None, expected, differences)
+
+
+def _differences(side: Side, act: Act, shown: Shown, expected: Sequence[Expected]) -> Iterator[Difference]:
+    for one in expected:
+        there = [seen for seen in shown.records.values() if not seen.deleted and seen.key == one.key]
+        values = [seen.value for seen in (_latest(there) if shown.on_the_wire else there)]
+        right = not values if one.update is None else any(same(value, one.update.value) for value in values)
+        if not right:
+            told = all(version in side.accounted for version in one.needed)
+            yield Difference(side, act, one, tuple(values), told)
+
+
+def _latest(there: list[Seen]) -> list[Seen]:
+    """The one that has the key; the others may be hidden from the application, and are told all the same."""
+    timed = [(seen.time, seen) for seen in there if seen.time is not None]
+    return [max(timed, key=lambda pair: pair[0])[1]] if timed and len(timed) == len(there) else there
+
+
+def _first_of_each(differences: Sequence[Difference]) -> Iterator[Difference]:
+    told: set[str] = set()
+    for difference in differences:
+        if difference.side.name not in told:
+            told.add(difference.side.name)
+            yield difference
+
+
+def _wanted(view: ClubView, difference: Difference) -> tuple[str, str]:
+    """What should be there, and what is, in words."""
+    one = difference.expected
+    trace = difference.side.view.trace
+    key = identifier(one.key)
+    what = f"{named(trace, one.update)}, to be what {key} is" if one.update is not None else f"nothing under {key}"
+    seen = f"{difference.side.name} shows " + (", ".join(repr(v)[:60] for v in difference.found[:3]) or "nothing there")
+    return what, seen
+
+
+@global_property("G-C01", "All have the same under each key", "37", "20", "34", "35")
+def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
+    """Peers that reach each other come to the same keys and values: nobody is left without what others have.
+
+    What came by several ways at a time, and was lost by that, is a known weakness of the text (CA-5).
+    """
+    for ending in endings(view):
+        untold = [d for d in ending.differences if not d.told]
+        for difference in _first_of_each(untold):
+            expected, seen = _wanted(view, difference)
+            expected += ", which others have that it reaches"
+            yield violated(difference.act, "", expected, seen, "CA-5" if view.circular else "")
+        if ending.last is not None and ending.expected and not untold:
+            yield held(ending.last)
+
+
+@global_property("G-C02", "Who was told of the same changes comes to the same", "54", "50", "38", "39")
+def who_was_told_of_the_same_changes_comes_to_the_same(view: ClubView) -> Iterator[Sighting]:
+    """Of changes that a peer was told, in whatever order, the newest has the key, and of concurrent ones the latest."""
+    for ending in endings(view):
+        wrong = [d for d in ending.differences if d.told]
+        for difference in _first_of_each(wrong):
+            expected, seen = _wanted(view, difference)
+            yield violated(difference.act, "", expected, f"{seen}, and was told of that")
+        if ending.last is not None and ending.expected and not wrong:
+            yield held(ending.last)

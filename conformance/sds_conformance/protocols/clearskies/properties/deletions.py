@@ -1,0 +1,67 @@
+"""Deletions: they are tracked indefinitely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....judging.quoting import identifier
+from ...properties import Sighting, held, violated
+from ..view.facts import Update, Version, dominates
+from ..view.shown import Seen, Shown
+from ..view.telling import named
+from .club_view import ClubView, Side
+from .registry import global_property
+
+
+@global_property("G-C03", "No deleted record comes back", "56")
+def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
+    """Who was told that a record is deleted does not show a version of it that the deletion descends from.
+
+    Of a version with a larger update_time than the deletion nothing is said: to some both look concurrent (CA-8).
+    """
+    for side in view.sides.values():
+        last: Sighting | None = None
+        wrong = False
+        for shown in side.view.shown:
+            act = view.act_of(side, shown.step)
+            asked = view.act_of(side, shown.asked)
+            if act is None or asked is None:
+                continue
+            for uuid, deletions in _deletions(side, asked.number).items():
+                seen = shown.records.get(uuid)
+                ghost = _ghost(view, seen, deletions) if seen is not None and not seen.deleted else None
+                if ghost is None:
+                    last = held(act)
+                    continue
+                wrong = True
+                assert seen is not None
+                expected = f"{named(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
+                yield violated(act, "", expected, f"{_where(shown)} revision {seen.rev} of it, which is older")
+        if last is not None and not wrong:
+            yield last
+
+
+def _deletions(side: Side, number: int) -> dict[str, list[Update]]:
+    """The deletions that a peer was told, or made, before an act, by uuid; of those that it has not forgotten since."""
+    found: dict[str, list[Update]] = {}
+    for version, (at, update) in side.accounted.items():
+        if at < number and update.deleted:
+            found.setdefault(version[0], []).append(update)
+    return found
+
+
+def _ghost(view: ClubView, seen: Seen, deletions: list[Update]) -> Update | None:
+    """The deletion in spite of which a version is shown."""
+    version: Version | None = seen.version
+    facts = view.versions.get(version) if version is not None else None
+    if facts is None or len(facts.contents) > 1 or facts.clock is None or facts.time is None:
+        return None
+    for deletion in deletions:
+        older = dominates(deletion.clock, facts.clock) and deletion.version != version
+        if older and deletion.time is not None and deletion.time > facts.time:
+            return deletion
+    return None
+
+
+def _where(shown: Shown) -> str:
+    return "it tells a stranger of" if shown.on_the_wire else "it shows"

@@ -1,0 +1,152 @@
+"""What must be the outcome for each key, where the text says it: who has which record in the end.
+
+Where it does not, nothing is expected. It says nothing where something may be refused; where two times are equal
+(CA-9); where a change is as old as what it changes, or older, and others know nothing of it, for then the order decides
+in which versions meet (CA-8); where a record that had a key longest is gone, and another one may come back for it or
+not; where revisions were used twice by somebody who lost its store; and where a revision was skipped that nobody had to
+send again (CA-5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from clearskies_reference import Timestamp
+
+from ..view.facts import Update, Version, dominates
+from .club_view import ClubView, Side, VersionFacts
+
+_SURE = 1 << 53
+"""Larger numbers are not everybody's (CA-6)."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The outcome for one key."""
+
+    key: str
+    update: Update | None
+    """The version that has it, None if none has."""
+    needed: tuple[Version, ...]
+    """The versions that one has to have heard of to come to that."""
+
+
+def outcomes(view: ClubView, group: Sequence[Side]) -> list[Expected]:
+    """What all of a group must come to, by key: as much of it as is sure."""
+    if view.impostor or view.unasked or any(side.repeats for side in view.sides.values()):
+        return []
+    if dict(view.performance.schedule.configuration).get("resolution"):
+        return []  # the application was asked to decide otherwise than by time
+    known = {version for side in group for version in (*side.accounted, *side.doubtful)}
+    doubtful = {version[0] for side in group for version in side.doubtful - side.accounted.keys()}
+    records: dict[str, list[VersionFacts]] = {}
+    for version in known:
+        records.setdefault(version[0], []).append(view.versions[version])
+    winners = {uuid: None if uuid in doubtful else _winner(view, group, f) for uuid, f in records.items()}
+    keys: dict[str, set[str]] = {}
+    for uuid, facts in records.items():
+        for each in facts:
+            if each.first.key is not None and not each.first.deleted:
+                keys.setdefault(each.first.key, set()).add(uuid)
+    out = []
+    for key, uuids in sorted(keys.items()):
+        expected = _of_key(key, uuids, winners, records)
+        if expected is not None:
+            out.append(expected)
+    return out
+
+
+def _of_key(
+    key: str,
+    uuids: set[str],
+    winners: Mapping[str, VersionFacts | None],
+    records: Mapping[str, Sequence[VersionFacts]],
+) -> Expected | None:
+    ends = [winner for uuid in uuids if (winner := winners[uuid]) is not None]
+    if len(ends) < len(uuids):
+        return None
+    needed = tuple(winner.version for winner in ends)
+    there = [w for w in ends if not w.first.deleted and w.first.key == key]
+    if len(uuids) == 1:
+        return Expected(key, there[0].first if there else None, needed)
+    # Whoever saw that two had one key may have deleted the loser, or only hide it: so the winner must have it still.
+    had = [f for uuid in uuids for f in records[uuid] if f.first.key == key and not f.first.deleted]
+    latest = _unique_latest(had)
+    if latest is None or latest not in there:
+        return None
+    return Expected(key, latest.first, needed)
+
+
+def _winner(view: ClubView, group: Sequence[Side], facts: Sequence[VersionFacts]) -> VersionFacts | None:
+    """The version of a record that all must have in the end; None where that is not sure."""
+    if not all(map(_is_plain, facts)):
+        return None
+    winner = _newest_and_latest(facts) or (None if view.hops_show else _last_of_a_chain(facts))
+    if winner is None or _skipped(view, group, winner):
+        return None
+    return winner
+
+
+def _is_plain(facts: VersionFacts) -> bool:
+    """Can everybody read it, and in one way?"""
+    if len(facts.contents) > 1 or facts.time is None or facts.clock is None or facts.first.odd:
+        return False
+    return max([facts.version[2], *facts.clock.values()]) <= _SURE and len(facts.clock) <= 100
+
+
+def _newest_and_latest(facts: Sequence[VersionFacts]) -> VersionFacts | None:
+    """The one with the largest update_time, if nothing descends from it: whatever comes first, it wins."""
+    latest = _unique_latest(facts)
+    if latest is None or any(dominates(f.clock, latest.clock) for f in facts if f is not latest):
+        return None
+    return latest
+
+
+def _last_of_a_chain(facts: Sequence[VersionFacts]) -> VersionFacts | None:
+    """The one that descends from all others, where each descends from another."""
+    ordered = sorted(facts, key=lambda each: sum((each.clock or {}).values()))
+    for earlier, later in pairwise(ordered):
+        if not dominates(later.clock, earlier.clock) or dominates(earlier.clock, later.clock):
+            return None
+    return ordered[-1]
+
+
+def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
+    """The one with the largest update_time; None where two have it."""
+    timed: list[tuple[Timestamp, VersionFacts]] = [(f.time, f) for f in facts if f.time is not None]
+    if not timed:
+        return None
+    most = max(time for time, _ in timed)
+    latest = [f for time, f in timed if time == most]
+    return latest[0] if len(latest) == 1 else None
+
+
+def _skipped(view: ClubView, group: Sequence[Side], winner: VersionFacts) -> bool:
+    """Has somebody been told of a later change of who wrote it and not of this one, which may be nobody's fault?"""
+    if not (view.lossy or winner.by not in view.members):
+        return False
+    _, by, rev = winner.version
+    for side in group:
+        later = any(version[1] == by and version[2] >= rev for version in side.accounted)
+        if winner.version not in side.accounted and later:
+            return True
+    return False
+
+
+def same(one: Any, other: Any) -> bool:
+    """Are two JSON values the same, as far as everybody can keep them? Numbers are compared as doubles."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        try:
+            return float(one) == float(other)
+        except OverflowError:
+            return True
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
+    return bool(one == other)

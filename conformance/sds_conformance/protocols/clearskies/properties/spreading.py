@@ -1,0 +1,77 @@
+"""Spreading: what is passed on, by whom, and that there is an end of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.clearskies.clubs import READ_WRITE
+
+from ....judging.judgement import Outcome
+from ...properties import Sighting, held, judged, violated
+from ..view.telling import named
+from .club_view import ClubView
+from .registry import global_property
+
+
+def _to_the_first_fault_of_each(sightings: Iterator[Sighting]) -> Iterator[Sighting]:
+    """Of each peer its first fault, or where it held last."""
+    last: dict[str, Sighting] = {}
+    wrong: set[str] = set()
+    for sighting in sightings:
+        who = sighting.act.who
+        if sighting.outcome is Outcome.HELD:
+            last[who] = sighting
+        elif who not in wrong:
+            wrong.add(who)
+            yield sighting
+    yield from (sighting for who, sighting in last.items() if who not in wrong)
+
+
+@global_property("G-C04", "Nobody keeps what nobody who may write has written", "06", "03", "47")
+def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterator[Sighting]:
+    """What a peer tells of others it was told by a read-write peer, or with the signature of one, just like that.
+
+    Who was told something that can be read in several ways is not asked.
+    """
+    unheard = {id(update): None for _, _, update in view.unheard}
+
+    def all_of_it() -> Iterator[Sighting]:
+        for act, side, update in view.sent:
+            if update.version is None or update.by == side.peer_id or side.odd:
+                continue
+            expected = "only what it wrote, or was told so by one who may write"
+            seen = f"{named(side.view.trace, update)}, which nobody who may has told it like that"
+            yield judged(act, "", id(update) not in unheard, expected, seen)
+
+    yield from _to_the_first_fault_of_each(all_of_it())
+
+
+@global_property("G-C05", "Gossip ends", "19", "48")
+def gossip_ends(view: ClubView) -> Iterator[Sighting]:
+    """When nobody writes any more there is an end of updates (CA-3).
+
+    A resolution that is a change of its own may lead to the next one, if an application asks for it (CA-8).
+    """
+    if dict(view.performance.schedule.configuration).get("resolution"):
+        return
+    relayed = [(act, side) for act, side, update in view.sent if update.by not in (None, side.peer_id)]
+    if any(trace.unsettled for trace in view.performance.traces):
+        act = view.performance.acts[-1]
+        yield violated(act, "", "an end of what peers tell each other", "after thousands of updates there is none")
+    elif view.performance.settled and relayed:
+        yield held(relayed[-1][0])
+
+
+@global_property("G-C06", "What a read-only peer passes on verifies", "05", "18", "06")
+def what_a_read_only_peer_passes_on_verifies(view: ClubView) -> Iterator[Sighting]:
+    """Every update that a read-only peer sends has the signature of those who may write, for just these bytes."""
+
+    def all_of_it() -> Iterator[Sighting]:
+        for act, side, update in view.sent:
+            if side.view.writes or update.message.profile is None:
+                continue
+            expected = f"{named(side.view.trace, update)} with the signature with which it came"
+            seen = "it has none" if update.message.signature is None else "it does not verify"
+            yield judged(act, "", update.signer is READ_WRITE, expected, seen)
+
+    yield from _to_the_first_fault_of_each(all_of_it())

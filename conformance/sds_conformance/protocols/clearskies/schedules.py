@@ -1,0 +1,77 @@
+"""The schedules that are generated for ClearSkies, and who stands in for others in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from clearskies_reference import Config
+from sds_harness.clearskies.clubs import profile_called
+from sds_harness.clearskies.generator import NAMES, Grammar, generated
+from sds_harness.clearskies.notation import NOTATION
+from sds_harness.clearskies.operations import Operation, Put, Say, Schedule, Scripted
+from sds_harness.clearskies.passages import PASSAGES
+from sds_harness.clearskies.player import play
+from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
+from sds_harness.clearskies.writer import LURKERS, PEERS
+from sds_harness.declaration import Declaration
+from sds_harness.link import LocalLink
+
+from ..schedules import Repertoire
+from .properties import PROPERTIES
+from .reading import READING
+from .rules import start
+from .situations import SITUATIONS, situations
+
+OUT_OF_REACH: dict[str, str] = {}
+"""Mutants that need more than a schedule of a few peers has, with the reason."""
+
+
+def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
+    """What schedules may contain; there is one profile."""
+    return Grammar(fewest, most, passages=passages)
+
+
+def stand_in(declared: Declaration) -> LocalLink:
+    """A reference model that signs as an implementation does."""
+    config = Config()
+    if profile := profile_called(declared.profile("signature")):
+        config = replace(config, signature_profile=profile)
+    return start(config)
+
+
+def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
+    """Fewer records at once, smaller clocks, and scripted peers that are all the same."""
+    match operation:
+        case Put(times=times):
+            for fewer in (1, times // 2, times - 1):
+                if 0 < fewer < times:
+                    yield replace(operation, times=fewer)
+        case Say(clock_members=members) if members > 1:
+            yield replace(operation, clock_members=1)
+        case Scripted(peer=peer) if peer not in (PEERS[0], LURKERS[0]):
+            usual = (LURKERS if operation.read_only else PEERS)[0]
+            if usual not in schedule.names:
+                yield replace(operation, peer=usual)
+        case _:
+            pass
+
+
+REPERTOIRE = Repertoire(
+    (CLEARSKIES_DATABASE.name,),
+    NAMES,
+    tuple(PASSAGES),
+    Grammar,
+    grammar_of,
+    generated,
+    NOTATION,
+    play,
+    READING,
+    simpler,
+    stand_in,
+    PROPERTIES,
+    SITUATIONS,
+    situations,
+    OUT_OF_REACH,
+)
+"""What is generated for ClearSkies, and how it is told."""

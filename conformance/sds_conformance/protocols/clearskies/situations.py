@@ -1,0 +1,79 @@
+"""Which situations a performance reached: what was counted tells whether schedules are any good."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from sds_harness.clearskies.clubs import READ_ONLY
+from sds_harness.clearskies.operations import Member, Reopen
+from sds_harness.clearskies.performance import Performance
+
+from .properties.club_view import ClubView
+from .properties.convergence import endings
+from .view.peer_view import PeerView
+
+SITUATIONS: dict[str, str] = {
+    "relayed": "changes that were repeated by others",
+    "through-readers": "changes that got to somebody through a read-only peer",
+    "answered": "requests answered with several updates",
+    "asked-again": "requests of peers that know something",
+    "present": "updates that were there already",
+    "newer": "updates of an older record",
+    "older": "updates that are older than what is there",
+    "conflict": "changes of one record that know nothing of each other",
+    "key-twice": "records that have one key",
+    "renamed": "records with another key",
+    "deleted": "records deleted",
+    "refused": "updates that nobody may take",
+    "odd": "updates that may be refused",
+    "closed": "links that a peer closed of its own accord",
+    "cut": "messages lost with a link",
+    "restart": "peers that were opened again",
+    "forgot": "peers that lost what they knew",
+    "wrong-clock": "clocks that are off or were set",
+    "settled": "clubs that came to rest",
+    "converged": "clubs of whom is known what they must have",
+}
+"""What is counted, in words."""
+
+
+def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
+    """How often each situation arose."""
+    out: Counter[str] = Counter()
+    for view in views:
+        _of_view(view, out)
+    schedule = performance.schedule
+    out["cut"] = len(performance.losses)
+    reopened = [op for op in schedule.operations if isinstance(op, Reopen)]
+    out["restart"] = len(reopened)
+    kept = {member.name for member in schedule.members if isinstance(member, Member) and member.store}
+    out["forgot"] = sum(op.forget or op.who not in kept for op in reopened)
+    stepped = any(op.op == "step_clock" for op in schedule.operations)
+    out["wrong-clock"] = int(stepped or any(member.clock_ms for member in schedule.members))
+    out["settled"] = int(performance.settled)
+    out["converged"] = sum(bool(ending.expected) for ending in endings(ClubView(performance)))
+    return out
+
+
+def _of_view(view: PeerView, out: Counter[str]) -> None:
+    out["relayed"] += sum(update.by not in (None, view.peer_id) for update in view.sent)
+    out["through-readers"] += sum(
+        link.level is READ_ONLY and update.signer is not None for link in view.links for update in link.received
+    )
+    out["answered"] += sum(bool(link.requests) and len(link.sent) > 1 for link in view.links)
+    out["asked-again"] += sum(bool(request.since) for request in view.asked)
+    for arrival in view.arrivals:
+        out[arrival.outcome] += arrival.outcome in ("present", "newer", "older", "conflict", "refused")
+        out["odd"] += bool(arrival.may_not)
+    keys: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
+    for update in [*view.received, *view.own]:
+        if update.uuid is not None and update.key is not None and not update.deleted:
+            keys.setdefault(update.key, set()).add(update.uuid)
+            names.setdefault(update.uuid, set()).add(update.key)
+        out["deleted"] += update.deleted
+    out["key-twice"] += sum(len(uuids) > 1 for uuids in keys.values())
+    out["renamed"] += sum(len(those) > 1 for those in names.values())
+    out["closed"] += sum(link.connection.closed_by_peer for link in view.links)

@@ -1,0 +1,265 @@
+"""Each global property of ClearSkies: the reference keeps it, a fault breaks it, without its premises it is silent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clearskies_reference import Config, Effects, Message, Peer
+from clearskies_reference.mutants import MUTANTS
+from clearskies_reference.peer import Link as Link_
+from clearskies_reference.record import Kept
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_reference.variants import VARIANTS
+from clearskies_shows import shown
+from clearskies_stages import session_of
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols import property_of, rules_of
+from sds_conformance.protocols.clearskies.properties import PROPERTIES
+from sds_conformance.protocols.clearskies.properties.club_view import ClubView
+from sds_harness.clearskies.operations import (
+    Again,
+    Ask,
+    Calm,
+    Close,
+    Delete,
+    Hold,
+    Link,
+    Look,
+    Member,
+    Operation,
+    Put,
+    Read,
+    Release,
+    Rename,
+    Reopen,
+    Say,
+    StepClock,
+    Unlink,
+    Wait,
+)
+from sds_harness.clearskies.performance import Performance
+from sds_harness.clearskies.player import play
+from sds_harness.clearskies.stage import Stage
+from sds_harness.schedules import Schedule
+
+ALL = tuple(f"G-C{number:02}" for number in range(1, 7))
+WRITERS = (Member("alice", store=True), Member("bob", store=True), Member("carol"))
+READERS = (Member("alice"), Member("bob"), Member("ruth", read_only=True), Member("rob", read_only=True))
+LINE = (Link("alice", "bob"), Link("bob", "carol"))
+END = (Calm(period_ms=1_000), Look(), Read())
+MS = Wait(10)
+
+APART = (*LINE, Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("carol", "m3"), MS, Release(), *END)
+GHOST = (
+    *(*LINE, Put("alice", "m1"), MS, Unlink("bob", "carol"), Delete("alice", "m2"), MS),
+    *(Unlink("alice", "bob"), Again("zoe", "bob", label="m1"), Link("carol", "bob"), Link("alice", "bob"), *END),
+)
+THROUGH_READERS = (
+    *(Link("alice", "ruth"), Put("alice", "m1"), MS, Put("alice", "m2", "k2"), Unlink("alice", "ruth")),
+    *(Link("ruth", "rob"), Link("rob", "bob"), *END),
+)
+FORGERY = Say("mallory", "bob", read_only=True, after="m1", revision=9, poses_as="alice", signature="forged")
+FORGED = (*LINE, Put("alice", "m1"), FORGERY, *END)
+ONE_KEY = (Put("alice", "m1"), MS, Put("carol", "m2"), MS, *LINE, *END)
+
+EXERCISES: dict[str, tuple[tuple[Operation, ...], tuple[Member, ...]]] = {
+    "G-C01": (APART, WRITERS),
+    "G-C02": (APART, WRITERS),
+    "G-C03": (GHOST, WRITERS),
+    "G-C04": (FORGED, WRITERS),
+    "G-C05": (APART, WRITERS),
+    "G-C06": (THROUGH_READERS, READERS),
+}
+FAULTS: dict[str, tuple[str, ...]] = {
+    "G-C01": ("does-not-relay",),
+    "G-C02": ("smallest-time-wins", "first-version-wins"),
+    "G-C03": ("forgets-the-deleted",),
+    "G-C04": ("believes-every-signature",),
+    "G-C05": ("relays-again",),
+    "G-C06": ("takes the signature off",),
+}
+"""By property: mutants, or faults from here, that break it."""
+
+
+class TakesTheSignatureOff(Peer):
+    def to_wire(self, kept: Kept, link: Link_) -> bytes:
+        return super().to_wire(kept, link) if self.writes else Message(self.body(kept.record)).to_wire()
+
+
+class StopsListening(Peer):
+    """Takes nothing more on a link on which nonsense came, and does not close it: no record is skipped there."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.deaf: set[int] = set()
+
+    def refuse(self, link: Link_, reason: str, effects: Effects) -> None:
+        super().refuse(link, reason, effects)
+        self.deaf.add(link.number)
+
+    def take_in(self, link: Link_, message: Message, effects: Effects) -> None:
+        if link.number not in self.deaf:
+            super().take_in(link, message, effects)
+
+
+OWN: dict[str, type[Peer]] = {"takes the signature off": TakesTheSignatureOff, "stops listening": StopsListening}
+
+
+def model(fault: str = "", **config: object) -> Testee:
+    """The reference, or one with a fault."""
+    if fault in OWN:
+        return Testee(TesteeOptions("1", peer_class=OWN[fault]))
+    if fault:
+        mutant = MUTANTS[fault]
+        return Testee(TesteeOptions("1", mutant.configure(Config()), mutant.peer_class))
+    return Testee(TesteeOptions("1", replace(Config(), **config)))  # type: ignore[arg-type]
+
+
+def outcomes(show: Performance, what: str) -> set[Outcome]:
+    return {sighting.outcome for sighting in PROPERTIES.examine(show, None, [what]).get(what, ())}
+
+
+def exercised(what: str, fault: str = "") -> Performance:
+    operations, members = EXERCISES[what]
+    if what == "G-C05":  # by one way there is an end even where everything is repeated
+        operations = (Link("alice", "carol"), *operations)
+    return shown(*operations, members=members, testee=model(fault))
+
+
+def test_there_are_these_and_each_rests_on_what_is_known() -> None:
+    assert tuple(PROPERTIES) == ALL
+    known = rules_of("clearskies-database").catalogue.requirements
+    for entry in PROPERTIES.values():
+        assert set(entry.requirements) <= set(known), entry.id
+        assert property_of(entry.id) is entry
+        assert entry.summary.endswith(".")
+
+
+@pytest.mark.parametrize("what", ALL)
+def test_the_reference_keeps_it(what: str) -> None:
+    assert outcomes(exercised(what), what) == {Outcome.HELD}
+
+
+@pytest.mark.parametrize(("what", "fault"), [(what, fault) for what, those in FAULTS.items() for fault in those])
+def test_a_fault_breaks_it(what: str, fault: str) -> None:
+    assert Outcome.VIOLATED in outcomes(exercised(what, fault), what)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("what", ALL)
+def test_legal_variants_are_left_in_peace(what: str, variant: str) -> None:
+    operations, members = EXERCISES[what]
+    chosen = VARIANTS[variant]
+    legal = Testee(TesteeOptions("1", chosen.configure(Config()), chosen.peer_class))
+    show = shown(*operations, members=members, testee=legal)
+    found = PROPERTIES.examine(show)
+    wrong = [s for each in found.values() for s in each if s.outcome is Outcome.VIOLATED]
+    assert wrong == []
+
+
+# ---- Who is blamed, and for what -------------------------------------------------------------------------------------
+
+
+def test_who_was_not_told_is_told_from_who_was_and_decides_otherwise() -> None:
+    untold = exercised("G-C01", "does-not-relay")
+    assert outcomes(untold, "G-C02") <= {Outcome.HELD}
+    (finding, *_) = PROPERTIES.examine(untold, None, ["G-C01"])["G-C01"]
+    assert "which others have that it reaches" in finding.expected
+    two = (Link("alice", "bob"), Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("bob", "m3"), *END)
+    show = shown(*two, members=WRITERS[:2], testee=model("smallest-time-wins"))
+    assert outcomes(show, "G-C02") == {Outcome.VIOLATED}
+    assert outcomes(show, "G-C01") == {Outcome.HELD}
+
+
+def test_what_came_by_two_ways_and_was_lost_is_a_warning() -> None:
+    triangle = (*LINE, Link("carol", "alice"), Put("alice", "m1"), *END)
+    show = shown(*triangle, members=WRITERS, testee=model("ignores-deletions"))
+    assert ClubView(show).circular
+    assert not ClubView(exercised("G-C01")).circular
+
+
+def test_a_link_that_is_there_no_more_makes_no_circle() -> None:
+    show = shown(*LINE, Unlink("alice", "bob"), Link("carol", "alice"), Put("alice", "m1"), *END, members=WRITERS)
+    assert not ClubView(show).circular
+    assert [{side.name for side in group} for group in ClubView(show).groups] == [{"alice", "bob", "carol"}]
+
+
+# ---- Premises --------------------------------------------------------------------------------------------------------
+
+TIES = (*LINE, Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), Put("carol", "m3"), Release(), *END)
+OLDER_THAN_WHAT_IT_CHANGES = (
+    *(*LINE, Put("alice", "m1"), MS, Hold("bob", "carol"), StepClock("bob", -3_600_000), Put("bob", "m2")),
+    *(MS, Put("carol", "m3"), Release(), *END),
+)
+REVISIONS_TWICE = (
+    *(*LINE, Put("carol", "m1", "a"), Put("carol", "m2", "b"), Close("carol"), Reopen("carol"), MS),
+    *(Put("carol", "m3", "c"), Link("bob", "carol"), *END),
+)
+AN_IMPOSTOR = (*LINE, Say("xavier", "bob", poses_as="alice", revision=1 << 40), Put("alice", "m1"), *END)
+NOT_THE_END = (*LINE, Put("alice", "m1"), Calm(period_ms=1_000), Put("alice", "m2"), Read())
+A_FORMER_WINNER = (*ONE_KEY[:-3], MS, Rename("bob", "m3", "k", "k2"), *END)
+NOT_LINKED = (Put("alice", "m1"), *END)
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [TIES, REVISIONS_TWICE, AN_IMPOSTOR, NOT_THE_END, NOT_LINKED],
+    ids=["ties", "revisions-twice", "an-impostor", "not-the-end", "not-linked"],
+)
+@pytest.mark.parametrize("what", ["G-C01", "G-C02"])
+def test_where_the_text_does_not_say_the_outcome_nothing_is_said(what: str, operations: tuple[Operation, ...]) -> None:
+    assert outcomes(shown(*operations, members=WRITERS, testee=model()), what) == set()
+
+
+@pytest.mark.parametrize("what", ["G-C01", "G-C02"])
+def test_what_is_older_than_what_it_changes_is_not_asked_of_those_who_go_by_their_clock(what: str) -> None:
+    show = shown(*OLDER_THAN_WHAT_IT_CHANGES, members=WRITERS, testee=model(advancing_times=False))
+    assert outcomes(show, what) <= {Outcome.HELD}
+
+
+def test_who_sends_unasked_need_not_converge() -> None:
+    show = shown(Hold(), Link("alice", "bob", held=True), Put("alice", "m1"), *END, testee=model(unasked=True))
+    assert ClubView(show).unasked
+    assert outcomes(show, "G-C01") == set()
+
+
+def test_what_was_cut_off_or_replayed_may_be_skipped_for_good() -> None:
+    cut = (*LINE, Hold("alice", "bob"), Put("alice", "m1"), Unlink("alice", "bob"), Link("alice", "bob"), *END)
+    assert ClubView(shown(*cut, members=WRITERS)).lossy
+    replayed = (*LINE, Ask("mallory", "alice", True), Put("alice", "m1"), Again("mallory", "carol", True), *END)
+    assert ClubView(shown(*replayed, members=WRITERS)).replayed
+    assert not ClubView(exercised("G-C01")).lossy
+
+
+def test_a_record_that_comes_back_because_the_winner_went_is_nobodys_fault() -> None:
+    show = shown(*A_FORMER_WINNER, members=WRITERS, testee=model())
+    assert outcomes(show, "G-C03") <= {Outcome.HELD}
+
+
+NONSENSE = Say("xavier", "bob", label="x1", odd="no-clock")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (Say("xavier", "bob", label="x2", key="k2"),),
+        (Say("xavier", "bob", label="x2", after="m1", deleted=True),),
+    ],
+)
+def test_who_takes_nothing_more_after_nonsense_is_left_in_peace(more: tuple[Operation, ...]) -> None:
+    show = shown(*LINE, Put("alice", "m1"), MS, NONSENSE, *more, *END, members=WRITERS, testee=model("stops listening"))
+    wrong = {what for what, each in PROPERTIES.examine(show).items() for s in each if s.outcome is Outcome.VIOLATED}
+    assert wrong == set()
+    # What did not come after it is judged all the same.
+    assert outcomes(show, "G-C05") == {Outcome.HELD}
+
+
+def test_where_applications_decide_nothing_is_expected_of_times() -> None:
+    operations, members = EXERCISES["G-C02"]
+    schedule = Schedule(members, operations, (), (("resolution", 1),))
+    stage = Stage(session_of(model()), "a schedule")
+    show = play(schedule, dict.fromkeys(schedule.names, stage))
+    assert outcomes(show, "G-C02") == outcomes(show, "G-C05") == set()

@@ -1,0 +1,146 @@
+"""Schedules of ClearSkies as campaigns play them: told, drawn, counted, shrunk and played again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clearskies_reference import Config
+from clearskies_reference.mutants import MUTANTS
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_reference.variants import VARIANTS
+from clearskies_shows import shown
+from sds_conformance.drawing.proof import story
+from sds_conformance.drawing.spacetime import draw, spacetime_svg
+from sds_conformance.exploration.campaign import Order, play_one
+from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.counterexample import Counterexample, counterexample, load, save
+from sds_conformance.exploration.judging import assess
+from sds_conformance.exploration.telling import plain_story, svg_of
+from sds_conformance.protocols import repertoire_of
+from sds_conformance.protocols.clearskies.schedules import simpler, stand_in
+from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
+from sds_harness.clearskies import operations as ops
+from sds_harness.clearskies.language import open_session
+from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Put, Read, Release, Say, Unlink, Wait
+from sds_harness.link import Limits, LocalLink
+from sds_harness.schedules import Schedule
+
+REVISION = "clearskies-database"
+LINE = (Link("alice", "bob"), Link("bob", "carol"))
+TOLD = (
+    *(*LINE, Put("alice", "m1", "photo"), Hold("alice", "bob"), Put("alice", "m2", "photo"), Wait(2_000)),
+    *(Release("alice", "bob", 5), Unlink("alice", "bob"), Say("mallory", "bob", read_only=True, signature="forged")),
+    *(Calm(period_ms=1_000), Look(), Read()),
+)
+
+
+def order_for(fault: str, casting: Casting = Casting.TOGETHER) -> Order:
+    mutant = MUTANTS[fault]
+    options = TesteeOptions("1", mutant.configure(Config()), mutant.peer_class)
+    return Order(lambda _: LocalLink(Testee(options).handle), revision=REVISION, casting=casting)
+
+
+def test_a_story_tells_what_is_done_and_what_comes_of_it() -> None:
+    text = "\n".join(story(shown(*TOLD)))
+    for words in (
+        "alice and bob are linked",
+        "alice writes 'photo' (m1)",
+        "bob receives m1, takes m1, repeats m1",
+        "what is sent between alice and bob is under way for now",
+        "5 bytes of what alice has sent arrive",
+        "the link between alice and bob breaks",
+        "mallory, a scripted peer, tells bob signed update x of mallory",
+        "refuses: ",
+        "calm: what is under way arrives",
+        "a stranger asks everybody for everything",
+    ):
+        assert words in text, words
+    assert "repeats m1, repeats" not in text
+
+
+def test_a_picture_has_everybody_and_who_lost_what() -> None:
+    show = shown(*TOLD)
+    drawing = draw(show, show.acts[-1], "A title", "expected this")
+    heads = [name for _, _, name, _, _ in drawing.heads]
+    assert heads[:4] == ["alice", "bob", "carol", "mallory"]
+    assert any(arrow.lost for arrow in drawing.arrows)
+    logs = [text.text for text in drawing.texts if text.css == "log"]
+    assert logs, "what everybody has in the end is told"
+    svg = spacetime_svg(show)
+    assert svg.startswith("<svg")
+    assert "update that is repeated" in svg
+
+
+def test_every_operation_is_told_in_words() -> None:
+    reading = repertoire_of(REVISION).reading
+    untold = {"tick", "wait", "look", "step_clock"}  # of any protocol
+    for name, kind in ops.OPERATIONS.items():
+        if name in untold:
+            continue
+        fields = {"who": "alice", "to": "bob", "peer": "xavier", "label": "m1"}
+        operation = kind(**{key: value for key, value in fields.items() if key in kind.__dataclass_fields__})
+        assert reading.done(operation, [], None) or reading.note(operation), name  # type: ignore[arg-type]
+
+
+def test_what_is_counted_is_known_and_arises() -> None:
+    order = Order(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
+    company = order.company()
+    company.start()
+    seen: dict[str, int] = {}
+    for index in range(60):
+        for what, count in play_one(order, company, index).assessment.situations.items():
+            seen[what] = seen.get(what, 0) + bool(count)
+    company.kill()
+    assert set(SITUATIONS) >= {what for what, count in seen.items() if count}
+    assert {what for what in SITUATIONS if not seen.get(what)} == set()
+
+
+def test_nothing_arises_where_nothing_happens() -> None:
+    show = shown(members=(Member("alice"),))
+    assert not any(situations(show, []).values())
+
+
+@pytest.mark.parametrize(("fault", "what"), [("forgets-the-deleted", "G-C03"), ("smallest-time-wins", "G-C02")])
+def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tmp_path: Path) -> None:
+    order = order_for(fault)
+    company = order.company()
+    company.start()
+    scope = order.scope.only(what)
+    index, finding = next(
+        (index, found[0])
+        for index in range(100)
+        if (found := play_one(order, company, index, scope).assessment.findings)
+    )
+    small = counterexample(order, company, order.schedule(index), finding, 400)
+    assert isinstance(small, Counterexample)
+    assert len(small.schedule.operations) <= 14
+    assert small.finding.requirement == what
+    files = save(small, tmp_path, svg_of(small), plain_story(small))
+    again = load(files["schedule"])
+    assert again.operations == small.schedule.operations
+    assert dict(again.notes)["revision"] == REVISION
+    found = assess(company.play(again), scope).findings
+    assert [each.requirement for each in found[:1]] == [what]
+    company.kill()
+
+
+def test_what_only_this_protocol_has_gets_simpler() -> None:
+    schedule = Schedule((Member("alice"), Member("bob")))
+    assert [op.times for op in simpler(Put("alice", "m1", times=5), schedule)] == [1, 2, 4]  # type: ignore[attr-defined]
+    assert [op.peer for op in simpler(Say("zoe", "bob"), schedule)] == ["xavier"]  # type: ignore[attr-defined]
+    assert [op.peer for op in simpler(Say("Wanda", "bob", True), schedule)] == ["mallory"]  # type: ignore[attr-defined]
+    assert list(simpler(Say("xavier", "bob"), schedule)) == []
+    (say,) = simpler(Say("xavier", "bob", clock_members=900), schedule)
+    assert isinstance(say, Say)
+    assert say.clock_members == 1
+
+
+@pytest.mark.parametrize("name", ["sha1-signatures", "pss-signatures"])
+def test_who_stands_in_signs_as_the_implementation_does(name: str) -> None:
+    variant = VARIANTS[name]
+    options = TesteeOptions("1", variant.configure(Config()), variant.peer_class)
+    session = open_session(lambda: LocalLink(Testee(options).handle), Limits(), REVISION)
+    theirs = open_session(lambda: stand_in(session.declaration), Limits(), REVISION).declaration
+    assert theirs.profile("signature") == session.declaration.profile("signature") != "rsa-pkcs1-sha256"

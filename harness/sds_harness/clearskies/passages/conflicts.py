@@ -1,0 +1,137 @@
+"""Passages about conflicts: changes of one record, or of one key, that know nothing of each other."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick
+from ..operations import Hold, Release
+from ..writer import Writer
+from .registry import passage, two_writers
+
+
+def apart(writer: Writer, one: str, other: str) -> bool:
+    """What one sends does not get to the other from now on; True if links are only held."""
+    if writer.chance(40):
+        writer.add(Hold())
+        return True
+    writer.isolate(one)
+    if writer.chance(30):
+        writer.isolate(other)
+    return False
+
+
+def together(writer: Writer, one: str, other: str, *, held: bool) -> None:
+    """They hear of each other again."""
+    if held:
+        writer.add(Release())
+    writer.link(one, other)
+    if writer.chance(50):
+        writer.connect_all()
+
+
+@passage(10, fits=two_writers)
+def concurrent_edits(writer: Writer) -> None:
+    """Two, or three, change one record without having heard of each other."""
+    writer.connect_all()
+    one, other = writer.two_writers()
+    key = writer.new_key()
+    writer.put(one, key)
+    held = apart(writer, one, other)
+    writer.change(one, key)
+    writer.change(other, key)
+    if writer.chance(40):
+        writer.put(writer.writer(), key)
+    if writer.chance(30):
+        writer.change(one, key)
+    together(writer, one, other, held=held)
+    if writer.chance(40):
+        writer.change(writer.writer(), key)
+
+
+@passage(8, fits=two_writers)
+def one_key_twice(writer: Writer) -> None:
+    """Two make a record with the same key, and do not know it."""
+    one, other = writer.two_writers()
+    held = apart(writer, one, other)
+    key = writer.new_key()
+    writer.put(one, key)
+    writer.put(other, key)
+    if writer.chance(30):
+        writer.change(pick(writer.choices, (one, other)), key)
+    together(writer, one, other, held=held)
+    if writer.chance(40):
+        writer.change(writer.writer(), key)
+
+
+@passage(8, fits=two_writers)
+def renamed_onto_each_other(writer: Writer) -> None:
+    """Two records get each other's keys, or both a third one, by two who do not know it."""
+    writer.connect_all()
+    one, other = writer.two_writers()
+    first, second = writer.new_key(), writer.key()
+    writer.put(one, first)
+    writer.put(one, second)
+    held = apart(writer, one, other)
+    third = writer.new_key()
+    swap = writer.chance(50)
+    writer.rename(one, first, second if swap else third)
+    writer.rename(other, second, first if swap else third)
+    together(writer, one, other, held=held)
+
+
+@passage(8, fits=two_writers)
+def deleted_and_edited(writer: Writer) -> None:
+    """One deletes what the other edits or renames, one of them later than the other."""
+    writer.connect_all()
+    one, other = writer.two_writers()
+    key = writer.new_key()
+    writer.put(one, key)
+    held = apart(writer, one, other)
+    if writer.chance(50):
+        writer.delete(one, key)
+    if writer.chance(70):
+        writer.put(other, key)
+    else:
+        writer.rename(other, key, writer.new_key())
+    if writer.chance(60):
+        writer.delete(one, key)
+    together(writer, one, other, held=held)
+
+
+@passage(7, fits=two_writers)
+def renamed_and_edited(writer: Writer) -> None:
+    """One changes the key of a record, the other its value."""
+    writer.connect_all()
+    one, other = writer.two_writers()
+    key, new_key = writer.new_key(), writer.key()
+    writer.put(one, key)
+    held = apart(writer, one, other)
+    if writer.chance(50):
+        writer.rename(one, key, new_key)
+        writer.put(other, key)
+    else:
+        writer.put(other, key)
+        writer.rename(one, key, new_key)
+    together(writer, one, other, held=held)
+    if writer.chance(50):
+        writer.put(one, new_key)
+
+
+@passage(6, fits=lambda writer: len(writer.writers) > 2)
+def three_ways(writer: Writer) -> None:
+    """Of a record there are three versions or more in three places, which meet in some order."""
+    writer.connect_all()
+    one, other = writer.two_writers()
+    third = writer.writer(one, other)
+    key = writer.new_key()
+    writer.put(one, key)
+    for who in (one, other, third):
+        writer.isolate(who)
+    for who in (one, other, third):
+        for _ in writer.times(1, 2):
+            writer.put(who, key)
+    writer.link(one, other)
+    if writer.chance(50):
+        writer.put(pick(writer.choices, (one, other)), key)
+    writer.link(third, pick(writer.choices, (one, other)))
+    if writer.chance(30):
+        writer.link(one, third)

@@ -1,0 +1,159 @@
+"""Passages about links: they come, go, are slow, and break in the middle of a message."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick, some
+from ..operations import Hold, Link, Release, Unlink, Wait
+from ..writer import Writer
+from .registry import a_reader, passage
+
+
+@passage(8)
+def partition(writer: Writer) -> None:
+    """The club falls into two halves, both go on, and they find together again."""
+    writer.connect_all()
+    half = writer.choices.integer(1, max(1, len(writer.here) - 1))
+    left, right = writer.here[:half], writer.here[half:]
+    for one, other in list(writer.links):
+        if (one in left) is not (other in left):
+            writer.unlink(one, other)
+    key = writer.key()
+    for _ in writer.times(2, 4):
+        who = writer.writer()
+        writer.change(who, key if writer.chance(50) else writer.key())
+    if right:
+        writer.link(pick(writer.choices, left), pick(writer.choices, right))
+        if writer.chance(30):
+            writer.link(pick(writer.choices, left), pick(writer.choices, right))
+
+
+@passage(6)
+def changing_links(writer: Writer) -> None:
+    """Links come and go while somebody writes."""
+    for _ in writer.times(2, 5):
+        one = writer.someone()
+        other = writer.someone(one)
+        if writer.chance(60):
+            writer.link(one, other)
+        else:
+            writer.unlink(one, other)
+        writer.put(writer.writer())
+
+
+@passage(8)
+def slow_links(writer: Writer) -> None:
+    """Some links are slow: what went by another way is there first."""
+    writer.connect_all()
+    slow = some(writer.choices, writer.links, 60)
+    writer.add(*(Hold(*pair) for pair in slow))
+    key = writer.key()
+    for _ in writer.times(2, 4):
+        writer.change(writer.writer(), key if writer.chance(60) else writer.key())
+    for pair in reversed(slow) if writer.chance(50) else slow:
+        writer.perhaps(80, Release(*pair))
+    if writer.chance(40):
+        writer.put(writer.writer())
+    writer.add(Release())
+
+
+@passage(6)
+def cut_in_a_message(writer: Writer) -> None:
+    """A link breaks in the middle of what is under way on it, and is there again."""
+    who = writer.writer()
+    other = writer.neighbour(who)
+    writer.add(Hold(who, other))
+    for _ in writer.times(1, 4):
+        writer.put(who)
+    writer.add(Release(who, other, pick(writer.choices, (1, 5, 100, 300, 500, 700, 900))))
+    writer.unlink(who, other)
+    if writer.chance(50):
+        writer.put(writer.writer())
+    writer.link(who, other)
+
+
+@passage(7)
+def cut_in_an_answer(writer: Writer) -> None:
+    """Who was away gets the beginning of an answer; then the link breaks, and the rest has to come on another."""
+    away = writer.someone()
+    writer.isolate(away)
+    server = writer.someone(away)
+    who = server if server in writer.writers else writer.writer(away)
+    for _ in writer.times(1, 3):
+        writer.put(who, times=pick(writer.choices, (1, 2, 4)))
+    if who != server:
+        writer.link(who, server)
+    writer.link(away, server, held=True)
+    writer.add(Release(away, server, 1 << 20))
+    writer.add(Release(server, away, pick(writer.choices, (200, 400, 650, 800, 1_100, 1_500))))
+    writer.unlink(away, server)
+    if writer.chance(40):
+        writer.put(who)
+    writer.link(away, writer.someone(away) if writer.chance(30) else server)
+
+
+@passage(5)
+def changes_during_an_answer(writer: Writer) -> None:
+    """Somebody connects, and is still being answered when more is written."""
+    who = writer.writer()
+    other = writer.someone(who)
+    writer.unlink(who, other)
+    for _ in writer.times(1, 3):
+        writer.put(who)
+    writer.link(other, who, held=True)
+    writer.put(who)
+    writer.add(Release(other, who, 1 << 20))
+    writer.put(who)
+    writer.add(Release(other, who))
+    writer.put(who)
+
+
+@passage(4)
+def second_link(writer: Writer) -> None:
+    """Two have another link besides; then there is one again, or none and a new one."""
+    who = writer.writer()
+    other = writer.neighbour(who)
+    writer.add(Link(who, other, second=True))
+    writer.put(who)
+    if writer.chance(50):
+        writer.put(other if other in writer.writers else who)
+    writer.add(Unlink(who, other), Link(who, other), Wait(1_000))
+    writer.put(who)
+
+
+@passage(8, fits=a_reader)
+def through_readers(writer: Writer) -> None:
+    """What somebody wrote gets to others through those alone who may only read, once the writer is gone."""
+    who, reader = writer.writer(), pick(writer.choices, writer.readers)
+    writer.isolate(reader)
+    writer.link(who, reader)
+    for _ in writer.times(1, 3):
+        writer.change(who, writer.key())
+    if writer.chance(40):
+        other = writer.writer(who)
+        writer.link(other, who)
+        writer.change(other, writer.key())
+    writer.isolate(reader)
+    for name in writer.others_than(reader, who):
+        if writer.chance(70):
+            writer.link(reader, name)
+    if writer.chance(50):
+        writer.put(writer.writer(who))
+
+
+@passage(6, fits=lambda writer: len(writer.readers) > 1)
+def readers_among_themselves(writer: Writer) -> None:
+    """Those who may only read have heard different things, and are alone with each other."""
+    for reader in list(writer.readers):
+        writer.isolate(reader)
+    key = writer.key()
+    who, another = writer.two_writers()
+    writer.put(who, key)
+    writer.link(who, writer.readers[0])
+    writer.link(another, writer.readers[1])
+    if writer.chance(50):
+        writer.put(another, key)
+    writer.change(who, key)
+    for reader in list(writer.readers):
+        writer.isolate(reader)
+    for one, other in zip(writer.readers, writer.readers[1:], strict=False):
+        writer.link(one, other)

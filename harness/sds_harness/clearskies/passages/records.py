@@ -1,0 +1,170 @@
+"""Passages about records: many of them, of any value, edited, renamed, deleted and made again."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick
+from ..operations import Hold, Look, Put, Read, Release, StepClock
+from ..writer import KEYS, Writer
+from .registry import a_reader, passage
+
+VALUES = (
+    "null",
+    "0",
+    "-0.0",
+    "12345.678e-3",
+    '""',
+    '"\\u0000\\ud83e\\udd8a"',
+    "[]",
+    "{}",
+    '{"b": 1, "a": [true, false, null, {"": 0}]}',
+    '{"camera": "NIKON", "taken": "2014"}',
+    "[[[[[[[[1]]]]]]]]",
+    "false",
+)
+NO_VALUES = ("", "{", "NaN", "[1,]", "'a'", "01")
+"""What is no JSON."""
+STEPS_MS = (3_600_000, -3_600_000, 1_000, -1_000, 60_000, -60_000)
+
+
+@passage(10)
+def chatter(writer: Writer) -> None:
+    """Some write, and all are to hear of it."""
+    for _ in writer.times(1, 4):
+        writer.put(writer.writer())
+
+
+@passage(8)
+def by_turns(writer: Writer) -> None:
+    """One record is changed by one after the other."""
+    writer.connect_all()
+    key = writer.key()
+    for _ in writer.times(2, 5):
+        writer.change(writer.writer(), key)
+
+
+@passage(6)
+def any_values(writer: Writer) -> None:
+    """Values of every kind under keys of every kind, and now and then what is none."""
+    for _ in writer.times(2, 4):
+        text = pick(writer.choices, NO_VALUES) if writer.chance(15) else pick(writer.choices, VALUES)
+        writer.put(writer.writer(), pick(writer.choices, KEYS), text or " ")
+    writer.perhaps(40, Look())
+
+
+@passage(5)
+def long_values(writer: Writer) -> None:
+    """A value that is longer than a packet, and one that is longer than a page."""
+    size = pick(writer.choices, (1_500, 9_000, 70_000))
+    writer.put(writer.writer(), text=f'"{"x" * size}"')
+
+
+@passage(6)
+def many_records(writer: Writer) -> None:
+    """There are many records when somebody comes who has none of them."""
+    newcomer = writer.someone()
+    writer.isolate(newcomer)
+    who = writer.writer(newcomer)
+    for _ in writer.times(1, 2):
+        writer.put(who, times=pick(writer.choices, (5, 3, 12)))
+        who = writer.writer(newcomer)
+    writer.link(newcomer, writer.someone(newcomer))
+
+
+@passage(8)
+def renames(writer: Writer) -> None:
+    """Records get other keys, also such as others have, and what had these."""
+    who = writer.writer()
+    one, other = writer.new_key(), writer.key()
+    writer.put(who, one)
+    if writer.chance(60):
+        writer.put(writer.writer(), other)
+    writer.rename(writer.writer(), one, other)
+    for _ in writer.times(0, 2):
+        writer.change(writer.writer(), other if writer.chance(60) else one)
+
+
+@passage(8)
+def the_ghost(writer: Writer) -> None:
+    """The seven steps: a record is deleted while one is away who has it, and comes back to those who deleted it."""
+    writer.connect_all()
+    a, c = writer.writer(), writer.someone()
+    if a == c:
+        c = writer.someone(a)
+    key = writer.new_key()
+    writer.put(a, key)
+    writer.isolate(c)
+    writer.connect_others(c)
+    writer.delete(a, key)
+    if writer.chance(70):
+        writer.isolate(a)
+    b = writer.someone(a, c)
+    writer.link(c, b)
+    writer.perhaps(30, Read(b))
+    writer.link(a, b)
+
+
+@passage(6)
+def the_ghost_is_slow(writer: Writer) -> None:
+    """By a slow link comes a record of which by another way is known already that it is deleted."""
+    writer.connect_all()
+    a = writer.writer()
+    b = writer.neighbour(a)
+    c = writer.someone(a, b)
+    writer.link(b, c)
+    writer.link(a, c)
+    key = writer.new_key()
+    writer.add(Hold(a, c))
+    writer.put(a, key)
+    writer.delete(a if writer.chance(70) or b not in writer.writers else b, key)
+    writer.add(Release(a, c))
+
+
+@passage(4, fits=a_reader)
+def readers_try(writer: Writer) -> None:
+    """The applications of those who may only read want to write all the same."""
+    reader = pick(writer.choices, writer.readers)
+    key = writer.key()
+    writer.put(writer.writer(), key)
+    for _ in writer.times(1, 2):
+        writer.change(reader, key if writer.chance(60) else writer.new_key())
+    writer.put(writer.writer(), key)
+
+
+@passage(6)
+def made_again(writer: Writer) -> None:
+    """The key of a deleted record is used again, by whoever knows of that and by who does not."""
+    key = writer.new_key()
+    one, other = writer.two_writers()
+    writer.put(one, key)
+    if writer.chance(60):
+        writer.link(one, other)
+    if writer.chance(40):
+        writer.unlink(one, other)
+    writer.delete(one, key)
+    writer.put(other, key)
+    if writer.chance(50):
+        writer.change(one, key)
+
+
+@passage(8)
+def clocks_are_set(writer: Writer) -> None:
+    """A clock goes wrong between two changes of one record."""
+    writer.connect_all()
+    key = writer.key()
+    who = writer.writer()
+    writer.put(who, key)
+    other = writer.writer() if writer.chance(60) else who
+    writer.add(StepClock(other, pick(writer.choices, STEPS_MS)))
+    for _ in writer.times(1, 3):
+        writer.change(writer.writer() if writer.chance(40) else other, key)
+
+
+@passage(4)
+def at_once(writer: Writer) -> None:
+    """Several changes within one millisecond."""
+    who = writer.writer()
+    for _ in writer.times(2, 5):
+        label, key = writer.label(), writer.key()
+        writer.add(Put(who, label, key))
+        if writer.chance(30):
+            who = writer.writer()

@@ -1,0 +1,81 @@
+"""Passages about peers that end and come again, with what they knew or without it."""
+
+from __future__ import annotations
+
+from ..operations import Read
+from ..writer import Writer
+from .registry import a_reader, passage
+
+
+@passage(8)
+def restart(writer: Writer) -> None:
+    """One ends, the others go on, and it is there again, mostly with its store."""
+    who = writer.someone()
+    near = writer.linked_to(who)
+    if who in writer.writers:
+        writer.put(who)
+    writer.close(who)
+    for _ in writer.times(0, 3):
+        writer.change(writer.writer(who), writer.key())
+    writer.reopen(who, forget=writer.chance(15))
+    writer.perhaps(25, Read(who))
+    if near and near[0] in writer.here:
+        writer.link(who, near[0])
+    else:
+        writer.link(who, writer.someone(who))
+    if writer.chance(60) and who in writer.writers:
+        writer.put(who)
+
+
+@passage(5)
+def all_restart(writer: Writer) -> None:
+    """Everybody ends but one, and they come again one after the other."""
+    writer.put(writer.writer())
+    for name in list(writer.here):
+        if writer.chance(70):
+            writer.close(name)
+    writer.put(writer.writer())
+    for name in list(writer.closed):
+        writer.reopen(name)
+        writer.link(name, writer.someone(name))
+
+
+@passage(5, fits=a_reader)
+def reader_restarts(writer: Writer) -> None:
+    """One that may only read has the signed originals still when it comes again, and repeats them."""
+    reader = writer.readers[0]
+    who = writer.writer()
+    writer.link(who, reader)
+    for _ in writer.times(1, 3):
+        writer.put(who)
+    writer.close(reader)
+    writer.reopen(reader)
+    for name in writer.others_than(reader, who):
+        if writer.chance(60):
+            writer.link(reader, name)
+
+
+@passage(4)
+def forgotten(writer: Writer) -> None:
+    """One comes again that has lost everything, and gets it from the others before it writes."""
+    who = writer.someone()
+    writer.connect_all()
+    writer.put(who if who in writer.writers else writer.writer())
+    writer.close(who)
+    writer.reopen(who, forget=True)
+    writer.link(who, writer.someone(who))
+    writer.connect_all()
+    if who in writer.writers:
+        writer.put(who)
+
+
+@passage(5)
+def written_alone(writer: Writer) -> None:
+    """One writes while it has no links, ends, and comes again before anybody has heard of it."""
+    who = writer.writer()
+    writer.isolate(who)
+    for _ in writer.times(1, 3):
+        writer.change(who, writer.key())
+    writer.close(who)
+    writer.reopen(who)
+    writer.link(who, writer.someone(who))

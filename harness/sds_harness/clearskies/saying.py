@@ -1,0 +1,118 @@
+"""What scripted peers of a schedule say: updates that somebody could send, and some that nobody should."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from clearskies_reference import AccessLevel
+
+from .clubs import READ_ONLY, READ_WRITE, record_id
+from .frames import Frame
+from .operations import Say
+from .peer import ScriptedPeer
+from .streams import Message
+
+DEPTH = 20_000
+"""Levels of nesting of a body that is too deep for anybody who reads it by recursion."""
+LATEST_MS = 253_402_300_799_000
+"""The last second of the year 9999, which has four digits."""
+LARGE_BYTES = 15_000_000
+"""A string of so many bytes leaves room for the rest of the largest body that is allowed."""
+
+
+def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | None, poses_as: str) -> Frame:
+    """The message of a Say: ``after`` is the update that it follows, ``poses_as`` the ID of the writer that it has."""
+    own = peer.peer_id
+    fields: dict[str, Any] = {}
+    if op.after and after is None:
+        fields["uuid"] = record_id(f"of {op.after}, which was never sent")
+    if after is not None and op.concurrent:
+        fields["uuid"] = after.body.members.get("uuid")
+        after = None
+    frame = peer.update(
+        op.key,
+        op.content or f"value {op.label} of {op.peer}",
+        after=after,
+        at_ms=min(max(0, peer.stage.now_ms + op.at_ms), LATEST_MS),
+        deleted=op.deleted,
+        **fields,
+    )
+    members = json.loads(frame.body)
+    members["update_time"] = _with_digits(members["update_time"], op.digits)
+    clock = members["vector_clock"]
+    if op.clock_number:
+        clock[own] = op.clock_number
+    clock |= {record_id(f"stranger {number}"): 1 for number in range(op.clock_members)}
+    if op.poses_as:
+        members["last_updated_by"] = poses_as
+        clock[poses_as] = clock.get(poses_as, 0) + 1
+    if op.revision:
+        members["last_updated_rev"] = op.revision
+    frame = peer.frame(members)
+    if op.odd:
+        frame = Frame(_ODD[op.odd](members))
+    return signed(frame, op.signature, peer, listener)
+
+
+def _with_digits(time: str, digits: int) -> str:
+    """A time with three digits after the point, with so many: what is left out is earlier."""
+    second, _, rest = time.removesuffix("Z").partition(".")
+    return f"{second}.{rest:0<9}"[: len(second) + (digits + 1 if digits else 0)] + "Z"
+
+
+def signed(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) -> Frame:
+    """The message with the signature that is asked for, one of ``SIGNATURES``."""
+    match how:
+        case "none":
+            return frame
+        case "forged":
+            return peer.sign(frame, READ_WRITE).forged()
+        case "flipped":
+            return peer.sign(frame, READ_WRITE).flipped()
+        case "read-only":
+            return peer.sign(frame, READ_ONLY)
+        case _:
+            # A read-only peer has no key with which it could sign for those who write.
+            return frame if peer.level is READ_ONLY else peer.suited(frame, listener)
+
+
+def replayed(message: Message, *, flipped: bool) -> Frame:
+    """A message once more, just as it was, or with one bit of its body flipped."""
+    frame = Frame(message.body.raw, message.signature)
+    return frame.flipped(len(frame.body) // 2) if flipped else frame
+
+
+def _text(members: dict[str, Any]) -> bytes:
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _with(**fields: Any) -> Callable[[dict[str, Any]], bytes]:
+    return lambda members: _text(members | fields)
+
+
+def _without(name: str) -> Callable[[dict[str, Any]], bytes]:
+    return lambda members: _text({key: value for key, value in members.items() if key != name})
+
+
+def _value(text: bytes) -> Callable[[dict[str, Any]], bytes]:
+    """With a value that is written so."""
+    return lambda members: _text(members | {"value": 0}).replace(b'"value":0', b'"value":' + text, 1)
+
+
+_ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    "nan": _value(b"NaN"),
+    "deep": _value(b"[" * DEPTH + b"]" * DEPTH),
+    "twice": lambda members: _text(members).replace(b'"key":', b'"key":"another","key":', 1),
+    "surrogate": _value(b'"\\ud800"'),
+    "fraction": lambda members: _text(members | {"last_updated_rev": members["last_updated_rev"] + 0.5}),
+    "list": lambda members: b"[" + _text(members) + b"]",
+    "no-clock": _without("vector_clock"),
+    "no-uuid": _without("uuid"),
+    "no-time": _with(update_time="yesterday"),
+    "negative": _with(last_updated_rev=-1),
+    "not-deleted": _with(deleted=False),
+    "large": _value(b'"' + b"x" * LARGE_BYTES + b'"'),
+}
+"""By one of ``ODDITIES``: the body with it."""

@@ -1,0 +1,34 @@
+"""Hypothesis strategies for schedules of ClearSkies: for tests of your own, in which Hypothesis generates and shrinks.
+
+    from hypothesis import given
+    from sds_harness.clearskies.strategies import schedules
+
+    @given(schedules(fewest=3, most=4))
+    def test_my_implementation(schedule):
+        ...
+
+They draw from the same grammar as the command line does. Needs the extra ``hypothesis``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from ..schedules.drawn import DrawnChoices
+from .generator import Grammar, draw_schedule
+from .operations import Schedule
+
+
+def schedules(
+    fewest: int = 3, most: int = 8, *, scripted: bool = True, passages: Sequence[str] = (), longest: int = 4
+) -> st.SearchStrategy[Schedule]:
+    """Whole schedules of ``fewest`` to ``most`` participants; see Grammar for the rest. Raises ValueError."""
+    return grammatical(Grammar(fewest, most, scripted, tuple(passages), longest))
+
+
+@st.composite
+def grammatical(draw: st.DrawFn, grammar: Grammar) -> Schedule:
+    """Schedules of a grammar."""
+    return draw_schedule(DrawnChoices(draw), grammar)

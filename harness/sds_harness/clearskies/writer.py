@@ -1,0 +1,257 @@
+"""What passages write with: the operations so far, who is there, who is linked to whom, and which records there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..schedules.choices import Choices, chance, pick, some
+from .operations import (
+    Close,
+    Delete,
+    Link,
+    Member,
+    Operation,
+    Put,
+    Rename,
+    Reopen,
+    Say,
+    Tick,
+    Unlink,
+    Wait,
+)
+
+PEERS = ("xavier", "Yvonne", "zoe", "🦊", "e\u0301mile")
+"""Scripted peers."""
+LURKERS = ("mallory", "Wanda")
+"""Scripted peers that may only read."""
+KEYS = ("k", "photo-1234", "k2", "a/b", "", "ключ", "K", "e\u0301", "é", "\u2028 ", "🦊")
+SHORT_MS = (7, 1, 40, 1_000, 61_000)
+
+
+class Writer:
+    """A schedule in the making."""
+
+    def __init__(self, choices: Choices, members: Sequence[Member]) -> None:
+        self.choices = choices
+        self.members = {member.name: member for member in members}
+        self.operations: list[Operation] = []
+        self.here = [member.name for member in members]
+        """Participants that are there."""
+        self.closed: list[str] = []
+        self.links: list[tuple[str, str]] = []
+        """Between whom there is one."""
+        self.keys: list[str] = []
+        """Those that somebody has written to, oldest first."""
+        self.labels: list[str] = []
+        """Of changes, oldest first."""
+
+    # ---- choosing --------------------------------------------------------------------------------------------------
+
+    def chance(self, percent: int) -> bool:
+        return chance(self.choices, percent)
+
+    def times(self, least: int, most: int) -> range:
+        return range(self.choices.integer(least, most))
+
+    def someone(self, *but: str) -> str:
+        """A participant that is there, another one than ``but`` if there is one."""
+        return pick(self.choices, [name for name in self.here if name not in but] or self.here)
+
+    @property
+    def writers(self) -> list[str]:
+        """Those that are there and may write; there is always one."""
+        return [name for name in self.here if not self.members[name].read_only]
+
+    @property
+    def readers(self) -> list[str]:
+        """Those that are there and may only read."""
+        return [name for name in self.here if self.members[name].read_only]
+
+    def writer(self, *but: str) -> str:
+        """One that may write, another one than ``but`` if there is one."""
+        return pick(self.choices, [name for name in self.writers if name not in but] or self.writers)
+
+    def two_writers(self) -> tuple[str, str]:
+        """Two that may write, different ones if there are."""
+        one = self.writer()
+        return one, self.writer(one)
+
+    def key(self) -> str:
+        """A key that is in use, or a new one."""
+        return pick(self.choices, self.keys[-4:]) if self.keys and self.chance(60) else self.new_key()
+
+    def new_key(self) -> str:
+        """A key that nobody has written to, as long as there is one."""
+        return pick(self.choices, [key for key in KEYS if key not in self.keys][:4] or KEYS)
+
+    def recent(self, count: int = 4) -> list[str]:
+        """Labels of the last changes."""
+        return self.labels[-count:]
+
+    def linked_to(self, who: str) -> list[str]:
+        """Those that are linked to one."""
+        return [other for pair in self.links if who in pair for other in pair if other != who]
+
+    def neighbour(self, who: str) -> str:
+        """One that is linked to somebody, linked now if there is none."""
+        near = self.linked_to(who)
+        if near:
+            return pick(self.choices, near)
+        other = self.someone(who)
+        self.link(who, other)
+        return other
+
+    # ---- writing ---------------------------------------------------------------------------------------------------
+
+    def add(self, *operations: Operation) -> None:
+        self.operations += operations
+
+    def perhaps(self, percent: int, *operations: Operation) -> None:
+        """Add them, or not."""
+        if self.chance(percent):
+            self.add(*operations)
+
+    def pause(self) -> None:
+        """Mostly some time passes: what is changed within one millisecond has one update_time."""
+        if not self.chance(6):
+            self.add(Wait(pick(self.choices, SHORT_MS)))
+        # Some send when they are ticked.
+        self.perhaps(12, Tick())
+
+    def label(self) -> str:
+        label = f"m{len(self.labels) + 1}"
+        self.labels.append(label)
+        return label
+
+    def put(self, who: str, key: str | None = None, text: str = "", times: int = 1) -> str:
+        """A value under a key, by default any; the label."""
+        self.pause()
+        key = self.key() if key is None else key
+        self._used(key)
+        label = self.label()
+        self.add(Put(who, label, key, text, times))
+        return label
+
+    def rename(self, who: str, key: str, new_key: str) -> str:
+        self.pause()
+        self._used(new_key)
+        label = self.label()
+        self.add(Rename(who, label, key, new_key))
+        return label
+
+    def delete(self, who: str, key: str) -> str:
+        self.pause()
+        label = self.label()
+        self.add(Delete(who, label, key))
+        return label
+
+    def change(self, who: str, key: str) -> str:
+        """Something is done to what has a key."""
+        match self.choices.integer(0, 9):
+            case 7 | 8:
+                return self.delete(who, key)
+            case 9:
+                return self.rename(who, key, self.key())
+            case _:
+                return self.put(who, key)
+
+    def say(self, peer: str, to: str, **rest: object) -> str:
+        """A scripted peer says something; the label."""
+        self.pause()
+        label = self.label()
+        self.add(replace(Say(peer, to, label=label), **rest))  # type: ignore[arg-type]
+        return label
+
+    def link(self, one: str, other: str, *, held: bool = False) -> None:
+        """Two are linked, unless they are."""
+        if one != other and not self._are_linked(one, other):
+            self.links.append((one, other))
+            self.add(Link(one, other, held))
+
+    def unlink(self, one: str, other: str) -> None:
+        """The link between two breaks, if there is one."""
+        if self._are_linked(one, other):
+            self.links = [pair for pair in self.links if {*pair} != {one, other}]
+            self.add(Unlink(one, other))
+
+    def isolate(self, who: str) -> list[str]:
+        """All links of one break; who they were to."""
+        others = self.linked_to(who)
+        for other in others:
+            self.unlink(who, other)
+        return others
+
+    def close(self, who: str) -> None:
+        """One ends, unless nobody would be left who writes, or too few."""
+        if len(self.here) > 2 and self.writers != [who]:
+            self.here.remove(who)
+            self.closed.append(who)
+            self.links = [pair for pair in self.links if who not in pair]
+            self.add(Close(who))
+
+    def reopen(self, who: str, *, forget: bool = False) -> None:
+        """One that has ended is there again."""
+        if who in self.closed:
+            self.closed.remove(who)
+            self.here.append(who)
+            self.add(Reopen(who, forget))
+
+    # ---- graphs ----------------------------------------------------------------------------------------------------
+
+    def parts(self) -> list[list[str]]:
+        """Those that are there, by whom they reach over links."""
+        left, out = list(self.here), []
+        while left:
+            part = [left.pop(0)]
+            for who in part:
+                near = [name for name in left if name in self.linked_to(who)]
+                part += near
+                left = [name for name in left if name not in near]
+            out.append(part)
+        return out
+
+    def others_than(self, *but: str) -> list[str]:
+        """All that are there but some."""
+        return [name for name in self.here if name not in but]
+
+    def connect_others(self, *but: str) -> None:
+        """Links until all others reach each other without these."""
+        first, *others = self.others_than(*but) or [self.here[0]]
+        for name in others:
+            if not any(name in part and first in part for part in self.parts()):
+                self.link(first, name)
+
+    def connect_all(self) -> None:
+        """Links until everybody reaches everybody."""
+        first, *others = self.parts()
+        for part in others:
+            self.link(pick(self.choices, first), pick(self.choices, part))
+            first += part
+
+    def arrange(self, names: Sequence[str]) -> None:
+        """Links between some, in one of the usual shapes."""
+        names = list(names)
+        shape = pick(self.choices, ("line", "star", "ring", "mesh", "random", "none"))
+        for place, name in enumerate(names[1:], 1):
+            match shape:
+                case "line" | "ring":
+                    self.link(names[place - 1], name)
+                case "star":
+                    self.link(names[0], name)
+                case "mesh":
+                    for other in names[:place]:
+                        self.link(other, name)
+                case "random":
+                    for other in some(self.choices, names[:place], 50):
+                        self.link(other, name)
+        if shape == "ring" and len(names) > 2:
+            self.link(names[-1], names[0])
+
+    def _are_linked(self, one: str, other: str) -> bool:
+        return any({*pair} == {one, other} for pair in self.links)
+
+    def _used(self, key: str) -> None:
+        if key in self.keys:
+            self.keys.remove(key)
+        self.keys.append(key)

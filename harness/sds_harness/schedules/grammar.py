@@ -1,0 +1,18 @@
+"""What generated schedules of any protocol have in common: what participants are called, and how many there can be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
+ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ", "\uffee-last")
+
+
+def hold_to_bounds(fewest: int, most: int, longest: int, passages: Collection[str], known: Collection[str]) -> None:
+    """Raises ValueError for numbers of participants or passages that make no sense, or passages that nobody knows."""
+    if not 1 <= fewest <= most <= len(NAMES):
+        raise ValueError(f"participants are between 1 and {len(NAMES)}, not {fewest} to {most}")
+    if longest < 1:
+        raise ValueError(f"a schedule has at least one passage, not {longest}")
+    if unknown := set(passages) - set(known):
+        raise ValueError(f"there is no passage {min(unknown)!r}: there are {', '.join(known)}")

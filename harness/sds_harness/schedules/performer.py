@@ -1,0 +1,175 @@
+"""Performs a schedule, whatever carries what its participants say: operations in order, and virtual time.
+
+What is played is a function of the schedule and of the implementations, and of nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+from ..faults import TesteeFault
+from ..stage import ScheduleStopped
+from .operations import EVERYBODY, Calm, Look, Member, Operation, Schedule, StepClock, Tick, Wait
+from .performance import Performance, S, T, W
+
+MAX_STEPS = 50_000
+"""Of a performance, all participants together: it has to fit into memory."""
+QUIET_ROUNDS = 2
+"""In calm, where nobody lacks anything."""
+
+A = TypeVar("A")
+"""Drives a participant."""
+
+
+class Storm(Exception):
+    """There is no end of messages."""
+
+
+class TooLong(Exception):
+    """More was asked for than can be played; the message says of what."""
+
+
+class Performer(ABC, Generic[A, S, T, W]):
+    """One performance."""
+
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Any]) -> None:
+        """``stages`` says on which stage each of the members stands."""
+        self.schedule = schedule
+        self._stages = stages
+        self._distinct: list[Any] = list({id(stage): stage for stage in stages.values()}.values())
+        cast = {name: stages[name].trace for name in schedule.names}
+        self.performance: Performance[S, T, W] = Performance(schedule, [stage.trace for stage in self._distinct], cast)
+        self._epochs = {id(stage): stage.now_ms for stage in self._distinct}
+        self._elapsed = 0
+        self._clocks = {member.name: member.clock_ms for member in schedule.members}
+        self._actors: dict[str, A] = {}
+        self._operation = 0
+        self._packets_before = 0
+        self._does: dict[type[Operation], Callable[..., None]] = {
+            Tick: self._tick,
+            Wait: lambda op: self._pass(op.ms),
+            Look: self._look,
+            StepClock: self._step_clock,
+            Calm: self._calm,
+        }
+
+    # ---- what is its protocol's ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _open(self, member: Member) -> None:
+        """Open a participant on its stage."""
+
+    @abstractmethod
+    def _tick(self, op: Tick) -> None:
+        """The periodic work runs that is due."""
+
+    @abstractmethod
+    def _look(self, op: Look) -> None:
+        """Participants show their state."""
+
+    @abstractmethod
+    def _round(self, op: Calm) -> None:
+        """What everybody does in a calm round, once its period has passed."""
+
+    @abstractmethod
+    def _account(self) -> object:
+        """What changes when anything new happens."""
+
+    def _longest_ms(self) -> int:
+        """How long a message may be under way that somebody still lacks, 0 if nobody lacks any."""
+        return 0
+
+    @abstractmethod
+    def _heal(self) -> None:
+        """Nothing keeps anything from arriving any more."""
+
+    def _pass(self, milliseconds: int) -> None:
+        """Time passes."""
+        self._elapsed += milliseconds
+
+    # ---- all of it -------------------------------------------------------------------------------------------------
+
+    def play(self) -> Performance[S, T, W]:
+        """From the opening of the participants to their end."""
+        show = self.performance
+        try:
+            self._open_all()
+            for index, operation in enumerate(self.schedule.operations):
+                self._operation = index
+                self._packets_before = len(show.packets)
+                show.began[index] = self._elapsed
+                self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
+        except TesteeFault as fault:
+            self._broke(fault)
+        except Storm:
+            show.storm = True
+        except TooLong as why:
+            show.left_out[self._operation] = f"{why}, and the rest was not played"
+        for stage in self._distinct:
+            if stage.trace.breakdown is None:
+                try:
+                    stage.close()
+                except TesteeFault as fault:
+                    self._broke(fault)
+        # They hold the player, and it the performance: now whoever has that alone keeps it in memory.
+        self._does.clear()
+        return show
+
+    def _broke(self, fault: TesteeFault) -> None:
+        """Note the first breakdown, and with whom."""
+        show = self.performance
+        if show.breakdown is None:
+            show.breakdown = fault.breakdown
+            last = [trace.steps[-1] for trace in show.traces if trace.breakdown is not None and trace.steps]
+            show.broken = last[0].participant if last else ""
+
+    def _try(self, index: int, play: Callable[[], None]) -> None:
+        """An operation that cannot be had is left out; the rest is played all the same."""
+        try:
+            play()
+        except ScheduleStopped as stopped:
+            self.performance.left_out[index] = str(stopped)
+
+    # ---- participants ----------------------------------------------------------------------------------------------
+
+    def _member(self, name: str) -> Member:
+        return next(member for member in self.schedule.members if member.name == name)
+
+    def _open_all(self) -> None:
+        self._operation = -1
+        for member in self.schedule.members:
+            if not member.late:
+                self._try(-1, lambda: self._open(member))  # noqa: B023
+
+    def _step_clock(self, op: StepClock) -> None:
+        self._clocks[op.who] += op.ms
+
+    def _those(self, who: str) -> list[str]:
+        """The participants that are there, of those an operation means."""
+        return [name for name in self.schedule.names if name in self._actors and who in (EVERYBODY, name)]
+
+    def _at(self, who: str) -> Any:
+        """The stage of a participant, at that one's own time."""
+        stage = self._stages[who]
+        stage.now_ms = max(1, self._epochs[id(stage)] + self._elapsed + self._clocks[who])
+        return stage
+
+    def _calm(self, op: Calm) -> None:
+        self._heal()
+        show, quiet = self.performance, 0
+        show.settled = False
+        before = self._account()
+        for _ in range(op.rounds):
+            self._packets_before = len(show.packets)
+            self._pass(op.period_ms)
+            self._round(op)
+            show.calm_rounds += 1
+            account = self._account()
+            quiet = quiet + 1 if account == before else 0
+            before = account
+            # While somebody lacks a message, the longest time has to pass that it may take.
+            if quiet >= QUIET_ROUNDS - (-self._longest_ms() // op.period_ms):
+                show.settled = True
+                return

@@ -1,0 +1,140 @@
+"""Schedules of ClearSkies as files: every operation survives, classes and schema say the same, no file is trusted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, fields
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies import operations as ops
+from sds_harness.clearskies.notation import NOTATION
+from sds_harness.clearskies.operations import Member, Operation
+from sds_harness.schedules import Schedule, ScheduleFileError, dumps
+from sds_harness.schedules.files import to_json
+
+FULL: dict[str, Operation] = {
+    operation.op: operation
+    for operation in (
+        ops.Put("alice", "m1", "ключ", '{"a": 1}', 3),
+        ops.Rename("alice", "m1", "", "\u2028"),
+        ops.Delete("alice", "m1", "a/b"),
+        ops.Link("alice", "bob", held=True, second=True),
+        ops.Unlink("alice", "bob"),
+        ops.Hold("alice", "bob"),
+        ops.Release("alice", "bob", 17),
+        ops.Close("alice"),
+        ops.Reopen("alice", forget=True),
+        ops.Read("alice", read_only=True),
+        ops.Say(
+            *("xavier", "bob", True, "x1", "a", "text", True, "m1", True, -5, 9, "alice", 1 << 64, 10_000, 1 << 63),
+            "forged",
+            "nan",
+        ),
+        ops.Again("xavier", "bob", True, "m2", True),
+        ops.Ask("xavier", "bob", True, 1 << 63),
+        ops.Garble("xavier", "bob", True, "00ff"),
+        ops.Leave("xavier", "bob", True),
+        ops.Tick("bob"),
+        ops.Wait(1_000),
+        ops.Look("bob"),
+        ops.StepClock("bob", -5),
+        ops.Calm(rounds=3, period_ms=500),
+    )
+}
+"""Every operation, with no field at its default."""
+NOT_IN_FILES = {"tick": {"route"}, "calm": {"store"}}
+"""What only other protocols have."""
+
+
+def schedule(*operations: Operation, **changed: Any) -> Schedule:
+    return Schedule((Member("alice"), Member("bob", clock_ms=7, read_only=True, store=True)), operations, (), **changed)
+
+
+def row(*operations: dict[str, Any], **changed: Any) -> str:
+    """The text of a file with these operations."""
+    members = [{"name": name} for name in ("alice", "bob")]
+    return json.dumps(
+        {"version": 1, "seed": 0, "members": members, "channels": [], "operations": list(operations)} | changed
+    )
+
+
+def test_every_operation_is_here_and_no_field_of_it_has_its_default() -> None:
+    assert list(FULL) == list(ops.OPERATIONS)
+    for name, operation in FULL.items():
+        for field in fields(operation):
+            if field.name not in NOT_IN_FILES.get(name, ()):
+                assert getattr(operation, field.name) != field.default, (name, field.name)
+
+
+@pytest.mark.parametrize("operation", FULL.values(), ids=FULL)
+def test_an_operation_survives_with_all_its_fields_and_with_none(operation: Operation) -> None:
+    assert NOTATION.loads(dumps(schedule(operation))).operations == (operation,)
+    needed = {f.name: getattr(operation, f.name) for f in fields(operation) if f.default is MISSING}
+    plain = type(operation)(**needed)
+    (written,) = to_json(schedule(plain))["operations"]
+    assert set(written) == {"op", *needed}
+    assert NOTATION.loads(dumps(schedule(plain))) == schedule(plain)
+
+
+@pytest.mark.parametrize("name", [*ops.OPERATIONS, "member"])
+def test_class_and_schema_have_the_same_fields_and_need_the_same(name: str) -> None:
+    kinds: dict[str, type[Any]] = {"member": Member, **ops.OPERATIONS}
+    kind = kinds[name]
+    shape = NOTATION.schema["$defs"][name]
+    op = {"op"} if name != "member" else set()
+    known = {f.name: f.default for f in fields(kind) if f.name not in {"late", *NOT_IN_FILES.get(name, ())}}
+    assert {*shape["properties"]} == op | {*known}
+    assert {*shape["required"]} == op | {key for key, default in known.items() if default is MISSING}
+    assert shape["additionalProperties"] is False
+
+
+def test_the_schema_is_a_valid_one_and_knows_every_operation() -> None:
+    Draft202012Validator.check_schema(NOTATION.schema)
+    items = NOTATION.schema["properties"]["operations"]["items"]
+    assert items["properties"]["op"]["enum"] == list(ops.OPERATIONS)
+    assert [case["then"] for case in items["allOf"]] == [{"$ref": f"#/$defs/{name}"} for name in ops.OPERATIONS]
+    say = NOTATION.schema["$defs"]["say"]["properties"]
+    assert say["signature"]["enum"] == list(ops.SIGNATURES)
+    assert say["odd"]["enum"] == list(ops.ODDITIES)
+
+
+def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
+    asked = NOTATION.schema["properties"]["configuration"]["properties"]
+    assert {*asked} == {*pb.Configuration.DESCRIPTOR.fields_by_name}
+    assert asked["resolution"]["maximum"] == max(pb.Resolution.values())
+
+
+BAD: dict[str, tuple[str, str]] = {
+    "a channel": (row(channels=["c1"]), "channels: 1 of them, and there can be 0"),
+    "an operation of SDS": (row({"op": "send", "who": "alice", "label": "m"}), "operations[0].op: 'send' is not one"),
+    "nobody who is there": (row({"op": "put", "who": "zoe", "label": "m"}), "operations[0] (put): there is no part"),
+    "nobody to pose as": (
+        row({"op": "say", "peer": "x", "to": "bob", "poses_as": "zoe"}),
+        "operations[0] (say): there is no participant 'zoe'",
+    ),
+    "a peer who takes part": (row({"op": "ask", "peer": "alice", "to": "bob"}), "operations[0] (ask): the scripted"),
+    "a revision of 65 bits": (
+        row({"op": "say", "peer": "x", "to": "bob", "revision": 1 << 65}),
+        "operations[0].revision: 36893488147419103232 is greater than the maximum",
+    ),
+    "a clock of millions": (
+        row({"op": "say", "peer": "x", "to": "bob", "clock_members": 1_000_000}),
+        "operations[0].clock_members: 1000000 is greater than the maximum of 20000",
+    ),
+    "another oddity": (row({"op": "say", "peer": "x", "to": "bob", "odd": "huge"}), "operations[0].odd: 'huge' is"),
+    "too many writes": (
+        row(*[{"op": "put", "who": "alice", "label": "m", "times": 1_000}] * 7),
+        "operations: 7,000 messages to 1 participants are 7,000 arrivals",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BAD.values(), ids=BAD)
+def test_what_is_no_schedule_is_refused_with_what_and_where(text: str, said: str) -> None:
+    with pytest.raises(ScheduleFileError) as caught:
+        NOTATION.loads(text)
+    assert str(caught.value).startswith(said)

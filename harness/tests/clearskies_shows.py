@@ -1,0 +1,48 @@
+"""What tests of schedules of ClearSkies share: performances on the model, in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clearskies_stages import session_of
+from sds_harness.clearskies.operations import Member, Operation
+from sds_harness.clearskies.performance import Act, Performance
+from sds_harness.clearskies.player import play
+from sds_harness.clearskies.stage import Stage
+from sds_harness.schedules import Schedule
+
+TRIO = (Member("alice", store=True), Member("bob"), Member("carol", read_only=True))
+
+
+def shown(
+    *operations: Operation, members: tuple[Member, ...] = TRIO, testee: Any = None, **options: Any
+) -> Performance:
+    """What came of these operations where all participants are of one implementation."""
+    stage = Stage(session_of(testee, **options), "a schedule")
+    schedule = Schedule(members, operations, ())
+    return play(schedule, dict.fromkeys(schedule.names, stage))
+
+
+def commands(show: Performance, who: str = "") -> list[str]:
+    """What was done, by whom or by one participant, without the openings and receipts of requests."""
+    return [
+        act.step.command if who else f"{act.who} {act.step.command}"
+        for act in show.acts
+        if who in ("", act.who) and act.operation >= 0
+    ]
+
+
+def arrived(show: Performance, who: str) -> list[str]:
+    """The labels of what arrived at a participant, of what has one."""
+    return [act.packet.label for act in received(show, who) if act.packet is not None and act.packet.label]
+
+
+def received(show: Performance, who: str) -> list[Act]:
+    return [act for act in show.acts if act.who == who and act.step.command == "receive"]
+
+
+def values(show: Performance, who: str) -> dict[str, str]:
+    """What a participant showed last of what is not deleted: JSON text by key."""
+    states = [act.step.state for act in show.acts if act.who == who and act.step.state is not None]
+    assert states, f"{who} has shown nothing"
+    return {record.key: record.value for record in states[-1].records if not record.deleted}
