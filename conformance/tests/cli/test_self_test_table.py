@@ -11,9 +11,8 @@ import pytest
 from played import REPOSITORY
 from sds_conformance.cli.selftest import Proof, markdown
 from sds_conformance.judging.exercise import Acceptance, Kill
+from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds.register import CHECKS
-from sds_reference.mutants import MUTANTS
-from sds_reference.variants import VARIANTS
 from suite_terminal import typed, words
 
 TABLE = REPOSITORY / "conformance" / "SELFTEST.md"
@@ -49,8 +48,10 @@ def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
 def test_the_table_in_the_repository_has_a_row_for_each_mutant_and_variant() -> None:
     """Whether the verdicts are those of a run is what `sds-conformance selftest --check` says: see tox.ini."""
     rows = [line for line in TABLE.read_text("utf-8").splitlines() if line.startswith("| `")]
-    expected = [f"| `{m.name}` | {m.summary} | {m.requirement} |" for m in MUTANTS.values()]
-    expected += [f"| `{v.name}` | {v.summary} |" for v in VARIANTS.values()]
+    models = [protocol.model for protocol in protocols()]
+    mutants = [mutant for model in models for mutant in model.mutants.values()]
+    expected = [f"| `{m.name}` | {m.summary} | {m.requirement} |" for m in mutants]
+    expected += [f"| `{v.name}` | {v.summary} |" for model in models for v in model.variants.values()]
     missing = [begin for begin in expected if not any(row.startswith(begin) for row in rows)]
     assert missing == [], f"type `{AGAIN} {TABLE.relative_to(REPOSITORY)}`"
     assert len(rows) == len(expected), f"type `{AGAIN} {TABLE.relative_to(REPOSITORY)}`"

@@ -6,8 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
-
 from suite_terminal import too_wide, typed, words
 
 REVISION = ("--revision", "clearskies-database")
@@ -54,8 +52,7 @@ def test_a_requirement_and_a_position_are_explained() -> None:
     assert [row["id"] for row in rows][:3] == ["CA-1", "CA-2", "CA-3"]
 
 
-@pytest.mark.parametrize("name", ["never-asks", "starts-at-zero"])
-def test_a_mutant_of_two_protocols_is_examined_in_each(name: str) -> None:
-    kills = json.loads(typed("selftest", "--only", name, "--json").stdout)["mutants"]
-    assert len({kill["requirement"].partition("-")[0] for kill in kills}) == len(kills) == 2
+def test_a_mutant_of_two_protocols_is_examined_in_each() -> None:
+    kills = json.loads(typed("selftest", "--only", "never-asks", "--json").stdout)["mutants"]
+    assert {kill["requirement"] for kill in kills} == {"CSDB-29", "SDS-R-STATE-09"}
     assert all(kill["killed"] for kill in kills)
