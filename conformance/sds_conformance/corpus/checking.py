@@ -6,9 +6,8 @@ What comes to the driver is as long as the catalogue, however large the corpus i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +26,14 @@ from sds_harness.schedules import Performance, Schedule
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
 from ..exploration.judging import Scope, assess, judged_revision
-from ..judging.verdict import RANK, Finding, Verdict
 from .company import compare_twins
+from .tallying import ROWS, added_up, row_of, rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTED = "counted"
 """What was verified, beside what was judged."""
-_ROWS = "kind string, what string, schedules long, rank long, first long, told string"
 
 
 @dataclass(frozen=True)
@@ -52,12 +50,14 @@ class Checker:
         if self.everything:
             compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
             count = verify_shard(self.corpus, shard, self.hold_to_manifest, compare)
-            yield pa.RecordBatch.from_pylist([_row(COUNTED, what, getattr(count, what)) for what in ("steps", "rows")])
+            yield pa.RecordBatch.from_pylist(
+                [row_of(COUNTED, what, getattr(count, what)) for what in ("steps", "rows")]
+            )
         for stored in stored_in(self.corpus, shard):
             found.append(stored.schedule)
             tally.add(self.judge(shard, stored))
         hold_to_manifest(self.corpus, shard, found)
-        yield pa.RecordBatch.from_pylist(list(_rows(tally)))
+        yield pa.RecordBatch.from_pylist(list(rows_of(tally)))
 
     def judge(self, shard: int, stored: Stored) -> Played:
         """One stored schedule, as a campaign would have judged it."""
@@ -117,16 +117,10 @@ def check(
     tally, counted = Tally(declaration_in(corpus)), dict[str, int]()
     manifest = corpus.manifest
     with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
-        from pyspark.sql import functions as f
-
-        rows = over(spark, range(manifest.shards), Checker(corpus, scope, everything), _ROWS)
-        # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
-        worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
-        for row in rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect():
-            if row.kind == COUNTED:
-                counted[row.what] = row.schedules
-            else:
-                _take(tally, row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"])
+        rows = over(spark, range(manifest.shards), Checker(corpus, scope, everything), ROWS)
+        for kind, what, count in added_up(rows, tally):
+            if kind == COUNTED:
+                counted[what] = count
     hold_counts(corpus, counted)
     return tally
 
@@ -158,34 +152,3 @@ def declaration_in(corpus: Corpus) -> Declaration:
         profiles={name: text(corpus.kind.stored_name(name)) for name in empty.profiles},
         limits={name: value if type(value := told.get(name)) is int else None for name in empty.limits},
     )
-
-
-def _row(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
-    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
-
-
-def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
-    for kind in ("schedules", "steps"):
-        yield _row(kind, "", getattr(tally, kind))
-    for kind in ("exercised", "situations"):
-        for what, count in getattr(tally, kind).items():
-            yield _row(kind, what, count)
-    for what, finding in tally.found.items():
-        told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
-        yield _row("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], told)
-    for what, error in tally.errors.items():
-        yield _row("error", what, 1, told=error)
-
-
-def _take(tally: Tally, kind: str, what: str, schedules: int, first: int, told: str) -> None:
-    match kind:
-        case "schedules" | "steps":
-            setattr(tally, kind, schedules)
-        case "exercised" | "situations":
-            getattr(tally, kind)[what] = schedules
-        case "found":
-            data = json.loads(told)
-            tally.found[what] = Finding(**data | {"severity": Verdict(data["severity"])})
-            tally.found_in[what], tally.found_at[what] = schedules, first
-        case "error":
-            tally.errors[what] = told

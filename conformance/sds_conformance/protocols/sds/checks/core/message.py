@@ -111,7 +111,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
         yield judged(step, message.sender_id == own_id, expected, f"{message.sender_id!r}")
 
 
-@check("SDS-MSG-14")
+@check("SDS-MSG-14", together=True)
 def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     """IDs are non-empty and differ from all others, of the same and of other participants, for equal contents too."""
     if view.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
