@@ -35,7 +35,7 @@ TINY = {
     "corpora.py": ["--rows", "2000"],
     "corpora_rivals.py": ["--repeats", "0", "--memory", "512m"],
     "whole_commands.py": ["--only", "requirements", "--quick", "--rounds", "1"],
-    "small_worlds.py": ["--events", "1", "--only", "sync-does-not-increase", "--jobs", "1"],
+    "small_worlds.py": ["--events", "1", "--only", "sync-does-not-increase", "--alphabet", "send,sync", "--jobs", "1"],
     "repair_storms.py": ["--trials", "2", "--sizes", "1", "5"],
 }
 """By script: what makes a documented command line small."""

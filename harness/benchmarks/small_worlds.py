@@ -1,6 +1,6 @@
 """What it buys to play every schedule of a small world: how many mutants are dead after each bound, and at what price.
 
-    python harness/benchmarks/small_worlds.py [--events K] [--alphabet NAMES] [--only GLOB] [--jobs N] [--json]
+    python harness/benchmarks/small_worlds.py [--events K] [--alphabet NAMES[:K] ...] [--only GLOB] [--jobs N] [--json]
 
 Each mutant plays all schedules, the shortest first, until something is found against it; those of core SDS without
 SDS-R. Schedules and seconds are those of an implementation without a fault, in this process, alone.
@@ -11,56 +11,90 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import time
-from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 
-from sds_conformance.exploration.exhaustion import Exhaustion, Task, shares, worlds_of
+from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.casts import NotPlayed
+from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, Task, shares, worlds_of
 from sds_conformance.exploration.hunt import huntable, order_for
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.judging.garbage import rarely_collecting
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import default
+from sds_harness.schedules.worlds import Part
 from sds_harness.sds.alphabet import REPAIR
 
 REPAIRS = "SDS-R-"
 """How requirements of SDS-R begin."""
 
 
-def shortest(name: str, events: int, alphabet: tuple[str, ...]) -> int:
-    """The events of the shortest schedule that finds a mutant; 0 if none of at most so many does."""
+PLAIN = frozenset({"send", "sync", "ephemeral", "time", "arrive", "twice"})
+"""What participants do and the network does to them."""
+_COUNT = re.compile(r"-\d+$")
+_TIME = re.compile(r"-3[12]$|clock|second|hour|day|patience|early|period|timers|resen[dt]|give-up")
+
+
+@dataclass(frozen=True)
+class Death:
+    """The shortest schedule that finds a mutant."""
+
+    events: int
+    names: tuple[str, ...]
+    """Of its events."""
+
+    @property
+    def plain(self) -> bool:
+        """Does it take nobody but participants and the network?"""
+        return PLAIN.issuperset(self.names)
+
+
+def shortest(name: str, events: int, alphabet: tuple[Part, ...]) -> Death | None:
+    """The shortest schedule that finds a mutant, None if none of at most so many events does."""
     mutant = default().model.mutants[name]
     campaign = order_for(mutant)
-    wanted = alphabet if mutant.requirement.startswith(REPAIRS) else tuple(n for n in alphabet if n != REPAIR)
+    wanted = alphabet if mutant.requirement.startswith(REPAIRS) else tuple(part.without(REPAIR) for part in alphabet)
     order = Exhaustion(campaign.connect, revision=campaign.revision, told=campaign.told, alphabet=wanted)
-    company = order.company()
+    company = order.rehearsed()
     try:
         order = order.for_whom(company.start())
+        prober = Prober(order, company)
         for bound in range(1, events + 1):
-            for share in shares(order, company, [Task(bound, 0, frozenset())]):
+            for index, word in enumerate(order.world.words(bound)):
+                share = Share(Tally(company.declaration), bound)
+                prober.probe(word, index, share)
                 found = share.tally.found
                 if mutant.requirement in found or any(f.severity is not Verdict.PASS for f in found.values()):
-                    return bound
-                if share.reason:
-                    return 0
+                    return Death(bound, tuple(order.world.kinds[event.kind].name for event in word))
+    except NotPlayed:
+        return None
     finally:
         company.kill()
-    return 0
+    return None
 
 
-def price(events: int, alphabet: tuple[str, ...]) -> list[tuple[int, float]]:
+def needs(name: str) -> str:
+    """What a mutant needs that lives: by its name, which says its size or time where it has one."""
+    if _TIME.search(name):
+        return "time"
+    return "size or count" if _COUNT.search(name) else "another situation"
+
+
+def price(events: int, alphabet: tuple[Part, ...]) -> list[tuple[int, float]]:
     """For each bound: schedules, and the seconds that they take."""
     order = Exhaustion(lambda _: default().model.reference(NOTHING), alphabet=alphabet)
-    company = order.company()
+    company = order.rehearsed()
     out = []
     try:
         order = order.for_whom(company.start())
         for bound in range(1, events + 1):
             began = time.perf_counter()
             with rarely_collecting():
-                for _ in shares(order, company, [Task(bound, 0, frozenset())]):
+                for _ in shares(order, company, [Task(bound, 0)]):
                     pass
             out.append((order.world.count(bound), time.perf_counter() - began))
     finally:
@@ -73,37 +107,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     worlds = worlds_of(default().rules.current)
     parser.add_argument("--events", type=int, default=4)
-    parser.add_argument("--alphabet", default=",".join(worlds.usual))
+    parser.add_argument("--alphabet", nargs="+", metavar="NAMES[:K]", default=[str(part) for part in worlds.usual])
     parser.add_argument("--only", default="*", metavar="GLOB")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    alphabet = tuple(arguments.alphabet.split(","))
-    if unknown := set(alphabet) - set(worlds.alphabet):
+    alphabet = tuple(map(Part.read, arguments.alphabet))
+    if unknown := {name for part in alphabet for name in part.names} - set(worlds.alphabet):
         parser.error(f"there is no event {min(unknown)}, but {', '.join(worlds.alphabet)}")
     mutants = [name for name in huntable()[0] if fnmatchcase(name, arguments.only)]
     play = partial(shortest, events=arguments.events, alphabet=alphabet)
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        bounds = dict(zip(mutants, pool.map(play, mutants), strict=True))
+        deaths = dict(zip(mutants, pool.map(play, mutants), strict=True))
     paid = price(arguments.events, alphabet)
     if arguments.json:
         told = [{"events": n, "schedules": s, "seconds": t} for n, (s, t) in enumerate(paid, 1)]
-        print(json.dumps({"alphabet": alphabet, "bounds": told, "mutants": bounds}, indent=1))
+        found = {name: asdict(death) if death is not None else None for name, death in deaths.items()}
+        print(json.dumps({"alphabet": list(map(str, alphabet)), "bounds": told, "mutants": found}, indent=1))
         return
     requirements = {name: default().model.mutants[name].requirement for name in mutants}
     repairs = {name for name in mutants if requirements[name].startswith(REPAIRS)}
     core = set(mutants) - repairs
-    print(f"Alphabet: {', '.join(alphabet)}\n")
-    print("| events | schedules | seconds | mutants of core SDS dead | of SDS-R |")
-    print("|---:|---:|---:|---:|---:|")
+    print(f"Alphabet: {'; '.join(map(str, alphabet))}\n")
+    print("| events | schedules | seconds | mutants of core SDS dead | of these by participants alone | of SDS-R |")
+    print("|---:|---:|---:|---:|---:|---:|")
     for events, (schedules, seconds) in enumerate(paid, 1):
-        dead = {name for name, bound in bounds.items() if 0 < bound <= events}
-        counts = " | ".join(f"{len(dead & some)} of {len(some)}" for some in (core, repairs))
-        print(f"| {events} | {schedules:,} | {seconds:.1f} | {counts} |")
-    left = Counter(requirements[name].rsplit("-", 1)[0] for name, bound in bounds.items() if not bound)
-    print(
-        f"\nAlive, by section: {', '.join(f'{section} {number}' for section, number in left.most_common()) or 'none'}"
-    )
+        dead = {name: death for name, death in deaths.items() if death is not None and death.events <= events}
+        plain = sum(death.plain for name, death in dead.items() if name in core)
+        of_core, of_repairs = (f"{len(dead.keys() & some)} of {len(some)}" for some in (core, repairs))
+        print(f"| {events} | {schedules:,} | {seconds:.1f} | {of_core} | {plain} | {of_repairs} |")
+    print("\nAlive:\n")
+    alive: dict[str, list[str]] = {}
+    for name in sorted(core):
+        if deaths[name] is None:
+            alive.setdefault(needs(name), []).append(name)
+    for kind, names in alive.items():
+        print(f"- {kind}, {len(names)}: {', '.join(names)}")
 
 
 if __name__ == "__main__":

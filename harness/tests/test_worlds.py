@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import islice, permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sds_harness.schedules import Member, Route, Schedule
-from sds_harness.schedules.operations import Tick, Wait
+from sds_harness.schedules.operations import STRAIGHT, Look, Operation, Tick, Wait
 from sds_harness.schedules.unfolding import unfold
-from sds_harness.schedules.worlds import ALL, Event, Kind, Word, World
+from sds_harness.schedules.worlds import ALL, Event, Kind, Part, Word, World
 
 Seen = tuple[tuple[Event, ...], ...]
 """What each participant takes part in, in order: the same in words that are alike, and in no others."""
@@ -22,16 +22,25 @@ def doing(who: str, label: str, route: Route) -> Tick:
     return Tick(who, route)
 
 
-SEND = Kind("send", doing, broadcasts=True, ranked=True)
+SEND = Kind("send", doing, broadcasts=True, ranked=True, starts=True)
 SYNC = Kind("sync", doing, broadcasts=True)
-TIME = Kind("time", doing, broadcasts=True, everybody=True, after_ms=1_000)
-ODD = (Kind("odd", doing, most=1, equals=False), Kind("odd", doing, most=1, equals=False))
+TIME = Kind("time", doing, broadcasts=True, everybody=True, after_ms=1_000, due=True)
+ODD = (Kind("odd", doing, most=1, equals=False, aware=True), Kind("odd", doing, most=1, equals=False, starts=True))
 ARRIVE, TWICE = Kind("arrive", copies=1), Kind("twice", copies=2)
 WORLDS = {
     "two": (World(2, (SEND, SYNC, TIME, ARRIVE)), 4),
     "two, all of it": (World(2, (SEND, SYNC, TIME, *ODD, ARRIVE, TWICE)), 4),
     "three": (World(3, (SEND, TIME, ARRIVE)), 4),
     "three, two kinds": (World(3, (SEND, SYNC, ARRIVE)), 4),
+    "three, gaps": (World(3, (SEND, SYNC, ARRIVE), gaps_by_name=True), 4),
+    "in parts": (
+        World(
+            2,
+            (SEND, SYNC, TIME, *ODD, ARRIVE),
+            parts=(Part(("send", "sync", "arrive")), Part(("send", "time", "arrive")), Part(("send", "odd"), 3)),
+        ),
+        4,
+    ),
     "in another order": (World(2, (TIME, SYNC, SEND, TWICE)), 4),
 }
 SETTING = Schedule(tuple(map(Member, ("alice", "bob", "carol"))))
@@ -42,7 +51,10 @@ def all_words(world: World, length: int) -> Iterator[Word]:
 
     def further(word: Word, counts: tuple[int, ...], under_way: frozenset[Event]) -> Iterator[Word]:
         if len(word) == length:
-            yield word
+            names = {world.kinds[event.kind].name for event in word}
+            parts = [part for part in world.parts if not part.most or length <= part.most]
+            if not world.parts or any(names <= set(part.names) for part in parts):
+                yield word
             return
         events = [
             Event(kind, who)
@@ -53,6 +65,8 @@ def all_words(world: World, length: int) -> Iterator[Word]:
         for event in events:
             one = world.kinds[event.kind]
             if one.most and sum(world.kinds[e.kind].name == one.name for e in word) >= one.most:
+                continue
+            if one.due and not any(world.kinds[e.kind].starts for e in word):
                 continue
             them = range(world.participants) if event.who == ALL else [event.who]
             copies = {
@@ -167,19 +181,101 @@ def test_everything_happens_in_its_order(data: st.DataObject) -> None:
         further = list(world.words(len(word) + 1, word))
         word = data.draw(st.sampled_from(further)) if further else word
     unfolded = unfold(world, word, SETTING)
-    at, times = 0, []
+    at, times, looks = 0, [], {}
     for operation in unfolded.schedule.operations:
         if isinstance(operation, Wait):
             assert operation.ms > 0
             at += operation.ms
             continue
+        if isinstance(operation, Look):
+            looks[operation.who] = at
+            continue
         assert isinstance(operation, Tick)
+        assert operation.who not in looks
         listeners = {*operation.route.lost, *(name for name, _ in operation.route.late)}
         assert not operation.route or listeners == set(unfolded.schedule.names) - {operation.who}
         assert all(ms > 0 for _, ms in operation.route.late), "nothing arrives in the millisecond it was sent in"
         times += [(name, at + ms) for name, ms in operation.route.late]
     assert len(times) == sum(bool(world.kinds[event.kind].copies) for event in word)
     assert len(set(times)) == len(times), "at one participant one thing arrives at a time"
-    assert max((ms for _, ms in times), default=0) <= at
+    assert looks.keys() == set(unfolded.schedule.names), "each is looked at once, when all is over for it"
+    assert all(ms <= looks[name] for name, ms in times)
     assert unfolded.silent(()) >= {(e.sender, e.nth) for e in word if e.sender >= 0}
     assert not unfolded.silent(range(len(unfolded.schedule.operations)))
+
+
+def before(world: World, word: Word, who: int) -> Word:
+    """What of a word comes before the last event of a participant, and that: in the order of the word."""
+    counts = [0] * world.participants
+    placed = []
+    for event in word:
+        places = {(one, counts[one]) for one in range(world.participants) if event.who in (ALL, one)}
+        counts = [n + any(place[0] == one for place in places) for one, n in enumerate(counts)]
+        placed.append((event, places))
+    needed: set[tuple[int, int]] = set()
+    taken: list[Event] = []
+    for event, places in reversed(placed):
+        mine = (who, counts[who] - 1) in places
+        if mine or places & needed:
+            needed |= places | {(one, n - 1) for one, n in places if n} | {(event.sender, event.nth)}
+            taken.append(event)
+    return tuple(reversed(taken))
+
+
+@pytest.mark.parametrize("name", [name for name in WORLDS if name != "two, all of it"])
+def test_everybody_is_the_newest_once_in_all_that_it_sees(name: str) -> None:
+    """What comes before the last event of somebody is a word in which that one is the newest, and sees the same."""
+    world, most = WORLDS[name]
+    known = [set(world.words(length)) for length in range(most + 1)]
+    for word in [word for words in known for word in words]:
+        newest = world.newest(word)
+        for who in range(world.participants):
+            part = before(world, word, who)
+            if any(world.kinds[event.kind].aware for event in word):
+                assert newest == frozenset(range(world.participants))
+                continue
+            assert (who in newest) == bool(part and len(part) == len(word))
+            if part:
+                first = world.in_order(part)
+                assert first in known[len(part)]
+                assert who in world.newest(first)
+                assert seen(world, part)[who] == seen(world, word)[who]
+
+
+@pytest.mark.parametrize("name", ["two", "three"])
+def test_what_somebody_does_follows_from_what_is_before_it(name: str) -> None:
+    """And so do what it is called, and when: whatever else is in the word."""
+    world, most = WORLDS[name]
+
+    def of(word: Word, who: int) -> list[tuple[int, Operation]]:
+        at, out = 0, []
+        for operation in unfold(world, word, SETTING).schedule.operations:
+            if isinstance(operation, Wait):
+                at += operation.ms
+            elif getattr(operation, "who", "") == SETTING.names[who]:
+                out.append((at, operation.changed(route=STRAIGHT) if isinstance(operation, Tick) else operation))
+        return out
+
+    for word in world.words(most):
+        for who in range(world.participants):
+            assert of(before(world, word, who), who) == of(word, who)
+
+
+def test_a_gap_is_filled_by_names() -> None:
+    """With SDS-R it makes no difference who is called what as long as nobody hears of what it did not get."""
+    world = World(2, (SEND, SYNC, ARRIVE), gaps_by_name=True)
+    told = (Event(0, 0), Event(2, 1, 0, 0), Event(1, 1))
+    assert not world.names_matter(told)
+    assert world.names_matter((Event(0, 0), Event(1, 0), Event(2, 1, 0, 1))), "a sync message names what was lost"
+    assert not World(2, (SEND, SYNC, ARRIVE)).names_matter((Event(0, 0), Event(1, 0), Event(2, 1, 0, 1)))
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_words_go_on_from_any_of_them(name: str) -> None:
+    """So that whoever takes a part of them need not spell what is before it."""
+    world, most = WORLDS[name]
+    words = list(world.words(most))
+    for number in range(0, len(words), 17):
+        assert list(islice(world.words(most, since=words[number]), 20)) == words[number : number + 20]
+    beginning = words[-1][:1]
+    assert list(world.words(most, beginning, words[-1])) == [words[-1]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,14 @@ from rich.text import Text
 
 from sds_harness import signals
 from sds_harness.declaration import Declaration
+from sds_harness.schedules.worlds import Part
 
 from ..exploration.campaign import Tally
-from ..exploration.casting import Casting, Company
+from ..exploration.casting import Casting
 from ..exploration.casts import NotPlayed
-from ..exploration.exhausting import MOST_EVENTS, Coverage, exhaust
-from ..exploration.exhaustion import Exhaustion, worlds_of
+from ..exploration.exhausting import MOST_EVENTS, Coverage, Source, exhaust
+from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, worlds_of
+from ..exploration.rehearsing import Rehearsed
 from ..exploration.resuming import ResumeError, load, save
 from ..exploration.telling import as_json
 from ..judging.exits import Exit
@@ -27,13 +31,13 @@ from ..judging.quoting import counted
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of, repertoires
 from ..telling.story import labelled, plain_table, show_certificate, show_errors
+from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import tell_found
 from .keeping import keeping
 from .options import CURRENT, FILE, JOBS, SAVE, Driven, console, driving, exit_code, judging, progress_bar
 from .showing import driven_or_ended, print_json
 
-SCHEMA_ID = "sds-conformance/exhaust/1"
 _WORLDS = worlds_of(CURRENT)
 _UNITS = {"s": 1, "m": 60, "h": 3_600}
 _EPILOG = """
@@ -64,12 +68,15 @@ def _budget(context: click.Context, parameter: click.Parameter, value: str | Non
     return seconds
 
 
-def _alphabet(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    names = [name.strip() for name in value.split(",") if name.strip()]
-    if unknown := [name for name in names if name not in _WORLDS.alphabet]:
+def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Part, ...]:
+    try:
+        parts = tuple(map(Part.read, values))
+    except ValueError:
+        raise click.BadParameter("write for example send,arrive or send,arrive,odd:3", context, parameter) from None
+    if unknown := [name for part in parts for name in part.names if name not in _WORLDS.alphabet]:
         told = f"there is no {unknown[0]!r}, but {', '.join(_WORLDS.alphabet)}"
         raise click.BadParameter(told, context, parameter)
-    return tuple(name for name in _WORLDS.alphabet if name in names)
+    return parts
 
 
 @click.command("exhaust", epilog=_EPILOG)
@@ -85,10 +92,12 @@ def _alphabet(context: click.Context, parameter: click.Parameter, value: str) ->
 @click.option(
     "--alphabet",
     callback=_alphabet,
-    default=",".join(_WORLDS.usual),
+    multiple=True,
+    default=[str(part) for part in _WORLDS.usual],
     show_default=True,
-    metavar="NAMES",
-    help=f"What can happen, with commas between: of {', '.join(_WORLDS.alphabet)}.",
+    metavar="NAMES[:K]",
+    help=f"What can happen in one schedule, of up to K events: some of {', '.join(_WORLDS.alphabet)}, with commas "
+    "between. Several times: what is in one schedule is in one of them.",
 )
 @click.option(
     "--budget",
@@ -107,6 +116,15 @@ def _alphabet(context: click.Context, parameter: click.Parameter, value: str) ->
 @judging
 @JOBS
 @click.option(
+    "--master",
+    metavar="URL",
+    help="Spread it over Spark: in this process (local[*]), on a cluster (spark://...), or through Spark Connect "
+    "(sc://...).",
+)
+@click.option(
+    "--whole", is_flag=True, help="Take nothing from memory: ask a participant again what it was asked before."
+)
+@click.option(
     "--resume",
     "resume_file",
     type=FILE,
@@ -121,13 +139,15 @@ def exhaust_command(
     driven: Driven,
     participants: int,
     events: int | None,
-    alphabet: tuple[str, ...],
+    alphabet: tuple[Part, ...],
     budget: float | None,
     casting: str,
     profile: str,
     revision: str,
     strict: bool,
     jobs: int,
+    master: str | None,
+    whole: bool,
     resume_file: Path | None,
     folder: Path,
     json_wanted: bool,
@@ -152,8 +172,9 @@ def exhaust_command(
         strict=strict,
         participants=participants,
         alphabet=alphabet,
+        whole=whole,
     )
-    company = order.company()
+    company = order.rehearsed()
     with driven_or_ended(err, driven):
         declared = company.start()
     order = order.for_whom(declared)
@@ -170,7 +191,8 @@ def exhaust_command(
             told = f"{counted(open_bound.events, 'event')}{found}"
             bar.update(task, description=told, completed=open_bound.settled, total=open_bound.schedules)
 
-        exhaust(order, company, coverage, events, planned, progress)
+        with _elsewhere(err, master) as source:
+            exhaust(order, company, coverage, events, planned, progress, source)
     tally = coverage.tally
     unkept = _kept(err, coverage, resume_file)
     if not json_wanted:
@@ -189,7 +211,22 @@ def exhaust_command(
     sys.exit(Exit.USAGE if unkept or unsaved else code)
 
 
-def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[str, ...]) -> None:
+@contextmanager
+def _elsewhere(err: Console, master: str | None) -> Iterator[Source | None]:
+    """Spark, if it is to play: nothing of it is imported otherwise."""
+    if master is None:
+        yield None
+        return
+    with corpus_errors(err):
+        from sds_harness.corpus.spark import SparkOptions, spark_session
+
+        from ..corpus.exhausting import spread
+
+        with spark_session(SparkOptions(master), "sds-conformance exhaust") as spark:
+            yield spread(spark)
+
+
+def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[Part, ...]) -> None:
     """Raises UsageError for what nothing can be played of."""
     small = [name for known in repertoires() if known.worlds is not None for name in known.revisions]
     if revision not in small:
@@ -201,7 +238,7 @@ def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[st
         raise click.UsageError("nobody could say anything: name for example --alphabet send,arrive")
 
 
-def _begun(order: Exhaustion, company: Company, declared: Declaration, file: Path | None) -> Coverage:
+def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: Path | None) -> Coverage:
     """What is covered already. Raises UsageError."""
     if file is None or not file.exists():
         return Coverage(order, Tally(declared))
@@ -236,7 +273,7 @@ def _span(seconds: float) -> str:
 def _forecast(coverage: Coverage) -> str:
     """What there is to do, before it is done."""
     last = coverage.bounds[-1]
-    left = sum(bound.schedules - bound.settled for bound in coverage.bounds)
+    left = coverage.left
     head = f"Up to {counted(last.events, 'event')} of {coverage.order.participants} participants"
     all_of = f"{coverage.before(last.events + 1):,} schedules"
     if not left:
@@ -253,7 +290,7 @@ def _show(out: Console, coverage: Coverage) -> None:
         table.add_row(*(f"{number:,}" for number in numbers), f"{bound.percent} %")
     out.print(table)
     out.print()
-    labelled(out, "Alphabet", Text(", ".join(order.alphabet)))
+    labelled(out, "Alphabet", Text("; ".join(str(part) for part in order.alphabet)))
     judged = [*(requirement.id for requirement in order.scope.requirements), *order.scope.properties]
     exercised = [what for what in judged if tally.exercised[what]]
     labelled(out, "Judged", Text(f"{len(exercised)} of {len(judged)} requirements and properties"))
@@ -298,7 +335,7 @@ def _as_json(coverage: Coverage) -> dict[str, Any]:
     order, finished = coverage.order, coverage.finished
     return {
         "participants": order.participants,
-        "alphabet": list(order.alphabet),
+        "alphabet": [str(part) for part in order.alphabet],
         "digest": order.digest,
         "finished": finished.events if finished is not None else 0,
         "proved_schedules": coverage.schedules,

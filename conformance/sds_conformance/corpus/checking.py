@@ -6,9 +6,8 @@ or `here.py` does. What comes to the driver is as long as the catalogue, however
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,17 +26,14 @@ from sds_harness.schedules import Performance, Schedule
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
 from ..exploration.judging import Scope, assess, judged_revision
-from ..judging.verdict import RANK, Finding, Verdict
 from .company import compare_twins
+from .tallying import ROWS, Summed, row_of, rows_of, summed, take
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTED = "counted"
 """What was verified, beside what was judged."""
-_ROWS = "kind string, what string, schedules long, rank long, first long, told string"
-Summed = tuple[str, str, int, int, str]
-"""Of all tasks: kind, what, schedules, and of the worst its first schedule and what is told of it."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +50,14 @@ class Checker:
         if self.everything:
             compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
             count = verify_shard(self.corpus, shard, self.hold_to_manifest, compare)
-            yield pa.RecordBatch.from_pylist([_row(COUNTED, what, getattr(count, what)) for what in ("steps", "rows")])
+            yield pa.RecordBatch.from_pylist(
+                [row_of(COUNTED, what, getattr(count, what)) for what in ("steps", "rows")]
+            )
         for stored in stored_in(self.corpus, shard):
             found.append(stored.schedule)
             tally.add(self.judge(shard, stored))
         hold_to_manifest(self.corpus, shard, found)
-        yield pa.RecordBatch.from_pylist(list(_rows(tally)))
+        yield pa.RecordBatch.from_pylist(list(rows_of(tally)))
 
     def judge(self, shard: int, stored: Stored) -> Played:
         """One stored schedule, as a campaign would have judged it."""
@@ -117,13 +115,8 @@ def check(
     CorpusError where it is damaged."""
     checker, manifest = begin(corpus, scope, everything=everything), corpus.manifest
     with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
-        from pyspark.sql import functions as f
-
-        rows = over(spark, range(manifest.shards), checker, _ROWS)
-        # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
-        worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
-        summed = rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect()
-    return said(corpus, ((row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"]) for row in summed))
+        added = summed(over(spark, range(manifest.shards), checker, ROWS))
+    return said(corpus, added)
 
 
 def begin(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
@@ -132,14 +125,10 @@ def begin(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
     return Checker(corpus, scope, everything)
 
 
-def said(corpus: Corpus, summed: Iterable[Summed]) -> Tally:
+def said(corpus: Corpus, added: Iterable[Summed]) -> Tally:
     """What all tasks say together. Raises DamagedFile."""
-    tally, counted = Tally(declaration_in(corpus)), dict[str, int]()
-    for kind, what, schedules, first, told in summed:
-        if kind == COUNTED:
-            counted[what] = schedules
-        else:
-            _take(tally, kind, what, schedules, first, told)
+    tally = Tally(declaration_in(corpus))
+    counted = {what: count for kind, what, count in take(tally, added) if kind == COUNTED}
     hold_counts(corpus, counted)
     return tally
 
@@ -171,34 +160,3 @@ def declaration_in(corpus: Corpus) -> Declaration:
         profiles={name: text(corpus.kind.stored_name(name)) for name in empty.profiles},
         limits={name: value if type(value := told.get(name)) is int else None for name in empty.limits},
     )
-
-
-def _row(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
-    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
-
-
-def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
-    for kind in ("schedules", "steps"):
-        yield _row(kind, "", getattr(tally, kind))
-    for kind in ("exercised", "situations"):
-        for what, count in getattr(tally, kind).items():
-            yield _row(kind, what, count)
-    for what, finding in tally.found.items():
-        told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
-        yield _row("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], told)
-    for what, error in tally.errors.items():
-        yield _row("error", what, 1, told=error)
-
-
-def _take(tally: Tally, kind: str, what: str, schedules: int, first: int, told: str) -> None:
-    match kind:
-        case "schedules" | "steps":
-            setattr(tally, kind, schedules)
-        case "exercised" | "situations":
-            getattr(tally, kind)[what] = schedules
-        case "found":
-            data = json.loads(told)
-            tally.found[what] = Finding(**data | {"severity": Verdict(data["severity"])})
-            tally.found_in[what], tally.found_at[what] = schedules, first
-        case "error":
-            tally.errors[what] = told

@@ -18,7 +18,8 @@ from ..exploration.campaign import Tally
 from ..exploration.judging import Scope
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import Workers, workers
-from .checking import Checker, Summed, begin, said
+from .checking import Checker, begin, said
+from .tallying import Summed
 
 MOST_HERE = 1_000_000
 """Steps that a corpus may have: they are judged in a minute or two, of which the start of Spark is some seconds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -14,8 +15,8 @@ from sds_harness.faults import TesteeFault
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
 from .campaign import Tally
-from .casting import Company
 from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
+from .rehearsing import Rehearsed
 
 SAMPLE = 1_000
 """Schedules after which it is estimated how long others take."""
@@ -56,6 +57,16 @@ class Coverage:
         """Schedules of fewer events."""
         return sum(bound.schedules for bound in self.bounds if bound.events < events)
 
+    @property
+    def settled(self) -> int:
+        """Schedules of which is known what is to be known."""
+        return sum(bound.settled for bound in self.bounds)
+
+    @property
+    def left(self) -> int:
+        """All others up to the last bound that is aimed at."""
+        return sum(bound.schedules for bound in self.bounds) - self.settled
+
     def aim(self, schedules: int) -> Bound:
         """At one event more, with so many schedules."""
         self.bounds.append(Bound(len(self.bounds) + 1, schedules))
@@ -75,43 +86,58 @@ class Coverage:
 
 
 Told = Callable[[Coverage], None]
+Source = Callable[[Exhaustion, list[Task], Tally, float], Generator[Share, None, None]]
+"""Plays tasks: takes the tally, to say there if the implementation was given up, and the seconds left, 0 for any."""
 
 
 def exhaust(
     order: Exhaustion,
-    company: Company,
+    company: Rehearsed,
     coverage: Coverage,
     last: int | None,
     planned: Told = lambda coverage: None,
     progress: Told = lambda coverage: None,
+    elsewhere: Source | None = None,
 ) -> None:
     """Play what ``coverage`` does not cover yet, up to ``last`` events, or as many as the time is expected to reach.
 
     ``company`` has been started, and is not used any more afterwards. First a sample is played here, so that
-    ``planned`` can be told what there is to do. An interrupt (Ctrl-C) ends the playing; what was played counts.
+    ``planned`` can be told what there is to do; it is told again if all of that is done and there is time for more. All
+    else is played by workers, or ``elsewhere``. An interrupt (Ctrl-C) ends the playing; what was played counts.
     """
     began = time.monotonic()
     tally = coverage.tally
 
+    def left_s() -> float:
+        return order.time_budget_s - (time.monotonic() - began)
+
     def late() -> bool:
-        return bool(order.time_budget_s) and time.monotonic() - began >= order.time_budget_s
+        return bool(order.time_budget_s) and left_s() <= 0
 
     source: Generator[Share, None, None] | None = None
+    alone = tally.declaration.alone or (order.jobs <= 1 and elsewhere is None)
     try:
-        each_s = _sample(order, company, coverage, last, late)
-        _plan(order, coverage, last, each_s, began)
-        planned(coverage)
-        progress(coverage)
-        tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.whole]
-        if tasks and not tally.gave_up:
-            if order.jobs <= 1 or tally.declaration.alone:
+        each_s = _sample(order, company, coverage, last, late) / (1 if alone else _at_once(order))
+        while _plan(order, coverage, last, each_s, left_s()) or source is None:
+            planned(coverage)
+            progress(coverage)
+            if not coverage.left or tally.gave_up:
+                break
+            tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.whole]
+            before, since = coverage.settled, time.monotonic()
+            if alone:
                 source = _played_here(order, company, tasks, late)
             else:
                 company.kill()
-                source = _played_by_workers(order, tasks, tally, late)
+                source = (elsewhere or _played_by_workers)(
+                    order, tasks, tally, max(left_s(), 0.001) if order.time_budget_s else 0.0
+                )
             for share in source:
                 coverage.take(share)
                 progress(coverage)
+            if tally.gave_up or tally.errors or not all(bound.whole for bound in coverage.bounds):
+                break
+            each_s = (time.monotonic() - since) / max(1, coverage.settled - before)
     except KeyboardInterrupt:
         tally.interrupted = True
         if source is not None:
@@ -123,62 +149,70 @@ def exhaust(
     tally.out_of_time = unfinished and not (tally.interrupted or tally.gave_up or tally.errors) and late()
 
 
+def _at_once(order: Exhaustion) -> int:
+    return max(1, min(order.jobs, os.cpu_count() or 1))
+
+
 def _sample(
-    order: Exhaustion, company: Company, coverage: Coverage, last: int | None, late: Callable[[], bool]
+    order: Exhaustion, company: Rehearsed, coverage: Coverage, last: int | None, late: Callable[[], bool]
 ) -> float:
-    """Play the first that are left; the seconds that one took, 0 if nothing was left."""
-    settled, began = 0, time.monotonic()
+    """Play the first that are left; the seconds that one of the longest took, 0 if nothing was left."""
+    settled, each_s = 0, 0.0
     for events in range(1, (last or MOST_EVENTS) + 1):
-        bound = coverage.bounds[events - 1] if events <= len(coverage.bounds) else None
+        bound = coverage.bounds[events - 1] if events <= len(coverage.bounds) else _aimed(order, coverage)
         if bound is None:
-            bound = coverage.aim(order.world.count(events))
+            break
         if bound.whole:
             continue
+        before, began = settled, time.monotonic()
         for share in _played_here(order, company, [coverage.task(bound)], late):
             coverage.take(share)
             settled += share.played + share.impossible + share.renamed
             if settled >= SAMPLE or share.reason:
                 break
+        if settled > before:
+            each_s = (time.monotonic() - began) / (settled - before)
         if settled >= SAMPLE or late() or coverage.tally.gave_up:
             break
-    return (time.monotonic() - began) / settled if settled else 0.0
+    return each_s
 
 
-def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float, began: float) -> None:
-    """Aim at the last bound: at that which was asked for, or the last that the time is expected to reach."""
-    at_once = max(1, min(order.jobs, os.cpu_count() or 1))
-    left_s = order.time_budget_s - (time.monotonic() - began)
-    reach = int(left_s / each_s * at_once) if each_s and order.time_budget_s else 0
+def _aimed(order: Exhaustion, coverage: Coverage, most: int | None = None) -> Bound | None:
+    """The next bound, None if there are no schedules of so many events, or more than that."""
+    schedules = order.world.count(len(coverage.bounds) + 1, None if most is None else most + 1)
+    return coverage.aim(schedules) if schedules and (most is None or schedules <= most) else None
+
+
+def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float, left_s: float) -> bool:
+    """Aim at the last bound: at that which was asked for, or the last that the time is expected to reach. Is anything
+    left up to there?"""
+    reach = int(left_s / each_s) if each_s and order.time_budget_s else 0
     while len(coverage.bounds) < (last or MOST_EVENTS):
-        left = sum(bound.schedules - bound.settled for bound in coverage.bounds)
-        room = None if last else max(0, reach - left)
-        if room == 0:
+        room = None if last else max(0, reach - coverage.left)
+        if room == 0 or _aimed(order, coverage, room) is None:
             break
-        schedules = order.world.count(len(coverage.bounds) + 1, None if room is None else room + 1)
-        if room is not None and schedules > room:
-            break
-        coverage.aim(schedules)
-    left = sum(bound.schedules - bound.settled for bound in coverage.bounds)
-    coverage.expected_s = left * each_s / at_once
+    coverage.expected_s = coverage.left * each_s
+    return bool(coverage.left)
 
 
 def _played_here(
-    order: Exhaustion, company: Company, tasks: list[Task], late: Callable[[], bool]
+    order: Exhaustion, company: Rehearsed, tasks: list[Task], late: Callable[[], bool]
 ) -> Generator[Share, None, None]:
     with rarely_collecting():
         yield from shares(order, company, tasks, ended=late)
 
 
 def _played_by_workers(
-    order: Exhaustion, tasks: list[Task], tally: Tally, late: Callable[[], bool]
+    order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float
 ) -> Generator[Share, None, None]:
+    until = time.monotonic() + left_s if left_s else math.inf
     with workers() as others:
         stop = others.context.Event()
         for worker in range(order.jobs):
             others.start(_work, order, tasks, worker, stop)
         running = order.jobs
         while running:
-            if late() and not stop.is_set():
+            if time.monotonic() >= until and not stop.is_set():
                 stop.set()
             got = others.report()
             if got is None:
@@ -194,7 +228,7 @@ def _played_by_workers(
 
 def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop: Event) -> None:
     """Play every so manieth chunk; at the end, or when the implementation was given up, say so."""
-    company, reason = order.company(), ""
+    company, reason = order.rehearsed(), ""
     try:
         company.start()
         with rarely_collecting():

@@ -9,29 +9,35 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, cached_property
 from itertools import count, islice
 
 from sds_harness.declaration import Declaration
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.files import dumps
 from sds_harness.schedules.unfolding import Unfolded, unfold
-from sds_harness.schedules.worlds import Known, Word, World
+from sds_harness.schedules.worlds import Known, Part, Word, World
 
 from ..judging.quoting import counted
 from ..judging.verdict import RANK
 from ..protocols import repertoire_of
 from ..protocols.schedules import Worlds
 from .campaign import Order, Played, Tally
-from .casting import Casting, Company
+from .casting import Casting
 from .casts import NotPlayed
 from .judging import assess
+from .rehearsing import Rehearsed
 
+SCHEMA_ID = "sds-conformance/exhaust/1"
+"""Of what the command prints for programs."""
 CHUNK = 250
 """Schedules that are begun together: some seconds."""
 TWINS_EVERY = 64
-"""Every so many are played a second time, for the properties that compare two performances."""
+"""Every so many are played a second time, for the properties that compare two performances; and nothing of these is
+taken from memory."""
+SHORT = 2
+"""Neither of schedules of so many events."""
 
 
 def worlds_of(revision: str) -> Worlds:
@@ -47,7 +53,17 @@ class Exhaustion(Order):
     """What is played to the end, and judged. Plain data, for workers to be given it."""
 
     participants: int = 2
-    alphabet: tuple[str, ...] = ()
+    alphabet: tuple[Part, ...] = ()
+    whole: bool = False
+    """Nothing is taken from memory, and everybody is judged in each."""
+
+    def __reduce__(self) -> tuple[type[Exhaustion], tuple[object, ...]]:
+        """What was worked out stays here: it has functions that nobody can be handed."""
+        return Exhaustion, tuple(getattr(self, field.name) for field in fields(self))
+
+    def rehearsed(self) -> Rehearsed:
+        """Who plays all of them: what a participant did before it does not do again."""
+        return Rehearsed(self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole)
 
     @cached_property
     def world(self) -> World:
@@ -57,7 +73,23 @@ class Exhaustion(Order):
 
     @cached_property
     def setting(self) -> Schedule:
+        """What all schedules have in common."""
         return worlds_of(self.revision).setting(self.alphabet)
+
+    def setting_of(self, word: Word) -> Schedule:
+        """And what only some have, because of what is in them."""
+        return self._settings(frozenset(event.kind for event in word))
+
+    @cached_property
+    def _settings(self) -> Callable[[frozenset[int]], Schedule]:
+        no_events = {name for part in self.alphabet for name in part.names} - {kind.name for kind in self.world.kinds}
+
+        @cache
+        def setting(kinds: frozenset[int]) -> Schedule:
+            names = {*no_events, *(self.world.kinds[kind].name for kind in kinds)}
+            return worlds_of(self.revision).setting((Part(tuple(sorted(names))),))
+
+        return setting
 
     def for_whom(self, declared: Declaration) -> Exhaustion:
         """With what of the alphabet there is for an implementation that declares this."""
@@ -74,7 +106,7 @@ class Exhaustion(Order):
 
     def unfolded(self, word: Word, index: int) -> Unfolded:
         """A word, which has that number, as a schedule."""
-        unfolded = unfold(self.world, word, self.setting)
+        unfolded = unfold(self.world, word, self.setting_of(word))
         told = f"schedule {index:,} ({self.participants} participants, {counted(len(word), 'event')})"
         return replace(unfolded, schedule=replace(unfolded.schedule, name=told))
 
@@ -82,11 +114,11 @@ class Exhaustion(Order):
     def digest(self) -> str:
         """SHA-256 of what the enumeration follows from: the same for the same schedules in the same order."""
         kinds = [(kind.name, *(getattr(kind, part) for part in _SHAPE)) for kind in self.world.kinds]
-        shown = (self.participants, self.alphabet, kinds, dumps(self.setting))
+        shown = (self.participants, [str(part) for part in self.alphabet], kinds, dumps(self.setting))
         return hashlib.sha256(repr(shown).encode()).hexdigest()
 
 
-_SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked")
+_SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked", "starts", "due", "aware")
 
 
 @dataclass
@@ -96,7 +128,8 @@ class Share:
     tally: Tally
     events: int
     """The bound."""
-    chunk: int
+    chunks: tuple[int, ...] = ()
+    """Those that are finished with it."""
     played: int = 0
     impossible: int = 0
     """Something should arrive that the implementation does not broadcast."""
@@ -121,8 +154,8 @@ class Bound:
     """Those that are finished."""
 
     def take(self, share: Share) -> None:
-        """One chunk more."""
-        self.chunks.add(share.chunk)
+        """Some chunks more."""
+        self.chunks.update(share.chunks)
         self.played += share.played
         self.impossible += share.impossible
         self.renamed += share.renamed
@@ -145,9 +178,10 @@ class Bound:
 class Prober:
     """Plays words one after the other, and remembers of their common beginnings what cannot arrive."""
 
-    def __init__(self, order: Exhaustion, company: Company) -> None:
+    def __init__(self, order: Exhaustion, company: Rehearsed) -> None:
         self._order = order
         self._company = company
+        self._names = order.setting.names
         self._last: Word = ()
         self._silent: dict[Known, int] = {}
         """What broadcasts nothing in the last word, with the place of its event there."""
@@ -171,13 +205,17 @@ class Prober:
             return None
         unfolded = self._order.unfolded(word, index)
         company, schedule = self._company, unfolded.schedule
+        company.whole = self._order.whole or len(word) <= SHORT or not index % TWINS_EVERY
         performance = company.play(schedule)
         if performance.breakdown is None:
             self._learn(word, unfolded.silent({packet.operation for packet in performance.packets}))
             if self._cannot(word):
                 return None
         twin = company.play if not index % TWINS_EVERY and performance.breakdown is None else None
-        assessment = assess(performance, self._order.scope, company.judged(schedule), twin)
+        newest = None
+        if not company.whole and performance.breakdown is None:
+            newest = {self._names[who] for who in self._order.world.newest(word)}
+        assessment = assess(performance, self._order.scope, company.judged(schedule), twin, newest)
         return Played(index, performance.steps, assessment, performance.breakdown)
 
     def _cannot(self, word: Word) -> bool:
@@ -203,13 +241,19 @@ class Task:
     events: int
     before: int
     """All schedules of fewer events."""
-    done: frozenset[int]
+    done: frozenset[int] = frozenset()
     """Chunks that are finished."""
+    first: int = 0
+    """The first chunk that is played,"""
+    since: Word = ()
+    """the word that it begins with, if it is not the first of all,"""
+    chunks: int | None = None
+    """and how many there are from there on, None for all."""
 
 
 def shares(
     order: Exhaustion,
-    company: Company,
+    company: Rehearsed,
     tasks: Iterable[Task],
     mine: Callable[[int, int], bool] = lambda events, chunk: True,
     ended: Callable[[], bool] = lambda: False,
@@ -218,14 +262,14 @@ def shares(
     ``ended`` is not told; one in which the implementation was given up is the last."""
     prober = Prober(order, company)
     for task in tasks:
-        words = order.world.words(task.events)
-        for chunk in count():
+        words = order.world.words(task.events, since=task.since)
+        for chunk in islice(count(task.first), task.chunks):
             some = list(islice(words, CHUNK))
             if not some:
                 break
             if chunk in task.done or not mine(task.events, chunk):
                 continue
-            share = Share(Tally(company.declaration), task.events, chunk)
+            share = Share(Tally(company.declaration), task.events, (chunk,))
             began = time.monotonic()
             for index, word in enumerate(some, task.before + chunk * CHUNK):
                 if ended():

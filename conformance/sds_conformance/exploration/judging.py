@@ -57,7 +57,9 @@ class Scope:
     strict: bool = False
     told: bool = False
     """What is told and not reproached, a deviation from a MAY, counts as a finding, too."""
-    _known: dict[frozenset[int], Applicable] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known: dict[tuple[frozenset[int], bool], Applicable] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __reduce__(self) -> tuple[type[Scope], tuple[object, ...]]:
         return Scope, (self.revision, self.requirements, self.properties, self.strict, self.told)
@@ -82,12 +84,12 @@ class Scope:
     def by_id(self) -> dict[str, Requirement]:
         return {requirement.id: requirement for requirement in self.requirements}
 
-    def applicable(self, declared: Declaration) -> Applicable:
-        """The checks of it that have what they need."""
-        known = self._known.get(declared.capabilities)
+    def applicable(self, declared: Declaration, *, together: bool = False) -> Applicable:
+        """The checks of it that have what they need; only those that hold participants ``together``, if so."""
+        known = self._known.get((declared.capabilities, together))
         if known is None:
-            applicable = Applicable(self.rules.register, self.by_id, declared)
-            known = self._known[declared.capabilities] = applicable
+            known = Applicable(self.rules.register, self.by_id, declared, together=together)
+            self._known[declared.capabilities, together] = known
         return known
 
     def only(self, what: str) -> Scope:
@@ -119,14 +121,22 @@ def assess(
     scope: Scope,
     judged: Collection[str] = (),
     replay: Replay | None = None,
+    newest: Collection[str] | None = None,
 ) -> Assessment:
     """Judge a performance. ``judged`` are the participants under test, all if empty; with ``replay`` the properties
-    are examined, too, that compare it with another one."""
+    are examined, too, that compare it with another one. Where what others but the ``newest`` saw has been judged
+    before, they are only held against each other."""
     with garbage_waits():
-        return _assess(performance, scope, judged or performance.schedule.names, replay)
+        return _assess(performance, scope, judged or performance.schedule.names, replay, newest)
 
 
-def _assess(performance: Performance, scope: Scope, judged: Collection[str], replay: Replay | None) -> Assessment:
+def _assess(
+    performance: Performance,
+    scope: Scope,
+    judged: Collection[str],
+    replay: Replay | None,
+    newest: Collection[str] | None,
+) -> Assessment:
     out = Assessment()
     name = performance.schedule.name
     views: list[View] = []
@@ -134,8 +144,11 @@ def _assess(performance: Performance, scope: Scope, judged: Collection[str], rep
         for trace in performance.traces:
             those = [view for view in _views(trace, scope, out) if view.party.name in judged]
             views += those
-            for sight in looked(scope.applicable(trace.declaration), [(view, None) for view in those]):
-                _tell(sight, trace, scope, out)
+            for together in (False,) if newest is None else (False, True):
+                some = [v for v in those if newest is None or (v.party.name not in newest) is together]
+                applicable = scope.applicable(trace.declaration, together=together)
+                for sight in looked(applicable, [(view, None) for view in some]):
+                    _tell(sight, trace, scope, out)
     if scope.properties:
         _examine(performance, scope, judged, replay, out)
     if performance.breakdown is not None and (not performance.broken or performance.broken in judged):

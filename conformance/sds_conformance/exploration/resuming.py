@@ -16,9 +16,9 @@ from sds_harness.declaration import printable
 from sds_harness.files import FileError, read_bytes, write_whole
 
 from .campaign import Tally
-from .casting import Company
 from .exhausting import Coverage
 from .exhaustion import CHUNK, Bound, Exhaustion, Prober, Share, join
+from .rehearsing import Rehearsed
 
 SCHEMA_ID = "sds-conformance/exhaustion/1"
 MAX_BYTES = 4 << 20
@@ -66,7 +66,7 @@ def save(coverage: Coverage, path: Path) -> None:
     )
 
 
-def load(path: Path, order: Exhaustion, company: Company) -> Coverage:
+def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
     """What a file says of what ``order`` asks for; what was found is played again. Raises ResumeError, NotPlayed."""
     tally = Tally(company.declaration)
     coverage = Coverage(order, tally)
@@ -104,12 +104,12 @@ def load(path: Path, order: Exhaustion, company: Company) -> Coverage:
     return coverage
 
 
-def _find_again(coverage: Coverage, company: Company, found: Iterable[int]) -> None:
+def _find_again(coverage: Coverage, company: Rehearsed, found: Iterable[int]) -> None:
     """Play again what showed something; it counts as before."""
     order, tally = coverage.order, coverage.tally
     prober = Prober(order, company)
     for index in found:
-        share = Share(Tally(company.declaration), 0, 0)
+        share = Share(Tally(company.declaration), 0)
         prober.probe(order.word(index), index, share)
         counted = share.tally
         counted.schedules = counted.steps = 0
@@ -127,7 +127,7 @@ def _about(order: Exhaustion, tally: Tally) -> dict[str, Any]:
         "cast": order.casting.value,
         "strict": order.strict,
         "participants": order.participants,
-        "alphabet": list(order.alphabet),
+        "alphabet": [str(part) for part in order.alphabet],
         "digest_of_the_schedules": order.digest,
     }
 

@@ -51,12 +51,16 @@ Sights = dict[str, list[Sight]]
 class Applicable(dict[str, list[Check]]):
     """By requirement: the checks that have what they need."""
 
-    def __init__(self, register: Register, requirements: Iterable[str], declared: Declaration) -> None:
+    def __init__(
+        self, register: Register, requirements: Iterable[str], declared: Declaration, *, together: bool = False
+    ) -> None:
+        """Only those that hold participants against each other, if ``together``."""
         super().__init__()
         self._facts = register.facts
         for requirement in requirements:
             checks = register.checks.get(requirement, ())
-            self[requirement] = [check for check in checks if not declared.lacking(check.needs)]
+            wanted = (check for check in checks if check.together or not together)
+            self[requirement] = [check for check in wanted if not declared.lacking(check.needs)]
 
     @cached_property
     def asking(self) -> Asking[Check]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sds_harness.environment import PLAIN, Environment
@@ -29,6 +29,8 @@ class Check:
     """Capabilities without which it has nothing to look at."""
     of: tuple[str, ...] = ()
     """What must be in a view for it to say anything at all; it is not asked of others."""
+    together: bool = False
+    """It holds participants against each other: what it says of one does not follow from what that one saw."""
 
     @property
     def name(self) -> str:
@@ -126,13 +128,15 @@ class Register:
         self.choices: dict[str, list[Choice]] = {}
         """By position: what implementations may choose, as far as a run can tell."""
 
-    def check(self, requirement: str, *needs: int, of: str = "") -> Callable[[CheckFunction], CheckFunction]:
+    def check(
+        self, requirement: str, *needs: int, of: str = "", together: bool = False
+    ) -> Callable[[CheckFunction], CheckFunction]:
         """Register a check of ``requirement``; without the capabilities ``needs`` it has nothing to look at, nor in a
-        view that lacks any of the facts named in ``of``."""
+        view that lacks any of the facts named in ``of``. One that looks at several views ``together`` says so."""
         about = self._about(of)
 
         def register(function: CheckFunction) -> CheckFunction:
-            self.checks.setdefault(requirement, []).append(Check(requirement, function, needs, about))
+            self.checks.setdefault(requirement, []).append(Check(requirement, function, needs, about, together))
             return function
 
         return register
@@ -153,7 +157,7 @@ class Register:
         known = {registered.function: registered for checks in self.checks.values() for registered in checks}
         for function in functions:
             original = known[function]
-            self.checks.setdefault(requirement, []).append(Check(requirement, function, original.needs, original.of))
+            self.checks.setdefault(requirement, []).append(replace(original, requirement=requirement))
             self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:

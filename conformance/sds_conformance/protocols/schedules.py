@@ -10,7 +10,7 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.link import Link
 from sds_harness.schedules import Notation, Operation, Performance, Schedule
-from sds_harness.schedules.worlds import World
+from sds_harness.schedules.worlds import Part, World
 
 from ..judging.rules import View
 from .properties import Properties
@@ -23,14 +23,14 @@ class Worlds:
 
     alphabet: tuple[str, ...]
     """All that can be asked for."""
-    usual: tuple[str, ...]
+    usual: tuple[Part, ...]
     """What is, unless something else is."""
-    possible: Callable[[Declaration, str, Collection[str]], tuple[str, ...]]
+    possible: Callable[[Declaration, str, Collection[Part]], tuple[Part, ...]]
     """What of an alphabet there is for an implementation that declares this, in a profile."""
-    world: Callable[[int, Collection[str]], World]
+    world: Callable[[int, Collection[Part]], World]
     """So many participants to whom this can happen. Raises ValueError."""
-    setting: Callable[[Collection[str]], Schedule]
-    """What all schedules of a world have in common; its operations come last."""
+    setting: Callable[[Collection[Part]], Schedule]
+    """What all schedules of a world have in common."""
 
 
 @dataclass(frozen=True)

@@ -15,38 +15,39 @@ from ..vectors.running.asking import SCHEMA_ID as VECTORS_SCHEMA
 from ..vectors.running.subject import Status
 
 MAX_BYTES = 32 << 20
-_COUNT = {"type": "integer", "minimum": 0}
-_TEXT = {"type": "string"}
+COUNT = {"type": "integer", "minimum": 0}
+TEXT = {"type": "string"}
 
 
-def _record(**fields: Any) -> dict[str, Any]:
+def record(**fields: Any) -> dict[str, Any]:
     return {"type": "object", "required": [*fields], "properties": fields}
 
 
-_SUBJECT = _record(name=_TEXT, version=_TEXT)
-_VECTORS = _record(
+SUBJECT = record(name=TEXT, version=TEXT)
+FINDINGS = {"type": "array", "items": record(id=TEXT, severity={"enum": ["fail", "warn"]})}
+_VECTORS = record(
     schema={"const": VECTORS_SCHEMA},
-    implementation=_SUBJECT,
-    revision=_TEXT,
-    set=_record(version=_TEXT, manifest=_TEXT),
+    implementation=SUBJECT,
+    revision=TEXT,
+    set=record(version=TEXT, manifest=TEXT),
     interrupted={"type": "boolean"},
-    counts=_record(**{status.value: _COUNT for status in Status}),
-    unasked=_COUNT,
-    vectors={"type": "array", "items": _record(id=_TEXT, status={"enum": [status.value for status in Status]})},
+    counts=record(**{status.value: COUNT for status in Status}),
+    unasked=COUNT,
+    vectors={"type": "array", "items": record(id=TEXT, status={"enum": [status.value for status in Status]})},
 )
-_FUZZ = _record(
+_FUZZ = record(
     schema={"const": FUZZ_SCHEMA},
-    implementation=_SUBJECT,
-    revision=_TEXT,
-    profile=_TEXT,
-    cast=_TEXT,
-    seed=_COUNT,
-    schedules=_COUNT,
-    steps=_COUNT,
+    implementation=SUBJECT,
+    revision=TEXT,
+    profile=TEXT,
+    cast=TEXT,
+    seed=COUNT,
+    schedules=COUNT,
+    steps=COUNT,
     interrupted={"type": "boolean"},
-    gave_up=_TEXT,
+    gave_up=TEXT,
     errors={"type": "object"},
-    findings={"type": "array", "items": _record(id=_TEXT, severity={"enum": ["fail", "warn"]})},
+    findings=FINDINGS,
 )
 _WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
 
@@ -57,7 +58,7 @@ class AttachedError(Exception):
 
 def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
     """What became of the golden vectors of that manifest. Raises AttachedError."""
-    data = _read(file, _VECTORS, "vectors run", report)
+    data = read_attached(file, _VECTORS, "vectors run", report)
     if data["set"]["manifest"] != manifest:
         told = printable(data["set"]["version"], 20)
         raise AttachedError(
@@ -73,20 +74,25 @@ def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str
 
 def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
     """What generated schedules have shown. Raises AttachedError."""
-    data = _read(file, _FUZZ, "fuzz", report)
-    found = {
-        f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
-        for severity in ("fail", "warn")
-    }
+    data = read_attached(file, _FUZZ, "fuzz", report)
     return {
         **{key: data[key] for key in ("seed", "schedules", "steps", "profile", "cast")},
         "complete": not (data["interrupted"] or data["gave_up"] or data["errors"]) and data["schedules"] > 0,
-        **found,
+        **ids_by_severity(data),
     }
 
 
-def _read(file: Path, schema: dict[str, Any], command: str, report: dict[str, Any]) -> dict[str, Any]:
-    """What a command has printed, if it was about the implementation and the revision of the report."""
+def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
+    """What was found, as what failed and what warned."""
+    return {
+        f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
+        for severity in ("fail", "warn")
+    }
+
+
+def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict[str, Any]) -> dict[str, Any]:
+    """What a command has printed, if it was about the implementation and the revision of the report. Raises
+    AttachedError."""
     try:
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:

@@ -27,6 +27,7 @@ from ..protocols import all_vectors, protocol_of, revisions
 from ..vectors.canonical import digest, formatted
 from ..vectors.folder import VectorsError, default_folder, load_manifest
 from .attached import AttachedError, schedules_played, vectors_asked
+from .exhausted import schedules_exhausted
 from .levels import level
 from .limits import certified, unfounded_limits
 from .reading import Report
@@ -67,8 +68,11 @@ load_schema = partial(packaged_schema, __package__, "certificate.schema.json")
 """Gives the JSON Schema (2020-12) of a certificate."""
 
 
-def certificate(report: Report, vectors: Path | None = None, fuzz: Path | None = None) -> Certificate:
-    """The certificate on what a report says, with what `vectors run` and `fuzz` printed. Raises CertificateError."""
+def certificate(
+    report: Report, vectors: Path | None = None, fuzz: Path | None = None, exhaust: Path | None = None
+) -> Certificate:
+    """The certificate on what a report says, with what `vectors run`, `fuzz` and `exhaust` printed. Raises
+    CertificateError."""
     data = report.data
     _refuse(report)
     body: dict[str, Any] = {
@@ -98,6 +102,8 @@ def certificate(report: Report, vectors: Path | None = None, fuzz: Path | None =
             body["vectors"] = {**golden, **asked}
         if fuzz is not None:
             body["fuzz"] = schedules_played(fuzz, data)
+        if exhaust is not None:
+            body["exhaust"] = schedules_exhausted(exhaust, data)
         if report.limits is not None:
             body["limits"] = _limits(report.limits, body)
         body["report"] = report_digest(data)

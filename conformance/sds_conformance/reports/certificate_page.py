@@ -17,6 +17,7 @@ from ..protocols import protocol_of
 from ..telling.markup import environment
 from .certificate import Certificate
 from .certificate_words import command_of, declared, fuzz_told, limits_told, vectors_told
+from .exhausted import exhausted_told
 from .levels import NONE, beside
 from .limits import certified_rows, lines
 
@@ -34,6 +35,7 @@ def page(certificate: Certificate) -> str:
         declared=declared(data),
         vectors_told=vectors_told(data),
         fuzz_told=fuzz_told(data),
+        exhausted_told=exhausted_told(data),
         limits_told=limits_told(data),
         limit_lines=lines(certified_rows(data)),
         held=certificate.level != NONE,

@@ -72,6 +72,10 @@ def _against(data: dict[str, Any], rules: Rules) -> list[str]:
     if fuzz := data.get("fuzz"):
         out += [f"generated schedules fail {', '.join(fuzz['failed'])}"] if fuzz["failed"] else []
         out += ["the generated schedules were not played to their end"] if not fuzz["complete"] else []
+    if all_of_it := data.get("exhaust"):
+        failed = ", ".join(all_of_it["failed"])
+        out += [f"schedules of a small world fail {failed}"] if failed else []
+        out += ["the schedules of a small world were not played to their end"] if not all_of_it["complete"] else []
     if limits := data.get("limits"):
         less = findings(limits["rows"])
         out += [f"it holds less than it declares, or must hold: {', '.join(less)}"] if less else []
@@ -87,7 +91,7 @@ def hard(data: dict[str, Any]) -> dict[str, int]:
 
 def _warned(data: dict[str, Any]) -> bool:
     asked = data["vectors"].get("asked", {}) if "vectors" in data else {}
-    return bool(asked.get("warned") or data.get("fuzz", {}).get("warned"))
+    return bool(asked.get("warned") or any(data.get(what, {}).get("warned") for what in ("fuzz", "exhaust")))
 
 
 def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:

@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from certificates import certified, forged, kept, whole_report
+from sds_conformance.exploration.exhaustion import SCHEMA_ID as EXHAUST
+from sds_conformance.exploration.exhaustion import Exhaustion
 from sds_conformance.reports.certificate import (
     Certificate,
     CertificateError,
@@ -21,6 +24,7 @@ from sds_conformance.reports.certificate import (
 from sds_conformance.reports.certificate_page import page
 from sds_conformance.reports.founded import forgeries, outdated, unfounded
 from sds_conformance.reports.reading import Report
+from sds_harness.schedules.worlds import Part
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
 
@@ -233,6 +237,53 @@ def test_vectors_and_schedules_count(tmp_path: Path, vectors: dict[str, Any], fu
     assert made.data["fuzz"]["seed"] == 7
     assert "50 by seed 7" in page(made)
     assert not wrong(made)
+
+
+def exhausted(**changes: Any) -> dict[str, Any]:
+    """What `exhaust --json` prints."""
+    order = Exhaustion(Mock(), participants=3, alphabet=(Part(("send", "arrive"), 9),))
+    told = {key: played()[key] for key in ("implementation", "revision", "profile", "cast", "gave_up", "errors")}
+    told |= {"schema": EXHAUST, "participants": 3, "alphabet": ["send,arrive:9"], "digest": order.digest}
+    return told | {"finished": 6, "proved_schedules": 3751, "findings": []} | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "held", "said"),
+    [
+        ({}, "Core + SDS-R, strict", "nothing was found"),
+        ({"findings": [{"id": "G-04", "severity": "fail"}]}, "none", "fail: G-04"),
+        ({"findings": [{"id": "G-04", "severity": "warn"}]}, "Core + SDS-R", "warn: G-04"),
+        ({"gave_up": "it breaks too often"}, "none", "not to the end"),
+    ],
+)
+def test_all_schedules_of_a_small_world_count(tmp_path: Path, changes: dict[str, Any], held: str, said: str) -> None:
+    file = tmp_path / "exhaust.json"
+    file.write_text(json.dumps(exhausted(**changes)), "utf-8")
+    made = certificate(whole_report(), exhaust=file)
+    assert level(made) == held
+    assert made.data["exhaust"]["events"] == 6
+    assert "all 3,751 of up to 6 events of 3 participants (send,arrive:9)" in page(made)
+    assert said in page(made)
+    assert not wrong(made)
+    forged = {**made.data, "exhaust": {**made.data["exhaust"], "alphabet": ["send,sync,arrive"]}}
+    assert "the digest of all schedules of a small world is not that of its alphabet" in [*unfounded(forged)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"finished": 0}, "no bound was finished"),
+        ({"digest": "0" * 64}, "other schedules than this version has"),
+        ({"alphabet": ["shout"]}, "other schedules than this version has"),
+        ({"alphabet": ["send:x"]}, "other schedules than this version has"),
+        ({"alphabet": []}, "is not what `sds-conformance exhaust --json` prints"),
+    ],
+)
+def test_what_proves_nothing_is_not_put_on_it(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    file = tmp_path / "exhaust.json"
+    file.write_text(json.dumps(exhausted(**changes)), "utf-8")
+    with pytest.raises(CertificateError, match=said):
+        certificate(whole_report(), exhaust=file)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ class Event(NamedTuple):
 
 
 Word = tuple[Event, ...]
+Write = Callable[[str, str, Route], Operation | tuple[Operation, ...]]
 Known = tuple[int, int]
 """An event by the participant, and which of its events it is, from 0: the same in all words that are alike."""
 
@@ -54,9 +55,9 @@ class Kind:
 
     name: str
     """As it is called in an alphabet. Several may have one name: then they are chosen, and counted, together."""
-    write: Callable[[str, str, Route], Operation] | None = None
+    write: Write | None = None
     """What is done: takes the participant, a label that no other event has, and what becomes of what it broadcasts.
-    None for an arrival."""
+    Several operations follow each other, with all the time that passes in them. None for an arrival."""
     copies: int = 0
     """Of an arrival: how many copies there are."""
     broadcasts: bool = False
@@ -71,6 +72,35 @@ class Kind:
     """Participants are alike in it, whatever they are called."""
     ranked: bool = False
     """It sends what has a place in an order that IDs may decide."""
+    starts: bool = False
+    """From then on something may be due."""
+    due: bool = False
+    """It happens only where something may be due."""
+    aware: bool = False
+    """What it is depends on all that was before it, wherever that was."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What can happen in one word."""
+
+    names: tuple[str, ...]
+    """Of kinds."""
+    most: int = 0
+    """In words of so many events at most; 0 is any number."""
+
+    def without(self, name: str) -> Part:
+        """All but that."""
+        return Part(tuple(other for other in self.names if other != name), self.most)
+
+    @classmethod
+    def read(cls, text: str) -> Part:
+        """From what it is as a string: names with commas between, and ``:8`` after them. Raises ValueError."""
+        names, colon, most = text.partition(":")
+        return cls(tuple(name.strip() for name in names.split(",") if name.strip()), int(most) if colon else 0)
+
+    def __str__(self) -> str:
+        return ",".join(self.names) + (f":{self.most}" if self.most else "")
 
 
 @dataclass(frozen=True)
@@ -81,16 +111,23 @@ class World:
     kinds: tuple[Kind, ...]
     alike: bool = True
     """Nothing depends on what participants are called, but where IDs decide an order."""
+    gaps_by_name: bool = False
+    """Except where somebody hears of what it did not get."""
+    parts: tuple[Part, ...] = ()
+    """All that is in a word has to be in one of them; none is anything."""
 
     def __post_init__(self) -> None:
         if any(first.copies > second.copies == 0 for first, second in pairwise(self.kinds)):
             raise ValueError("arrivals are the last kinds: words come in the order in which they are spelled")
+        if any(kind.due and not kind.everybody for kind in self.kinds):
+            raise ValueError("what waits until something is due happens at everybody: else its order would matter")
 
     # ---- words -----------------------------------------------------------------------------------------------------
 
-    def words(self, length: int, beginning: Word = ()) -> Iterator[Word]:
-        """All words of that length that begin so, in order."""
-        return _Speller(self, beginning).words(length - len(beginning))
+    def words(self, length: int, beginning: Word = (), since: Word = ()) -> Iterator[Word]:
+        """All words of that length that begin so, in order; of these only ``since`` one of them, if that is given."""
+        left = length - len(beginning)
+        return _Speller(self, length, beginning).words(left, since[len(beginning) :])
 
     def count(self, length: int, most: int | None = None) -> int:
         """How many words of that length there are; with ``most`` it stops to count there."""
@@ -116,19 +153,49 @@ class World:
         """What each event of a word is known by, for each participant that takes part in it."""
         return [places for _, places in _placed(word, self.participants)]
 
+    def newest(self, word: Word) -> frozenset[int]:
+        """The participants of whom a word shows more than any part of it: of nobody, if two things in it are the last.
+
+        All that comes before somebody's last event is a word, too, a shorter one if anything else is the last
+        elsewhere; and there that participant sees the same. So whoever judges a participant by what it sees judges it
+        once, and each of them, if it judges only these.
+        """
+        if any(self.kinds[event.kind].aware for event in word):
+            return frozenset(range(self.participants))
+        last: Event | None = None
+        later: set[int] = set()
+        used: set[Known] = set()
+        placed = list(_placed(word, self.participants))
+        for event, places in reversed(placed):
+            if not any(place[0] in later or place in used for place in places):
+                if last is not None:
+                    return frozenset()
+                last = event
+            later.update(who for who, _ in places)
+            used.add((event.sender, event.nth))
+        if last is None:
+            return frozenset()
+        return frozenset(range(self.participants)) if last.who == ALL else frozenset((last.who,))
+
     # ---- renaming --------------------------------------------------------------------------------------------------
 
     def names_matter(self, word: Word) -> bool:
         """Could it make a difference who is called what? So it could if two participants send without having heard of
-        each other: with one timestamp, the IDs of their messages decide which comes first."""
+        each other: with one timestamp, the IDs of their messages decide which comes first. And, if gaps are filled by
+        names, where something comes from somebody who knew of more than whom it reaches has got."""
         if not self.alike or not all(self.kinds[event.kind].equals for event in word):
             return True
         heard: list[set[Known]] = [set() for _ in range(self.participants)]
+        has: list[set[Known]] = [set() for _ in range(self.participants)]
         knew: dict[Known, frozenset[Known]] = {}
         ranked: list[Known] = []
         for event, places in _placed(word, self.participants):
             if event.sender >= 0:
-                heard[event.who] |= knew[event.sender, event.nth]
+                source = (event.sender, event.nth)
+                has[event.who] |= {source} & set(ranked)
+                if self.gaps_by_name and any(one in knew[source] and one not in has[event.who] for one in ranked):
+                    return True
+                heard[event.who] |= knew[source]
             before = {who: frozenset(heard[who]) for who, _ in places}
             for place in places:
                 heard[place[0]].add(place)
@@ -137,6 +204,7 @@ class World:
                     if any(other[0] != place[0] and other not in before[place[0]] for other in ranked):
                         return True
                     ranked.append(place)
+                    has[place[0]].add(place)
         return False
 
     def first_of_its_names(self, word: Word) -> bool:
@@ -194,8 +262,13 @@ def _renamed(word: Word, names: Sequence[int]) -> Word:
 class _Speller:
     """Spells words event by event."""
 
-    def __init__(self, world: World, beginning: Word) -> None:
+    def __init__(self, world: World, length: int, beginning: Word) -> None:
         self._world = world
+        self._parts = [
+            frozenset(index for index, kind in enumerate(world.kinds) if kind.name in part.names)
+            for part in world.parts or (Part(tuple(kind.name for kind in world.kinds)),)
+            if not part.most or part.most >= length
+        ]
         self._word: list[Event] = []
         self._number: list[int] = []
         """Of each event, which one of its participant's it is; 0 of one of all."""
@@ -206,32 +279,39 @@ class _Speller:
         for event in beginning:
             self._append(event)
 
-    def words(self, more: int) -> Iterator[Word]:
-        """All that so many more events make of it."""
+    def words(self, more: int, since: Word = ()) -> Iterator[Word]:
+        """All that so many more events make of it, from those ``since`` on."""
         if more <= 0:
             yield tuple(self._word)
             return
         if more == 1:  # most words are told apart by their last event: nothing is kept in order for these
             beginning = tuple(self._word)
             for event in self._next():
-                yield (*beginning, event)
+                if not since or event >= since[0]:
+                    yield (*beginning, event)
             return
         for event in list(self._next()):
+            if since and event < since[0]:
+                continue
             gone = self._append(event)
-            yield from self.words(more - 1)
+            yield from self.words(more - 1, since[1:] if since and event == since[0] else ())
             self._remove(gone)
 
     def _next(self) -> Iterator[Event]:
         world = self._world
-        candidates = [e for e in world.done if not (most := world.kinds[e.kind].most) or self._left(e, most)]
+        used = {event.kind for event in self._word}
+        kinds = frozenset[int]().union(*(part for part in self._parts if used <= part))
+        candidates = [event for event in world.done if event.kind in kinds and self._can(world.kinds[event.kind])]
         copies = sorted(self._under_way)
-        candidates += [Event(kind, *copy) for kind in world.arrivals for copy in copies]
+        candidates += [Event(kind, *copy) for kind in world.arrivals if kind in kinds for copy in copies]
         for event in candidates:
             if self._first(event):
                 yield event
 
-    def _left(self, event: Event, most: int) -> bool:
-        return self._often.get(self._world.kinds[event.kind].name, 0) < most
+    def _can(self, kind: Kind) -> bool:
+        if kind.due and not any(self._world.kinds[event.kind].starts for event in self._word):
+            return False
+        return not kind.most or self._often.get(kind.name, 0) < kind.most
 
     def _first(self, event: Event) -> bool:
         """Is the word with it the first of those that are like it?"""

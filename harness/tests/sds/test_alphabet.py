@@ -7,28 +7,39 @@ import pytest
 from performed import shown
 from sds_harness.schedules.files import to_json
 from sds_harness.schedules.unfolding import unfold
+from sds_harness.schedules.worlds import Part
 from sds_harness.sds.alphabet import ALPHABET, REPAIR, USUAL, setting, world
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Tick
 
 
+def everything(*, repairs: bool) -> tuple[Part, ...]:
+    return (Part(tuple(name for name in ALPHABET if repairs or name != REPAIR)),)
+
+
+def plain(*, repairs: bool) -> tuple[Part, ...]:
+    """Of participants alone."""
+    names = ("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR)
+    return (Part(names if repairs else names[:-1]),)
+
+
 @pytest.mark.parametrize("repairs", [False, True])
 def test_every_word_is_a_schedule(repairs: bool) -> None:
     """Of files, too: what is found can be kept."""
-    alphabet = ALPHABET if repairs else [name for name in ALPHABET if name != REPAIR]
-    everything = world(3, alphabet)
-    assert {kind.name for kind in everything.kinds} == {*ALPHABET} - {REPAIR}
-    assert everything.alike is not repairs
-    for length in (1, 2):
-        for word in everything.words(length):
-            schedule = unfold(everything, word, setting(alphabet)).schedule
-            assert NOTATION.from_json(to_json(schedule)) == schedule
-            assert schedule.names == ("alice", "bob", "carol")
+    alphabet = everything(repairs=repairs)
+    all_of_it = world(3, alphabet)
+    assert {kind.name for kind in all_of_it.kinds} == {*ALPHABET} - {REPAIR}
+    assert all_of_it.gaps_by_name is repairs
+    few = world(3, plain(repairs=repairs))
+    for small, word in [(all_of_it, word) for word in all_of_it.words(1)] + [(few, word) for word in few.words(2)]:
+        schedule = unfold(small, word, setting(alphabet)).schedule
+        assert NOTATION.from_json(to_json(schedule)) == schedule
+        assert schedule.names == ("alice", "bob", "carol")
 
 
 def test_what_is_under_way_arrives() -> None:
     """As often as the word says, at whom it says; what was never broadcast is found out."""
-    alphabet = [name for name in ALPHABET if name != REPAIR]
+    alphabet = plain(repairs=False)
     small = world(2, alphabet)
     for word in small.words(3):
         unfolded = unfold(small, word, setting(alphabet))
@@ -44,6 +55,13 @@ def test_what_is_under_way_arrives() -> None:
 
 def test_nobody_knows_another_event() -> None:
     with pytest.raises(ValueError, match="no event 'shout'"):
-        world(2, [*USUAL, "shout"])
+        world(2, [Part(("send", "shout"))])
     with pytest.raises(ValueError, match="not 9"):
         world(9, USUAL)
+
+
+def test_a_part_is_what_it_is_typed_as() -> None:
+    assert Part.read("send, arrive:3") == Part(("send", "arrive"), 3)
+    assert all(Part.read(str(part)) == part for part in USUAL)
+    with pytest.raises(ValueError, match="invalid literal"):
+        Part.read("send:many")

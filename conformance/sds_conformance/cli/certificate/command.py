@@ -36,9 +36,10 @@ Examples:
   sds-conformance certificate write out --sign-key ~/.ssh/id_ed25519
   sds-conformance vectors run --json -- ./my-adapter > vectors.json
   sds-conformance fuzz --json -- ./my-adapter > fuzz.json
+  sds-conformance exhaust --json -- ./my-adapter > exhaust.json
   sds-conformance limits --report out -- ./my-adapter
   sds-conformance certificate write out --vectors vectors.json \\
-      --fuzz fuzz.json
+      --fuzz fuzz.json --exhaust exhaust.json
 """
 _HTML = click.option("--html", "page_file", type=FILE, metavar="FILE", help="Write it as a page, too.")
 
@@ -60,18 +61,25 @@ def certificate_command() -> None:
 @_HTML
 @click.option("--vectors", type=FILE, metavar="FILE", help="What `vectors run --json` printed, to be put on it.")
 @click.option("--fuzz", type=FILE, metavar="FILE", help="What `fuzz --json` printed, to be put on it.")
+@click.option("--exhaust", type=FILE, metavar="FILE", help="What `exhaust --json` printed, to be put on it.")
 @click.option(
     "--sign-key", type=FILE, metavar="KEY", help="Sign it with an SSH key, by ssh-keygen; the signature is FILE.sig."
 )
 def write(
-    report: Path, out: Path, page_file: Path | None, vectors: Path | None, fuzz: Path | None, sign_key: Path | None
+    report: Path,
+    out: Path,
+    page_file: Path | None,
+    vectors: Path | None,
+    fuzz: Path | None,
+    exhaust: Path | None,
+    sign_key: Path | None,
 ) -> None:
     """Write the certificate on REPORT, the folder that `run --report` wrote, with what `limits --report` added to it.
 
     The exit code is 0 whatever the level is: a certificate tells what was found.
     """
     with refused(CertificateError, SignatureError):
-        made = certificate(with_limits(read_report(report)), vectors, fuzz)
+        made = certificate(with_limits(read_report(report)), vectors, fuzz, exhaust)
         signature = signed(made.raw, sign_key) if sign_key is not None else None
     write_file(out, made.raw.decode("ascii"))
     _write_signature(signature_of(out), signature)

@@ -17,6 +17,7 @@ from ...judging.verdict import Verdict
 from ...protocols import protocol_of
 from ...reports.certificate import Certificate
 from ...reports.certificate_words import command_of, declared, fuzz_told, limits_told, listed, vectors_told
+from ...reports.exhausted import exhausted_told
 from ...reports.levels import NONE, beside
 from ...reports.limits import certified_rows
 from ...telling.story import STYLES, headline, labelled, plain_table
@@ -72,6 +73,7 @@ def _show_head(out: Console, certificate: Certificate) -> None:
         labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
     labelled(out, "Vectors", Text(vectors_told(data)))
     labelled(out, "Schedules", Text(fuzz_told(data)))
+    labelled(out, "All of them", Text(exhausted_told(data)))
     labelled(out, "Limits", Text(limits_told(data)))
     for doubt in data["doubts"]:
         labelled(out, "Beware", Text(printable(doubt, 600), "yellow"))

@@ -8,6 +8,7 @@ from functools import partial
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
+from sds_harness.schedules.worlds import Part
 from sds_harness.sds import alphabet
 from sds_harness.sds.generator import NAMES, Grammar, generated, passages_of
 from sds_harness.sds.notation import NOTATION
@@ -82,11 +83,21 @@ def proposed_grammar_of(profile: str, fewest: int, most: int, passages: tuple[st
     return replace(grammar_of(profile, fewest, most, passages), sds_r=False)
 
 
-def possible(declared: Declaration, profile: str, wanted: Collection[str]) -> tuple[str, ...]:
+def possible(declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
     """What of an alphabet there is in a profile: without SDS-R where that is not judged."""
-    return alphabet.possible(declared, [name for name in wanted if name != alphabet.REPAIR or profile != "core"])
+    return alphabet.possible(
+        declared, [part.without(alphabet.REPAIR) if profile == "core" else part for part in wanted]
+    )
 
 
+_WORLDS = Worlds(alphabet.ALPHABET, alphabet.USUAL, possible, alphabet.world, alphabet.setting)
+_PROPOSED_WORLDS = Worlds(
+    tuple(name for name in alphabet.ALPHABET if name != alphabet.REPAIR),
+    tuple(part.without(alphabet.REPAIR) for part in alphabet.USUAL),
+    lambda declared, profile, wanted: possible(declared, "core", wanted),
+    partial(alphabet.world, syncs_are_logged=True),
+    alphabet.setting,
+)
 _SDS = Repertoire(
     SCHEDULED,
     NAMES,
@@ -103,7 +114,7 @@ _SDS = Repertoire(
     SITUATIONS,
     situations,
     OUT_OF_REACH,
-    worlds=Worlds(alphabet.ALPHABET, alphabet.USUAL, possible, alphabet.world, alphabet.setting),
+    worlds=_WORLDS,
 )
 _PROPOSAL = Text.of(FORUM_2024)
 _NOT_IN_IT = ("repair-requested", "repair-answered", "repair-rounds", "ahead-of-clock")
@@ -121,7 +132,7 @@ REPERTOIRE = replace(
             properties=PROPOSED,
             out_of_reach=OUT_OF_REACH_OF_THE_PROPOSAL,
             situations={what: words for what, words in SITUATIONS.items() if what not in _NOT_IN_IT},
-            worlds=None,
+            worlds=_PROPOSED_WORLDS,
         ),
     ),
 )

@@ -119,7 +119,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
             yield violated(step, f"sender_id {own_id!r} in a {message.kind.value} message", f"{message.sender_id!r}")
 
 
-@check("SDS-MSG-14", of="spoke")
+@check("SDS-MSG-14", of="spoke", together=True)
 def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     """IDs are non-empty and differ from all others, of the same and of other participants, for equal contents too."""
     if view.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):

@@ -68,14 +68,14 @@ def _first_of_its_name(view: ChannelView) -> int:
     return view.terms.groups or 0 if first is view and (view.terms.groups or 0) > 1 else 0
 
 
-@check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere")
+@check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
 def groups_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
     """Of messages with the same ID and other authors, a participant is in the response group of some."""
     if groups := _first_of_its_name(view):
         yield from _judge_groups(view, list(_outcomes(view, groups).values()), groups, "author")
 
 
-@check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere")
+@check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
 def groups_depend_on_the_message(view: ChannelView) -> Iterator[Observation]:
     """Of the messages of one author, a participant is in the response group of some.
 
@@ -87,7 +87,7 @@ def groups_depend_on_the_message(view: ChannelView) -> Iterator[Observation]:
         yield from _judge_groups(view, list(_by_author(_outcomes(view, groups)).values()), groups, "message")
 
 
-@check("SDS-R-TRESP-03", *TIMED, of="asked-anywhere")
+@check("SDS-R-TRESP-03", *TIMED, of="asked-anywhere", together=True)
 def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
     """A participant answers for messages with the same ID and other authors with other delays."""
     t_max, known = view.terms.t_max_ms or 0, _delays(view)

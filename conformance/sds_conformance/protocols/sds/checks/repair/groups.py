@@ -62,7 +62,7 @@ def members_answer(view: ChannelView) -> Iterator[Observation]:
     return answered(view, "GROUP-01", "of whose response group the participant is by the declared hash")
 
 
-@check("SDS-R-GROUP-01", *TIMED, of="asked sds-r")
+@check("SDS-R-GROUP-01", *TIMED, of="asked sds-r", together=True)
 def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     """Whatever the hash: of the messages of many authors, a participant is in the response group of some.
 

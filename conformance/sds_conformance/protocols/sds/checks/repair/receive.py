@@ -137,7 +137,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
             yield violated(late[-1].step, expected, "no further request, although T_max is over again")
 
 
-@check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came")
+@check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came", together=True)
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72).
 

@@ -117,13 +117,13 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             yield judged(missing.detected.step, seen.meets(before, slack), expected, _span(seen))
 
 
-@check("SDS-R-RECV-06", *TIMED, of="missing-anywhere")
+@check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
 def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same for the same participant and message, whoever reckons."""
     return _again(view, near=True)
 
 
-@check("SDS-R-TREQ-05", *TIMED, of="missing-anywhere")
+@check("SDS-R-TREQ-05", *TIMED, of="missing-anywhere", together=True)
 def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same whatever the clock shows."""
     return _again(view, near=False)
@@ -172,7 +172,7 @@ def _looks(side: Requester, since: Step) -> set[int]:
     return {sent.step.now_ms - since.now_ms for sent in side.sends(since.index, NEVER)}
 
 
-@check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere")
+@check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)
 def different_for_participants(view: ChannelView) -> Iterator[Observation]:
     """Participants that miss the same message ask for it at different times: T_req depends on their own IDs."""
     groups: dict[tuple[int, int, str], dict[str, tuple[Requester, Step, Window | None]]] = {}
@@ -233,7 +233,7 @@ def _least_until(side: Requester, full: Sent, group: list[tuple[Missing, Window 
     return until.least(low, end, 2 * _SETS * len(times.looks))
 
 
-@check("SDS-R-TREQ-03", *TIMED, of="missing-anywhere")
+@check("SDS-R-TREQ-03", *TIMED, of="missing-anywhere", together=True)
 def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     """T_req is never out of its bounds, and of many it is spread evenly between them (chi-square).
 

@@ -27,7 +27,7 @@ _LENIENT_INTERVALS = 10
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-STATE-01", *TIMED, of="missing sds-r")
+@check("SDS-R-STATE-01", *TIMED, of="missing sds-r", together=True)
 def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for.
 
@@ -93,7 +93,7 @@ def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
     return now_ms < arrived.now_ms + t_min - side.slack_ms
 
 
-@check("SDS-R-STATE-02", *TIMED, of="missing sds-r")
+@check("SDS-R-STATE-02", *TIMED, of="missing sds-r", together=True)
 def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
     """T_req counts from the moment the gap was found: that more messages name it does not postpone the request.
 
@@ -128,7 +128,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, f"a request for {which}: {why}", "none")
 
 
-@check("SDS-R-STATE-09", *TIMED, of="missing")
+@check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
     """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
     return _asked_for_at_all(requester(view)) if asks_for_anything(view) else iter(())

@@ -56,7 +56,7 @@ def _allowed(
     return 1 + most(len(turns) - 1, share) if share <= 0.5 else None
 
 
-@check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere")
+@check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observation]:
     """Of many holders that hear each other, only a few answer: their response times differ."""
     everybody = _together(view)
@@ -81,7 +81,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
             yield judged(answers[-1], len(answers) <= allowed, expected, f"{len(answers)} answers")
 
 
-@check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere")
+@check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)
 def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
     """Of many that miss the same message and hear each other, only a few ask for it: their request times differ."""
     gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}

@@ -119,7 +119,7 @@ def _alike(found: list[Window]) -> bool:
     return max(window.low for window in found) <= min(window.high for window in found)
 
 
-@check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere")
+@check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """Participants that hold the same messages answer for them with different delays."""
     if view.everybody[0] is not view or len(view.everybody) < _HOLDERS:

@@ -1,0 +1,105 @@
+"""Every schedule of a small world on Spark: a task is a piece of the enumeration, known by its first word.
+
+Bounds are played one after the other, a job each. A task spells its words from the first on, starts an implementation
+of its own, and says as much as a whole tally; of a piece only the chunks count that were finished.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sds_harness.corpus.jobs import failures_told, over
+from sds_harness.faults import TesteeFault
+from sds_harness.schedules.worlds import Word
+
+from ..exploration.campaign import Tally
+from ..exploration.exhausting import Source
+from ..exploration.exhaustion import CHUNK, Exhaustion, Share, Task, join, shares
+from .tallying import ROWS, row_of, rows_of, summed, take
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CHUNKS = 8
+"""In one piece: some seconds, so that the start of an implementation weighs little."""
+_COUNTS = ("played", "impossible", "renamed")
+_CHUNK, _TROUBLE = "chunk", "trouble"
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The task: plays the piece of that number."""
+
+    order: Exhaustion
+    task: Task
+    starts: tuple[tuple[int, Word], ...]
+    """Of each piece: its first chunk, and the word that this begins with."""
+    chunks: int
+    """In a piece."""
+    until_s: float
+    """The time of the clock after which nothing is begun, 0 for any."""
+
+    def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
+        first, word = self.starts[number]
+        piece = replace(self.task, first=first, since=word, chunks=self.chunks)
+        rows: list[dict[str, Any]] = []
+        company = self.order.rehearsed()
+        try:
+            if not self._late():
+                tally = Tally(company.start())
+                for share in shares(self.order, company, [piece], ended=self._late):
+                    join(tally, share.tally)
+                    if share.reason:
+                        rows.append(row_of(_TROUBLE, share.reason, 1))
+                        break
+                    rows += (row_of(name, "", getattr(share, name)) for name in _COUNTS)
+                    rows += (row_of(_CHUNK, str(chunk), 1) for chunk in share.chunks)
+                rows += rows_of(tally)
+        except TesteeFault as fault:
+            rows.append(row_of(_TROUBLE, f"could not be started: {fault}", 1))
+        finally:
+            company.kill()
+        yield pa.RecordBatch.from_pylist(rows or [row_of("schedules", "", 0)])
+
+    def _late(self) -> bool:
+        return bool(self.until_s) and time.time() >= self.until_s
+
+
+def spread(spark: SparkSession) -> Source:
+    """Plays on Spark, in the place of workers."""
+
+    def play(order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float) -> Generator[Share, None, None]:
+        until_s = time.time() + left_s if left_s else 0.0
+        for task in tasks:
+            starts = tuple(_starts(order, task))
+            of_bound = Tally(tally.declaration)
+            counts, chunks = dict.fromkeys(_COUNTS, 0), []
+            with failures_told():
+                rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until_s), ROWS)
+                for kind, what, number in take(of_bound, summed(rows)):
+                    if kind == _CHUNK:
+                        chunks.append(int(what))
+                    elif kind == _TROUBLE:
+                        tally.gave_up = what
+                    else:
+                        counts[kind] = number
+            played, impossible, renamed = (counts[name] for name in _COUNTS)
+            yield Share(of_bound, task.events, tuple(chunks), played, impossible, renamed)
+            if tally.gave_up or (until_s and time.time() >= until_s):
+                return
+
+    return play
+
+
+def _starts(order: Exhaustion, task: Task) -> Iterator[tuple[int, Word]]:
+    """The pieces of a bound in which anything is left."""
+    firsts = islice(order.world.words(task.events), None, None, CHUNKS * CHUNK)
+    for first, word in zip(count(0, CHUNKS), firsts, strict=False):
+        if not task.done.issuperset(range(first, first + CHUNKS)):
+            yield first, word

@@ -1,0 +1,72 @@
+"""What tasks say of the schedules that they judged, as rows that Spark, or we, add up.
+
+There is one row for each thing there is to say, so that what comes to the driver is as long as the catalogue, however
+many schedules there are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..exploration.campaign import Tally
+from ..judging.verdict import RANK, Finding, Verdict
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ROWS = "kind string, what string, schedules long, rank long, first long, told string"
+"""The columns, in the words of Spark SQL."""
+
+
+def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
+    """One row."""
+    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
+
+
+def rows_of(tally: Tally) -> Iterator[dict[str, Any]]:
+    """All that a tally says."""
+    for kind in ("schedules", "steps"):
+        yield row_of(kind, "", getattr(tally, kind))
+    for kind in ("exercised", "situations"):
+        for what, count in getattr(tally, kind).items():
+            yield row_of(kind, what, count)
+    for what, finding in tally.found.items():
+        told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
+        yield row_of("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], told)
+    for what, error in tally.errors.items():
+        yield row_of("error", what, 1, told=error)
+
+
+Summed = tuple[str, str, int, int, str]
+"""Of all tasks: kind, what, schedules, and of the worst its first schedule and what is told of it."""
+
+
+def summed(rows: DataFrame) -> list[Summed]:
+    """Rows, added up by Spark."""
+    from pyspark.sql import functions as f
+
+    # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
+    worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
+    out = rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect()
+    return [(row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"]) for row in out]
+
+
+def take(tally: Tally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
+    """Take what was added up into a tally; what is of another kind is given, with what it counts."""
+    for kind, what, schedules, first, told in of:
+        match kind:
+            case "schedules" | "steps":
+                setattr(tally, kind, schedules)
+            case "exercised" | "situations":
+                getattr(tally, kind)[what] = schedules
+            case "found":
+                data = json.loads(told)
+                tally.found[what] = Finding(**data | {"severity": Verdict(data["severity"])})
+                tally.found_in[what], tally.found_at[what] = schedules, first
+            case "error":
+                tally.errors[what] = told
+            case _:
+                yield kind, what, schedules

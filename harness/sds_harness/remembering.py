@@ -1,0 +1,204 @@
+"""A link that remembers: what a participant was told before, in the same order, is not asked of it again.
+
+It takes two things for granted: who is told the same twice answers the same, and participants of one implementation
+share nothing but messages. Neither is believed blindly. Whatever is told to a participant again, because something new
+is to come after it, is held against what is remembered; and so is all that is played while the link is ``whole``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .link import Link, Listener
+
+MOST = 200_000
+"""So many answers are remembered; then it begins anew."""
+_AGAIN = 1 << 32
+"""What is told again is numbered from here, far from the numbers of a session."""
+
+
+class OtherAnswer(Exception):
+    """Somebody who was told the same as before answered otherwise."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(f"{command} was answered otherwise than before, though the participant was told the same")
+
+
+class _Told:
+    """What a participant was told, and answered; with all before it, and all that ever came after it."""
+
+    __slots__ = ("before", "further", "reply", "request")
+
+    def __init__(self, before: _Told | None = None, request: bytes = b"", reply: bytes = b"") -> None:
+        self.before = before
+        self.request = request
+        self.reply = reply
+        self.further: dict[bytes, _Told] = {}
+
+
+@dataclass
+class _Participant:
+    """One that was opened."""
+
+    at: _Told
+    """The last that it was told."""
+    truly: _Told
+    """The last of that which it was told in truth."""
+    handle: int = 0
+    """Its own, if it was opened in truth."""
+
+
+Ask = Callable[[Any], Any]
+"""Asks the other end."""
+
+
+class Remembering(Link):
+    """Stands before another link. Commands are ``open``, answered with a handle, ``close``, and those that have a
+    ``handle``; all others are handed on."""
+
+    def __init__(self, link: Link) -> None:
+        self.whole = False
+        """Everything is asked."""
+        self.outside_clock = link.outside_clock
+        self._link = link
+        self._nothing = _Told()
+        self._kept = 0
+        self._participants: dict[int, _Participant] = {}
+        self._opened = 0
+        self._again = _AGAIN
+        self._closed = b""
+        """How the last one answered that was closed in truth."""
+
+    @property
+    def pid(self) -> int | None:
+        return self._link.pid
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        """As any link does. Raises OtherAnswer, too."""
+        name = request.WhichOneof("command")
+        command = getattr(request, name)
+        if name == "open":
+            self._opened += 1
+            handle, beginning = self._opened, self._beginning()
+            who = self._participants[handle] = _Participant(beginning, beginning)
+        elif "handle" in command.DESCRIPTOR.fields_by_name:
+            handle, command.handle = command.handle, 0
+            who = self._participants[handle]
+        else:
+            return self._link.call(request, timeout_s, reply)
+        number, request.id = request.id, 0
+        key = request.SerializeToString()
+        try:
+            body = self._remembered(who, name, key)
+            if body is not None:
+                answer = reply.FromString(body)
+                answer.id = number
+            else:
+                answer = self._asked(who, name, key, number, request, lambda it: self._link.call(it, timeout_s, reply))
+        finally:
+            request.id = number
+            if name != "open":
+                command.handle = handle
+        if name == "close":
+            del self._participants[handle]
+        elif answer.WhichOneof("answer") == "opened":
+            answer.opened.handle = handle
+        return answer
+
+    def _beginning(self) -> _Told:
+        if self._kept >= MOST and not self._participants:
+            self._nothing, self._kept = _Told(), 0
+        return self._nothing
+
+    def _remembered(self, who: _Participant, name: str, key: bytes) -> bytes | None:
+        """The answer, if there is no need to ask for it."""
+        if self.whole:
+            return None
+        if name == "close":
+            return self._closed if self._closed and not who.handle else None
+        known = who.at.further.get(key)
+        if known is None:
+            return None
+        who.at = known
+        return known.reply
+
+    def _asked(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
+        """The answer of the other end, which is told first what it was not told yet."""
+        if name != "close":
+            self._catch_up(who, type(request), ask)
+        answer = self._tell(who, request, number, ask)
+        if answer.id != number:
+            return answer  # whoever asks holds that against it
+        body = _body(answer)
+        if name == "close":
+            self._closed = body
+            return answer
+        known = who.at.further.get(key)
+        if known is None:
+            known = who.at.further[key] = _Told(who.at, key, body)
+            self._kept += 1
+        elif known.reply != body:
+            raise OtherAnswer(name)
+        who.at = who.truly = known
+        return answer
+
+    def _catch_up(self, who: _Participant, request: type[Any], ask: Ask) -> None:
+        left = []
+        at = who.at
+        while at is not who.truly:
+            left.append(at)
+            assert at.before is not None
+            at = at.before
+        for told in reversed(left):
+            self._again += 1
+            again = request.FromString(told.request)
+            answer = self._tell(who, again, self._again, ask)
+            if answer.id != self._again or _body(answer) != told.reply:
+                raise OtherAnswer(again.WhichOneof("command"))
+            who.truly = told
+
+    def _tell(self, who: _Participant, request: Any, number: int, ask: Ask) -> Any:
+        name = request.WhichOneof("command")
+        request.id = number
+        if name != "open":
+            getattr(request, name).handle = who.handle
+        answer = ask(request)
+        if name == "open" and answer.WhichOneof("answer") == "opened":
+            who.handle = answer.opened.handle
+        return answer
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._link.call_unknown(request, timeout_s, reply)
+
+    def listen(self, listener: Listener) -> bool:
+        return self._link.listen(listener)
+
+    def note(self, kind: str, /, **said: Any) -> int:
+        return self._link.note(kind, **said)
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return self._link.stderr_lines()
+
+    def said(self) -> tuple[str, ...]:
+        return self._link.said()
+
+    def close(self) -> None:
+        self._link.close()
+
+    def kill(self) -> None:
+        self._link.kill()
+
+
+def _body(answer: Any) -> bytes:
+    """An answer without what is different each time: its number, and the handle."""
+    number, answer.id = answer.id, 0
+    opened = answer.opened.handle if answer.WhichOneof("answer") == "opened" else 0
+    if opened:
+        answer.opened.handle = 0
+    body: bytes = answer.SerializeToString()
+    answer.id = number
+    if opened:
+        answer.opened.handle = opened
+    return body
