@@ -14,6 +14,7 @@ from played import certify_reference, reference_command
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
+from sds_conformance.reports.founded import forgeries, unfounded
 from sds_conformance.reports.reading import Report
 from sds_conformance.telling.report import Invocation, report
 from sds_conformance.vectors.canonical import digest, formatted
@@ -86,3 +87,8 @@ def left(made: Report, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "report.json").write_text(json.dumps(made.data), "utf-8")
     return folder / "report.json"
+
+
+def wrong(made: Certificate) -> list[str]:
+    """What gives a certificate away."""
+    return [*forgeries(made.data), *unfounded(made.data)]

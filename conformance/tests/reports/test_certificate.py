@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from certificates import certified, forged, kept, whole_report
-from sds_conformance.exploration.exhaustion import SCHEMA_ID as EXHAUST
-from sds_conformance.exploration.exhaustion import Exhaustion
+from certificates import certified, forged, kept, whole_report, wrong
 from sds_conformance.reports.certificate import (
     Certificate,
     CertificateError,
@@ -22,19 +18,10 @@ from sds_conformance.reports.certificate import (
     read_certificate,
 )
 from sds_conformance.reports.certificate_page import page
-from sds_conformance.reports.founded import forgeries, outdated, unfounded
+from sds_conformance.reports.founded import forgeries, outdated
 from sds_conformance.reports.reading import Report
-from sds_harness.schedules.worlds import Part
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
-
-
-def level(made: Certificate) -> str:
-    return made.level
-
-
-def wrong(made: Certificate) -> list[str]:
-    return [*forgeries(made.data), *unfounded(made.data)]
 
 
 # ---- Levels --------------------------------------------------------------------------------------------------------
@@ -58,7 +45,7 @@ def wrong(made: Certificate) -> list[str]:
 )
 def test_the_level_follows_from_the_verdicts(verdicts: dict[str, str], held: str) -> None:
     made = certified(verdicts)
-    assert level(made) == held
+    assert made.level == held
     assert not wrong(made)
 
 
@@ -73,7 +60,7 @@ def test_what_was_skipped_stands_beside_the_level() -> None:
 def test_who_declares_next_to_nothing_has_no_level() -> None:
     musts = [row["id"] for row in whole_report().data["requirements"] if row["level"].startswith("MUST")]
     made = certified(dict.fromkeys(musts[10:], "skipped"))
-    assert level(made) == "none"
+    assert made.level == "none"
     assert "fewer than half" in made.data["level"]["parts"][0]["because"][0]
 
 
@@ -92,7 +79,7 @@ def test_a_part_of_a_run_has_no_level(changes: dict[str, Any], said: str) -> Non
     data["whole"] = not data["narrowed"]
     data["summary"] |= changes
     made = certificate(Report(data))
-    assert level(made) == "none"
+    assert made.level == "none"
     assert said in made.data["level"]["against"][0]
 
 
@@ -101,7 +88,7 @@ def test_an_environment_that_was_left_out_for_a_reason_stops_nothing_and_is_told
     data["summary"]["environments"].remove("turkish")
     data["summary"]["left_out"] = {"turkish": "it runs already"}
     made = certificate(Report(data))
-    assert level(made) == "Core + SDS-R, strict"
+    assert made.level == "Core + SDS-R, strict"
     assert "turkish: it runs already" in page(made)
 
 
@@ -109,8 +96,8 @@ def test_an_environment_that_was_left_out_for_a_reason_stops_nothing_and_is_told
 def test_a_breakdown_stops_a_level_as_it_stops_conformance(kind: str, held: str) -> None:
     broken = {"kind": kind, "where": "ties", "step": 1, "command": "", "detail": "it", "advice": "fix", "stderr": []}
     made = certified(breakdowns=[broken, broken])
-    assert level(made) == held
-    assert level(certified(breakdowns=[broken], strict=True)) == "none"
+    assert made.level == held
+    assert certified(breakdowns=[broken], strict=True).level == "none"
     assert made.data["breakdowns"] == {kind: 2}
     assert kind in page(made)
 
@@ -119,20 +106,20 @@ def test_who_does_without_the_extension_holds_the_core() -> None:
     report = whole_report()
     report.data["implementation"]["capabilities"].remove("sds-r")
     made = certificate(report)
-    assert level(made) == "Core, strict"
+    assert made.level == "Core, strict"
     assert made.data["level"]["parts"][1]["because"] == ["the implementation does without SDS-R"]
 
 
 def test_a_profile_covers_what_it_is_about() -> None:
-    assert level(certified(profile="core")) == "Core, strict"
+    assert certified(profile="core").level == "Core, strict"
     extension = certified(profile="sds-r")
-    assert level(extension) == "none"
+    assert extension.level == "none"
     assert "were not asked for" in extension.data["level"]["parts"][0]["because"][0]
 
 
 def test_a_revision_without_the_extension_has_one_part() -> None:
     made = certified(revision="forum-2024")
-    assert level(made) == "Core, strict"
+    assert made.level == "Core, strict"
     assert [part["profile"] for part in made.data["level"]["parts"]] == ["core"]
     assert not wrong(made)
 
@@ -142,7 +129,7 @@ def test_a_failure_that_a_baseline_knows_is_a_failure() -> None:
     complaint = {"line": 4, "requirement": "SDS-ACK-01", "what": "it passes", "change": "delete it"}
     report = whole_report({MUST: "fail"}, baseline={"file": "known.txt", "known": [known], "complaints": [complaint]})
     made = certificate(report)
-    assert level(made) == "none"
+    assert made.level == "none"
     assert made.data["verdicts"]["fail"] == 1
     assert made.data["baseline"]["known"] == [known]
     assert not wrong(made)
@@ -183,124 +170,6 @@ def test_a_report_that_was_cut_off_or_is_of_another_catalogue_has_none() -> None
     miscounted["summary"]["pass"] += 1
     with pytest.raises(CertificateError, match="does not count"):
         certificate(Report(miscounted))
-
-
-def asked(**changes: Any) -> dict[str, Any]:
-    """What `vectors run --json` prints."""
-    about = whole_report().data["implementation"]
-    statuses = ("pass", "acceptable", "warn", "fail", "skipped", "broken", "error")
-    return {
-        "schema": "sds-conformance/vectors-run/1",
-        "implementation": {"name": about["name"], "version": about["version"]},
-        "revision": "sds-2026-01",
-        "set": {key: certified().data["vectors"][key] for key in ("version", "manifest")},
-        "interrupted": False,
-        "counts": {**dict.fromkeys(statuses, 0), "pass": 1},
-        "unasked": 0,
-        "vectors": [{"id": "wire/a", "status": "pass"}],
-    } | changes
-
-
-def played(**changes: Any) -> dict[str, Any]:
-    """What `fuzz --json` prints."""
-    told = {key: asked()[key] for key in ("implementation", "revision")}
-    told |= {
-        "schema": "sds-conformance/fuzz/1",
-        "profile": "full",
-        "cast": "together",
-        "seed": 7,
-        "schedules": 50,
-        "steps": 900,
-        "interrupted": False,
-    }
-    return told | {"gave_up": "", "errors": {}, "findings": []} | changes
-
-
-@pytest.mark.parametrize(
-    ("vectors", "fuzz", "held"),
-    [
-        ({}, {}, "Core + SDS-R, strict"),
-        ({"vectors": [{"id": "wire/a", "status": "fail"}]}, {}, "none"),
-        ({"vectors": [{"id": "wire/a", "status": "warn"}]}, {}, "Core + SDS-R"),
-        ({"interrupted": True}, {}, "none"),
-        ({}, {"findings": [{"id": "G-04", "severity": "fail"}]}, "none"),
-        ({}, {"findings": [{"id": "G-04", "severity": "warn"}]}, "Core + SDS-R"),
-        ({}, {"gave_up": "too many breakdowns"}, "none"),
-    ],
-)
-def test_vectors_and_schedules_count(tmp_path: Path, vectors: dict[str, Any], fuzz: dict[str, Any], held: str) -> None:
-    files = tmp_path / "vectors.json", tmp_path / "fuzz.json"
-    for file, data in zip(files, (asked(**vectors), played(**fuzz)), strict=True):
-        file.write_text(json.dumps(data), "utf-8")
-    made = certificate(whole_report(), *files)
-    assert level(made) == held
-    assert made.data["fuzz"]["seed"] == 7
-    assert "50 by seed 7" in page(made)
-    assert not wrong(made)
-
-
-def exhausted(**changes: Any) -> dict[str, Any]:
-    """What `exhaust --json` prints."""
-    order = Exhaustion(Mock(), participants=3, alphabet=(Part(("send", "arrive"), 9),))
-    told = {key: played()[key] for key in ("implementation", "revision", "profile", "cast", "gave_up", "errors")}
-    told |= {"schema": EXHAUST, "participants": 3, "alphabet": ["send,arrive:9"], "digest": order.digest}
-    return told | {"finished": 6, "proved_schedules": 3751, "findings": []} | changes
-
-
-@pytest.mark.parametrize(
-    ("changes", "held", "said"),
-    [
-        ({}, "Core + SDS-R, strict", "nothing was found"),
-        ({"findings": [{"id": "G-04", "severity": "fail"}]}, "none", "fail: G-04"),
-        ({"findings": [{"id": "G-04", "severity": "warn"}]}, "Core + SDS-R", "warn: G-04"),
-        ({"gave_up": "it breaks too often"}, "none", "not to the end"),
-    ],
-)
-def test_all_schedules_of_a_small_world_count(tmp_path: Path, changes: dict[str, Any], held: str, said: str) -> None:
-    file = tmp_path / "exhaust.json"
-    file.write_text(json.dumps(exhausted(**changes)), "utf-8")
-    made = certificate(whole_report(), exhaust=file)
-    assert level(made) == held
-    assert made.data["exhaust"]["events"] == 6
-    assert "all 3,751 of up to 6 events of 3 participants (send,arrive:9)" in page(made)
-    assert said in page(made)
-    assert not wrong(made)
-    forged = {**made.data, "exhaust": {**made.data["exhaust"], "alphabet": ["send,sync,arrive"]}}
-    assert "the digest of all schedules of a small world is not that of its alphabet" in [*unfounded(forged)]
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"finished": 0}, "no bound was finished"),
-        ({"digest": "0" * 64}, "other schedules than this version has"),
-        ({"alphabet": ["shout"]}, "other schedules than this version has"),
-        ({"alphabet": ["send:x"]}, "other schedules than this version has"),
-        ({"alphabet": []}, "is not what `sds-conformance exhaust --json` prints"),
-    ],
-)
-def test_what_proves_nothing_is_not_put_on_it(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    file = tmp_path / "exhaust.json"
-    file.write_text(json.dumps(exhausted(**changes)), "utf-8")
-    with pytest.raises(CertificateError, match=said):
-        certificate(whole_report(), exhaust=file)
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (asked(implementation={"name": "other", "version": "2"}), "about other 2, and the report about sds_reference"),
-        (asked(revision="forum-2024"), "add --revision sds-2026-01"),
-        (asked(set={"version": "0.1", "manifest": "0" * 64}), "other vectors, version 0.1"),
-        (asked(counts={}), "is not what `sds-conformance vectors run --json` prints"),
-        (["\x1b[2J"], "is not what"),
-    ],
-)
-def test_what_is_about_something_else_is_not_put_on_it(tmp_path: Path, data: Any, said: str) -> None:
-    (tmp_path / "vectors.json").write_text(json.dumps(data), "utf-8")
-    with pytest.raises(CertificateError, match=said) as refused:
-        certificate(whole_report(), tmp_path / "vectors.json")
-    assert str(refused.value).isprintable()
 
 
 # ---- Forgeries -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from ..declaration import Declaration
 from ..schedules.worlds import Kind, Part, World
 from .events import KINDS, REPAIRS
 from .generator import NAMES
-from .odd_events import APPLICATION, CHANNEL, CHANNELS, CLOCK, MANY, ODD, TWINS
+from .odd_events import ODD, TWINS
+from .odd_uses import APPLICATION, CHANNEL, CHANNELS, CLOCK, MANY
 from .operations import Member, Schedule
 
 REPAIR = "repair"
