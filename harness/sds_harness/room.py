@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from google.protobuf.message import Message
 
 LARGE_BYTES = 1 << 16
@@ -25,9 +27,10 @@ def _entries(message: Message) -> int:
         if isinstance(value, Message):
             out += _entries(value)
         elif not isinstance(value, str | bytes | int | float):
-            out += len(value)
-            if isinstance(value[0], Message):
-                out += sum(map(_entries, value))
+            entries = list(value.values() if isinstance(value, Mapping) else value)
+            out += len(entries)
+            if isinstance(entries[0], Message):
+                out += sum(map(_entries, entries))
     return out
 
 

@@ -10,6 +10,7 @@ from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
+from ..view.authority import SAFE_INTEGER
 from ..view.clocks import (
     Compared,
     clocks_shown,
@@ -178,7 +179,9 @@ def passing_on_changes_nothing(view: PeerView) -> Iterator[Observation]:
             continue
         original = came.get(update.version)
         if original is None:
-            alike = [u for u in came.values() if u.uuid == update.uuid and same_content(u.content, update.content)]
+            # Of wide revisions it is CSDB-25 that says what becomes of them.
+            versions = (u for u in came.values() if u.uuid == update.uuid and (u.rev or 0) <= SAFE_INTEGER)
+            alike = [u for u in versions if same_content(u.content, update.content)]
             if alike:
                 expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
                 yield violated(update.step, expected, f"revision {update.rev} of {view.name(update.by)}")

@@ -36,6 +36,16 @@ def changes_are_passed_on(
     link.say(bob.update("door", deleted=True))
 
 
+@scenario("14", "20", "35", long=True)
+def a_crowd_listens(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Twelve peers ask for updates; the application changes a record, and somebody else another one."""
+    link = listening(alice, bob)
+    for number in range(12):
+        listening(alice, stage.peer(f"listener {number}"))
+    alice.put("mine", 1)
+    link.say(bob.update("theirs", 2))
+
+
 @scenario("20", "35", "14", "09")
 def a_line_of_three(stage: Stage, alice: Actor, alan: Actor, anna: Actor) -> None:
     """Changes go from either end of a line of three peers to the other one."""

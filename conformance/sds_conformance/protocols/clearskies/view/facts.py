@@ -44,7 +44,9 @@ class Update:
 
     @cached_property
     def uuid(self) -> str | None:
-        return _id(self.members.get("uuid"))
+        found = self.members.get("uuid")
+        # Nothing says in which letters the uuid of a record is written.
+        return found if isinstance(found, str) and is_id(found.lower()) else None
 
     @cached_property
     def by(self) -> str | None:
@@ -165,6 +167,11 @@ def reads_as_request(message: Message) -> bool:
 def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
     """Is ``other`` before ``one``, or equal (CA-12)? Of what does not parse nothing is."""
     return one is not None and other is not None and before(other, one)
+
+
+def is_older(one: Update, other: Update) -> bool:
+    """Does the other version descend from this one?"""
+    return one.version != other.version and dominates(other.clock, one.clock) and not dominates(one.clock, other.clock)
 
 
 def equal(one: Any, other: Any) -> bool:
