@@ -27,8 +27,7 @@ from clearskies_reference import (
 )
 from clearskies_reference.logical_clock import LogicalClock
 from clearskies_reference.testee.server import Testee, TesteeOptions
-
-Handle = Callable[[pb.Request], pb.Reply]
+from clearskies_views import Handle
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,10 @@ class WritesWhatComesOfConflicts(Peer):
             self.settle(incoming.uuid, winner.content, winner, effects)
 
 
+class WritesWhatIsInConflictToTheLetter(WritesWhatComesOfConflicts, CountsEachSending):
+    """To the letter of rules 3 and 4 most changes of others are in conflict with what is there."""
+
+
 class DropsLosersOfKeys(Peer):
     """ "Simply use the record with the largest update_time": the other one is gone without a trace."""
 
@@ -147,6 +150,16 @@ class AsksAgain(Peer):
             effects.sent.append(Sent(source, Message(self.request_body()).to_wire()))
 
 
+class WritesNothingTwice(Peer):
+    """To write what is there is no change."""
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        current = self.store.leader(key)
+        if current is not None and json.loads(current.record.value) == json.loads(value):
+            return current.record.uuid
+        return super().write(key, value, now_ms, uuid, effects)
+
+
 class SkipsLowRevisions(Peer):
     """What has no higher revision than the highest known of its writer was asked for already (CA-5)."""
 
@@ -171,10 +184,13 @@ LEGAL = {
     "one-clock-to-the-letter": Odd(config=replace(LITERAL, clock_per_peer=True)),
     "repeats-as-it-came": Odd(RepeatsAsItCame, LITERAL),
     "writes-what-comes-of-conflicts": Odd(WritesWhatComesOfConflicts),
+    "writes-what-is-in-conflict-to-the-letter": Odd(WritesWhatIsInConflictToTheLetter, LITERAL),
+    "keeps-both-to-the-letter": Odd(CountsEachSending, replace(LITERAL, resolution=Resolution.SEPARATE)),
     "drops-losers-of-keys": Odd(DropsLosersOfKeys),
     "decides-among-equals": Odd(DecidesAmongEquals),
     "tells-time-in-cairo": Odd(TellsTimeInCairo),
     "asks-again": Odd(AsksAgain),
+    "writes-nothing-twice": Odd(WritesNothingTwice),
     "skips-low-revisions": Odd(SkipsLowRevisions),
     "keeps-both": Odd(config=Config(resolution=Resolution.SEPARATE)),
     "merges": Odd(config=Config(resolution=Resolution.MERGE)),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from google.protobuf.message import Message
 
 LARGE_BYTES = 1 << 16
@@ -23,14 +21,15 @@ def _entries(message: Message) -> int:
     if message.ByteSize() < LARGE_BYTES:
         return 0
     out = 0
-    for _, value in message.ListFields():
+    for field, value in message.ListFields():
         if isinstance(value, Message):
             out += _entries(value)
         elif not isinstance(value, str | bytes | int | float):
-            entries = list(value.values() if isinstance(value, Mapping) else value)
-            out += len(entries)
-            if isinstance(entries[0], Message):
-                out += sum(map(_entries, entries))
+            out += len(value)
+            # Of a map nothing stands at place 0; what it maps to is small in all that there is.
+            is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
+            if not is_map and isinstance(value[0], Message):
+                out += sum(map(_entries, value))
     return out
 
 

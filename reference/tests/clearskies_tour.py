@@ -97,6 +97,7 @@ def writes(driver: Driver, folder: Path) -> None:
         receive(link, get_updates(**{A: 3}))
         receive(link, get_updates(**{A: 9}))
     driver.do("put", handle=one, key="third", value="[1, 2.5]")
+    driver.do("put", handle=one, key="clé", value="1")
     driver.do("rename", handle=one, key="third", new_key="fourth")
     driver.do("put", handle=one, key="fourth", value="3", now_ms=NOW)
     driver.do("delete", handle=one, key="fourth")
@@ -128,6 +129,7 @@ def writes(driver: Driver, folder: Path) -> None:
     one = driver.open(store=store)
     driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
     receive(1, get_updates())
+    receive(1, plain(update(uuid=f"{2:032x}", key="k2", last_updated_rev=11, vector_clock={B: 7})))
     driver.do("observe", handle=one)
 
 
@@ -172,6 +174,13 @@ def ages(driver: Driver) -> None:
     driver.do("put", handle=one, key="k", value="1", now_ms=5)
     driver.do("receive", handle=one, link=1, data=plain(update()))
     driver.do("observe", handle=one)
+    one = driver.open()
+    driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+    driver.do("put", handle=one, key="unsent", value="1")
+    driver.do("delete", handle=one, key="unsent")
+    driver.do("put", handle=one, key="k", value="1", uuid="5" * 32, now_ms=5)
+    driver.do("receive", handle=one, link=1, data=plain(update(uuid="5" * 32)))
+    driver.do("observe", handle=one)
     for clocks, times in (
         (({B: 1}, {B: 2}), (LATE, EARLY)),
         (({B: 2}, {B: 1}), (EARLY, LATE)),
@@ -209,6 +218,7 @@ def reads(driver: Driver, folder: Path) -> None:
 def codecs(driver: Driver) -> None:
     """What is answered without a peer."""
     driver.do("compare_clocks", one=json.dumps({A: 1}).encode(), other=json.dumps({A: 1, B: 1}).encode())
+    driver.do("compare_clocks", one=json.dumps({A: (1 << 53) + 1}).encode(), other=json.dumps({A: 1 << 53}).encode())
     driver.do("frame", body=body(update()), private_key=keys().read_write_private)
     framed = driver.replies[-1].framed.data
     driver.do("unframe", data=framed + b"m2{}" + framed[:9])

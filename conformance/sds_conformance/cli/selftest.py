@@ -46,6 +46,10 @@ Examples:
 """
 
 
+Named = tuple[str, str]
+"""The names of a protocol and of one of its mutants or variants: two protocols can have the same fault."""
+
+
 @dataclass(frozen=True)
 class Proof:
     """What came of all mutants and variants."""
@@ -131,8 +135,8 @@ def selftest_command(
             "--markdown and --check are about all mutants and variants: leave out --only and --without"
         )
     refuse_nowhere(write)
-    mutants = matching([name for p in protocols() for name in p.model.mutants], only)
-    variants = matching([name for p in protocols() for name in p.model.variants], only)
+    mutants = [(p.name, name) for p in protocols() for name in matching(p.model.mutants, only)]
+    variants = [(p.name, name) for p in protocols() for name in matching(p.model.variants, only)]
     if not mutants and not variants:
         raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
     proof = examined(err, mutants, variants, frozenset(without), jobs, whole=whole)
@@ -146,9 +150,10 @@ def selftest_command(
 
 
 def examined(
-    err: Console, mutants: list[str], variants: list[str], without: frozenset[str], jobs: int, *, whole: bool
+    err: Console, mutants: list[Named], variants: list[Named], without: frozenset[str], jobs: int, *, whole: bool
 ) -> Proof:
-    """Run them all; what is not covered is known only if it is the ``whole`` lists that run."""
+    """Run them all, each of the protocol that it stands with; what is not covered is known only if it is the ``whole``
+    lists that run."""
     with processes(jobs) as pool:
         killing = pool.map(partial(_mutant, without=without), mutants)
         accepting = pool.map(partial(_variant, without=without), variants)
@@ -165,14 +170,18 @@ _KNOWN = Known()
 """In each process that plays: most of what mutants and variants do, the reference does as well."""
 
 
-def _mutant(name: str, without: frozenset[str]) -> Kill:
-    protocol = next(p for p in protocols() if name in p.model.mutants)
-    return examine_mutant(protocol.rules, protocol.model, name, _numbers(protocol, without), _KNOWN)
+def _mutant(named: Named, without: frozenset[str]) -> Kill:
+    protocol = _protocol(named)
+    return examine_mutant(protocol.rules, protocol.model, named[1], _numbers(protocol, without), _KNOWN)
 
 
-def _variant(name: str, without: frozenset[str]) -> Acceptance:
-    protocol = next(p for p in protocols() if name in p.model.variants)
-    return examine_variant(protocol.rules, protocol.model, name, _numbers(protocol, without), _KNOWN)
+def _variant(named: Named, without: frozenset[str]) -> Acceptance:
+    protocol = _protocol(named)
+    return examine_variant(protocol.rules, protocol.model, named[1], _numbers(protocol, without), _KNOWN)
+
+
+def _protocol(named: Named) -> Protocol:
+    return next(protocol for protocol in protocols() if protocol.name == named[0])
 
 
 def _numbers(protocol: Protocol, names: Iterable[str]) -> frozenset[int]:

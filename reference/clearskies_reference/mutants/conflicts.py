@@ -38,6 +38,22 @@ class _Keys(Peer):
         return replace(kept.record, deleted=True) if len(rivals) > 1 else super().shown(kept)
 
 
+@mutant("38", "of two records with one key and one update_time shows the one that it had first")
+class ShowsTheFirstOfEquals(Peer):
+    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+        self._had: list[str] = getattr(self, "_had", [])
+        if kept.record.uuid not in self._had:
+            self._had.append(kept.record.uuid)
+        super().keep(kept, effects, own=own)
+
+    def shown(self, kept: Kept) -> Record:
+        rivals = [each.record for each in self.store.at_key(kept.record.key)]
+        equal = [each.uuid for each in rivals if each.update_time == rivals[0].update_time]
+        if kept.record.deleted or len(equal) < 2:
+            return super().shown(kept)
+        return replace(kept.record, deleted=kept.record.uuid != min(equal, key=self._had.index))
+
+
 @mutants
 class _Ages(Peer):
     @fault(Peer.is_newer, "39", "takes the version that came last for the newer one")

@@ -189,6 +189,12 @@ class _Records(Peer):
         year, month, rest = time.text.split("-", 2)
         return replace(time, text=f"{month}/{rest[:2]}/{year} {rest[3:-1]}")
 
+    @fault(Peer.refuse_unauthorised, "11", "refuses updates whose time has no fraction")
+    def wants_fractions(self, link: Link, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)
+        if "." not in update.update_time.text:
+            raise MalformedMessage("a time without milliseconds")
+
     @fault(Peer.received, "25", "keeps revisions of others as doubles")
     def keeps_revisions_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
         kept = super().received(current, incoming, signed)

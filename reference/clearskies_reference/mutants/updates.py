@@ -125,7 +125,7 @@ class _Revisions(Peer):
         return current.record.last_updated_rev + 1 if own and current is not None else 2
 
     @fault(Peer.next_revision, "25", "gives its first change the revision 0")
-    def starts_at_zero(self, current: Kept | None) -> int:
+    def begins_with_revision_zero(self, current: Kept | None) -> int:
         return super().next_revision(current) if self.peer_id in self.store.known else 0
 
     @fault(Peer.next_revision, "26", "counts its revisions in twos")

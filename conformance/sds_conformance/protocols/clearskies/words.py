@@ -110,31 +110,33 @@ class Narrator:
 
     def described(self, message: Message) -> str:
         """A message in one line."""
-        body = message.body
-        signed = ""
-        if message.signature is not None:
-            by = {READ_WRITE: "", READ_ONLY: " by a read-only peer", None: " by nobody of the club"}[message.signer]
-            signed = f"signed{by} "
+        body, signed = message.body, self._signed(message)
         if body.error or not isinstance(body.value, dict):
-            return f"a {signed}message of {counted(len(body.raw), 'byte')} that is no JSON object"
+            return f"a message of {counted(len(body.raw), 'byte')} that is no JSON object{signed}"
         if message.type == GET_UPDATES:
             return f"a request for all after {self._revisions(body.members.get('since'))}"
         if not reads_as_update(message):
-            return f"a {signed}{printable(message.type, 40) or 'message without a type'}"
-        deletion = body.members.get("deleted") is True
-        return f"{'a ' if signed or deletion else 'an '}{signed}{self._update(body.members)}"
+            return f"a {printable(message.type, 40) or 'message without a type'}{signed}"
+        return f"{self._update(body.members, signed)}"
 
-    def _update(self, said: Mapping[str, Any]) -> str:
+    @staticmethod
+    def _signed(message: Message) -> str:
+        if message.signature is None:
+            return ""
+        by = {READ_WRITE: "signed", READ_ONLY: "signed by a read-only peer", None: "with a signature of nobody"}
+        return f", {by[message.signer]}"
+
+    def _update(self, said: Mapping[str, Any], signed: str) -> str:
         key = said.get("key")
         record = identifier(key) if isinstance(key, str) else "a record without a key"
         by, rev = said.get("last_updated_by"), said.get("last_updated_rev")
         who = name_of(self._trace, by) if isinstance(by, str) else "nobody"
-        what = "deletion of " if said.get("deleted") is True else "update of "
+        what = "a deletion of " if said.get("deleted") is True else "an update of "
         value = "" if said.get("deleted") is True else f", which is {_shortened(_json(said.get('value')))}"
         details = [f"revision {printable(str(rev), 24)} of {short(who)}"]
         details += [f"of {printable(str(said['update_time']), 40)}"] if "update_time" in said else []
         details += [f"clock {self._revisions(said.get('vector_clock'))}"]
-        return f"{what}{record}{value} ({', '.join(details)})"
+        return f"{what}{record}{value} ({', '.join(details)}{signed})"
 
     def _revisions(self, numbers: object) -> str:
         """Numbers by peer: a vector clock, or what a request names."""

@@ -7,6 +7,7 @@ import pytest
 from clearskies_odd_peers import BROKEN, ELSEWHERE, LEGAL, Odd
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
+from clearskies_views import REVISION
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.planning import plan
 from sds_conformance.judging.verdict import Verdict
@@ -15,7 +16,6 @@ from sds_conformance.protocols.clearskies.rules import RULES
 from sds_conformance.protocols.clearskies.scenarios import conflicts, deletions
 from sds_harness.link import Limits, LocalLink
 
-REVISION = "clearskies-database"
 ABOUT = ("CONFLICTS", "DELETED")
 OURS = {r.id for r in RULES.catalogue.requirements.values() if r.section in ABOUT} & REGISTER.checks.keys()
 PLOTS = [

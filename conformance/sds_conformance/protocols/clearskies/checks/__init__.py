@@ -1,4 +1,5 @@
-"""The checks, a module for each section of the text, and three for "Requesting Updates": revisions, asking, answering.
+"""The checks, a module for each section of the text, and more for two of them: revisions, asking and answering for
+"Requesting Updates", clocks and conflicts for "Conflicts".
 
 Importing this package registers them.
 """

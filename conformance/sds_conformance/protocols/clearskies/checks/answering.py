@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
+from ..view.authority import SAFE_INTEGER
 from ..view.facts import Update
 from ..view.peer_view import PeerView
 from ..view.spreading import Answer, answers, changes_owed, relays_owed
-from .levels import is_wide
 
 
 @check("CSDB-31", of="asked requests")
@@ -21,7 +21,7 @@ def who_asks_answers(view: PeerView) -> Iterator[Observation]:
             if answer.given:
                 yield held(answer.request.step)
             elif answer.nothing_came and answer.silent:
-                whom = view.name(answer.link.peer_id)
+                whom = view.end_of(answer.link)
                 expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
                 yield violated(answer.request.step, expected, "nothing came")
 
@@ -65,7 +65,7 @@ def who_has_asked_gets_all(view: PeerView) -> Iterator[Observation]:
     for owed in [*changes_owed(view), *relays_owed(view)]:
         if owed.settled and (view.writes or owed.change is not None):
             what = owed.change.key if owed.change is not None else owed.arrival.update.key if owed.arrival else ""
-            expected = f"an update of {what!r} for {view.name(owed.link.peer_id)}, who has asked"
+            expected = f"an update of {what!r} for {view.end_of(owed.link)}, who has asked"
             yield judged(owed.cause, bool(owed.copies), expected, "none came on that connection")
 
 
@@ -87,7 +87,7 @@ def nothing_is_skipped_in_answers(view: PeerView) -> Iterator[Observation]:
 def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
     """Of several updates that come at once all are taken."""
     for arrival in view.arrivals:
-        concerned = arrival.outcome == "new" and view.one_of_many(arrival) and not is_wide(arrival)
+        concerned = arrival.outcome == "new" and view.one_of_many(arrival) and arrival.update.largest <= SAFE_INTEGER
         if concerned and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(arrival.update)}, one of several that came at step {arrival.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
@@ -98,7 +98,7 @@ def order_is_kept(view: PeerView) -> Iterator[Observation]:
     """What comes from one peer in the order of its revisions is passed on in that order."""
     sources = {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
     sources |= dict.fromkeys((update.version for update in view.in_a_row), 0)
-    answered = {id(update) for answer in answers(view) for update in answer.given}
+    answered = {id(update) for answer in answers(view) for update in answer.link.sent if answer.has(update)}
     for link in view.links:
         last: dict[tuple[str | None, int], Update] = {}
         seen: set[object] = set()
@@ -131,7 +131,7 @@ def answers_begin_after_what_is_known(view: PeerView) -> Iterator[Observation]:
 
 
 def _given(view: PeerView, answer: Answer, update: Update) -> Iterator[Observation]:
-    step, whom = answer.request.step, view.name(answer.link.peer_id)
+    step, whom = answer.request.step, view.end_of(answer.link)
     if update in answer.missing:
         yield violated(step, f"{view.named(update)}, for {whom}", "nothing of it on that connection")
     elif answer.given:

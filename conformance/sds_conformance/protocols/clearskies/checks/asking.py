@@ -24,7 +24,7 @@ def every_connection_is_asked_on(view: PeerView) -> Iterator[Observation]:
         start = view.trace.steps[link.began - 1]
         step = view.due(start, link)
         if link.asked or step is not None:
-            asked = f"a database.get_updates for {view.name(link.peer_id)}"
+            asked = f"a database.get_updates for {view.end_of(link)}"
             yield judged(link.asked[0].step if link.asked else start, bool(link.asked), asked, "nobody was asked")
 
 
@@ -76,7 +76,7 @@ def several_connections_are_tolerated(view: PeerView) -> Iterator[Observation]:
         for each in (other, link):
             closed = each.connection.closed_by_peer and not each.in_doubt(step) and each.ended == step.index
             if closed or view.due(step, each) is not None:
-                expected = f"two connections to {view.name(link.peer_id)}"
+                expected = f"two connections to {view.end_of(link)}"
                 yield judged(
                     step, not closed, expected, f"one is closed: {each.connection.reason or 'no reason given'}"
                 )

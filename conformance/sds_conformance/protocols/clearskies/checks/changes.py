@@ -11,11 +11,11 @@ from sds_harness.clearskies.peer import UPDATE
 
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check
-from ..view.authority import made_by_a_reader
+from ..view.authority import SAFE_INTEGER, made_by_a_reader
 from ..view.facts import FIELDS
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, changes_owed, relays_owed
-from .levels import is_wide, not_kept
+from .levels import not_kept
 
 
 @check("CSDB-14", of="changes requests")
@@ -24,7 +24,7 @@ def changes_go_to_all_peers(view: PeerView) -> Iterator[Observation]:
     for owed in changes_owed(view):
         if owed.change is not None and owed.settled:
             what = "the deletion" if owed.change.kind == "delete" else "an update"
-            expected = f"{what} of {owed.change.key!r} for {view.name(owed.link.peer_id)}"
+            expected = f"{what} of {owed.change.key!r} for {view.end_of(owed.link)}"
             yield judged(owed.cause, bool(owed.copies), expected, "none came on that link")
 
 
@@ -35,13 +35,11 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         broken = link.connection.sent.broken
         if broken is not None:
             step = view.trace.steps[broken.step - 1]
-            yield violated(step, f"a message for {view.name(link.peer_id)}", f"bytes that are none: {broken.reason}")
+            yield violated(step, f"a message for {view.end_of(link)}", f"bytes that are none: {broken.reason}")
         elif (begun := link.connection.sent.unfinished) is not None:
             step, left = view.trace.steps[begun - 1], link.connection.sent.rest
             if any(begun < index <= link.ended for index in view.quiet):
-                yield violated(
-                    step, f"a whole message for {view.name(link.peer_id)}", f"{left} bytes, and no more of it"
-                )
+                yield violated(step, f"a whole message for {view.end_of(link)}", f"{left} bytes, and no more of it")
         for message in link.connection.sent.messages:
             body = message.body
             wrong = body.error or ("" if isinstance(body.value, dict) else "no JSON object")
@@ -72,7 +70,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
             if update.message.signature is None or update.message.profile is not None:
                 met = update.signer is READ_WRITE
                 seen = "no signature" if update.message.signature is None else "a signature of somebody else"
-                expected = f"{view.named(update)}, signed, for {view.name(link.peer_id)}, who only reads"
+                expected = f"{view.named(update)}, signed, for {view.end_of(link)}, who only reads"
                 yield judged(update.step, met, expected, seen)
 
 
@@ -92,8 +90,8 @@ def readers_take_what_is_signed_alone(view: PeerView) -> Iterator[Observation]:
 def writers_need_no_signatures(view: PeerView) -> Iterator[Observation]:
     """Between read-write peers an update is taken with a signature and without one."""
     for arrival in view.arrivals:
-        concerned = view.link_of(arrival.update).level is READ_WRITE and arrival.due and not is_wide(arrival)
-        if concerned and (proof := view.proof(arrival)) is not None:
+        concerned = view.link_of(arrival.update).level is READ_WRITE and arrival.due
+        if concerned and arrival.update.largest <= SAFE_INTEGER and (proof := view.proof(arrival)) is not None:
             how = "without a signature" if arrival.update.message.signature is None else "signed"
             expected = f"{view.named(arrival.update)}, which came {how} at step {arrival.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
@@ -137,7 +135,7 @@ def what_is_known_is_not_repeated(view: PeerView) -> Iterator[Observation]:
             copies = [update for update in link.sent if update.version == version]
             again = [update for update in copies if update.step.index >= arrival.step.index]
             if again and len(again) < len(copies):
-                expected = f"no second {view.named(arrival.update)} for {view.name(link.peer_id)}"
+                expected = f"no second {view.named(arrival.update)} for {view.end_of(link)}"
                 yield violated(again[0].step, expected, f"one more, because it came again at step {arrival.step.index}")
             elif copies and view.due(arrival.step, link) is not None:
                 yield held(arrival.step)
@@ -148,7 +146,7 @@ def changes_of_others_are_passed_on(view: PeerView) -> Iterator[Observation]:
     """An update that was not there is sent on to everybody who has asked, but for who sent it."""
     for owed in relays_owed(view):
         if owed.arrival is not None and owed.settled:
-            expected = f"{view.named(owed.arrival.update)}, for {view.name(owed.link.peer_id)}"
+            expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
             yield judged(owed.cause, bool(owed.copies), expected, "nothing of it on that link")
 
 
@@ -162,7 +160,7 @@ def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
             continue
         back = [u for u in link.sent if u.step.index >= arrival.step.index and u.version == arrival.update.version]
         if back:
-            yield noted(back[0].step, f"{view.named(arrival.update)} goes back to {view.name(link.peer_id)}")
+            yield noted(back[0].step, f"{view.named(arrival.update)} goes back to {view.end_of(link)}")
         elif view.due(arrival.step, link) is not None:
             yield held(arrival.step)
 

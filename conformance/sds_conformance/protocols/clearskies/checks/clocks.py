@@ -19,12 +19,13 @@ from ..view.clocks import (
     grown,
     known_bases,
     lacks,
+    max_number,
     merges,
     observed_counts,
     wide_numbers,
 )
 from ..view.facts import same_content
-from ..view.meetings import PRESENT, declined
+from ..view.meetings import PRESENT, is_traced
 from ..view.peer_view import PeerView
 
 WORDS = {
@@ -70,17 +71,14 @@ def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
     alike = False
     for arrival in view.arrivals:
         update = arrival.update
-        proof = view.proof(arrival)
-        if not arrival.due or proof is None:
+        if arrival.outcome != "new" or view.one_of_many(arrival) or max_number(update) > SAFE_INTEGER:
             continue
-        same = (update.clock or {}).get(str(update.by), 0) == update.rev
-        there = proof.is_there and not declined(view, arrival)
-        if same:
-            alike = alike or there
-        elif there:
-            yield held(proof.shown.step)
-        elif alike:
-            number = (update.clock or {}).get(str(update.by), 0)
+        number = (update.clock or {}).get(str(update.by), 0)
+        if number == update.rev:
+            alike = alike or is_traced(view, update)
+        elif is_traced(view, update):
+            yield held(arrival.step)
+        elif alike and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
             yield violated(proof.shown.step, expected, f"{view.had(proof)}; others, where the two are alike, are taken")
 
@@ -179,10 +177,8 @@ def passing_on_changes_nothing(view: PeerView) -> Iterator[Observation]:
             continue
         original = came.get(update.version)
         if original is None:
-            # Of wide revisions it is CSDB-25 that says what becomes of them.
-            versions = (u for u in came.values() if u.uuid == update.uuid and (u.rev or 0) <= SAFE_INTEGER)
-            alike = [u for u in versions if same_content(u.content, update.content)]
-            if alike:
+            alike = [u for u in came.values() if u.uuid == update.uuid and same_content(u.content, update.content)]
+            if alike and max_number(alike[0]) <= SAFE_INTEGER:
                 expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
                 yield violated(update.step, expected, f"revision {update.rev} of {view.name(update.by)}")
         elif original.time is not None and update.time is not None:

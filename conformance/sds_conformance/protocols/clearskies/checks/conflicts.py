@@ -33,9 +33,9 @@ def ancestors_are_discarded(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-50", of="received shown")
 def descendants_replace(view: PeerView) -> Iterator[Observation]:
-    """A record that descends from the own one replaces it, whatever the update_time."""
+    """A record that descends from the own one replaces it, whatever the update_time; of deletions CSDB-02."""
     for fate in fates(view):
-        if fate.meeting.arrival.outcome == "newer" and fate.left and (fate.left == INCOMING or takes_updates(view)):
+        if _descends(fate) and (fate.left == INCOMING or takes_updates(view)):
             yield _descended(view, fate)
 
 
@@ -43,14 +43,17 @@ def descendants_replace(view: PeerView) -> Iterator[Observation]:
 def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
     """Where one record descends from the other, the larger update_time of the other one changes nothing."""
     for fate in fates(view):
-        outcome, later = fate.meeting.arrival.outcome, fate.meeting.later
-        if fate.left and outcome == "newer" and later == PRESENT and (fate.left == INCOMING or takes_updates(view)):
+        meeting = fate.meeting
+        older = meeting.arrival.outcome == "older" and not meeting.there.deleted
+        if _descends(fate) and meeting.later == PRESENT and (fate.left == INCOMING or takes_updates(view)):
             yield _descended(view, fate)
-        elif fate.left and outcome == "older" and later == INCOMING and not fate.meeting.there.deleted:
-            expected = (
-                f"{view.named(fate.meeting.there)}, although what came at step {fate.meeting.step.index} is later"
-            )
-            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(fate.meeting.incoming))
+        elif older and meeting.later == INCOMING and fate.left:
+            expected = f"{view.named(meeting.there)}, although what came at step {meeting.step.index} is later"
+            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(meeting.incoming))
+
+
+def _descends(fate: Fate) -> bool:
+    return bool(fate.left) and fate.meeting.arrival.outcome == "newer" and not fate.meeting.incoming.deleted
 
 
 def _descended(view: PeerView, fate: Fate) -> Observation:
@@ -84,7 +87,7 @@ def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation
     for meeting, left in _concurrent(view):
         if meeting.signalled:
             yield held(meeting.step)
-        elif left == PRESENT and takes_updates(view):
+        elif left == PRESENT and takes_updates(view) and not meeting.incoming.deleted:
             yield violated(meeting.step, _conflict(view, meeting), "none is signalled, and that is not there")
 
 
@@ -112,7 +115,7 @@ def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
         if meeting.later == INCOMING and contest.ignored and takes_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
             yield violated(contest.shown.step, expected, "none, as if nothing had come")
-        elif contest.nobody:
+        elif contest.nobody and by_default(view):
             yield violated(contest.shown.step, f"a record with the key {meeting.incoming.key!r}", "none")
         elif contest.having:
             yield held(contest.shown.step)

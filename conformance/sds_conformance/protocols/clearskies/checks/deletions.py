@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....judging.judgement import Observation, judged
 from ..register import check
-from ..view.meetings import INCOMING, fates
+from ..view.meetings import INCOMING, fates, is_traced
 from ..view.peer_view import PeerView
 
 
@@ -15,7 +15,8 @@ def the_deleted_do_not_come_back(view: PeerView) -> Iterator[Observation]:
     """A record that is deleted stays deleted when somebody comes who has not heard of that."""
     for fate in fates(view):
         meeting = fate.meeting
-        if meeting.there.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older" and fate.left:
+        ghost = meeting.there.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
+        if ghost and fate.left and is_traced(view, meeting.there):
             expected = f"no {meeting.incoming.key!r}, which was deleted before it came at step {meeting.step.index}"
             yield judged(fate.shown.step, fate.left != INCOMING, expected, "it is there again")
 
@@ -26,7 +27,10 @@ def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
     for shown in view.shown:
         if not shown.on_the_wire:
             continue
-        there = {uuid: held.update for uuid, held in view.known.all_at(shown.step.index) if held.update is not None}
+        held = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index))
+        there = {
+            u: update for u, update in held if update is not None and (not update.deleted or is_traced(view, update))
+        }
         missing = [uuid for uuid in there if uuid not in shown.records]
         deleted = [uuid for uuid, update in there.items() if update.deleted]
         # One can be missing for other reasons; all that is deleted, and nothing else, for one alone.

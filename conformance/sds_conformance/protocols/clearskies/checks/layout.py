@@ -128,6 +128,17 @@ def times_are_iso_8601(view: PeerView) -> Iterator[Observation]:
             yield judged(update.step, met, "a time in ISO 8601, with its zone", _quoted(seen))
 
 
+@check("CSDB-11", of="received shown")
+def times_of_any_precision_are_taken(view: PeerView) -> Iterator[Observation]:
+    """A record is taken whatever the precision of its time: the example has none, and nanoseconds are as good."""
+    for arrival in view.arrivals:
+        concerned = arrival.outcome == "new" and not arrival.update.in_milliseconds
+        if concerned and (proof := view.proof(arrival)) is not None:
+            written = arrival.update.members.get("update_time")
+            expected = f"{view.named(arrival.update)}, of {written!r}, which came at step {arrival.step.index}"
+            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+
+
 @check("CSDB-12", of="sent")
 def clocks_are_there(view: PeerView) -> Iterator[Observation]:
     """Every update has a vector clock, an object, and its writer is in it."""

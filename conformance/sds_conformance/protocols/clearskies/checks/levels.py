@@ -27,8 +27,8 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
         update = arrival.update
         if not (arrival.outcome == "new" or (arrival.outcome == "newer" and update.deleted)):
             continue  # a change of what is there: CSDB-50
-        if is_wide(arrival) or view.one_of_many(arrival):
-            continue  # CSDB-25 and CSDB-41, CSDB-37
+        if update.largest > SAFE_INTEGER or view.one_of_many(arrival) or not update.in_milliseconds:
+            continue  # CSDB-25 and CSDB-41, CSDB-37, CSDB-11
         if (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, which came at step {update.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
@@ -67,11 +67,11 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
     """A read-only peer passes on what it is told, and answers with it, signed by a read-write peer."""
     for owed in relays_owed(view):
         if owed.arrival is not None and owed.settled:
-            expected = f"{view.named(owed.arrival.update)}, for {view.name(owed.link.peer_id)}"
+            expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
             yield judged(owed.cause, bool(owed.copies), expected, "nothing of it on that link")
     for answer in answers(view):
         for update in answer.missing:
-            expected = f"{view.named(update)}, for {view.name(answer.link.peer_id)}"
+            expected = f"{view.named(update)}, for {view.end_of(answer.link)}"
             yield violated(answer.request.step, expected, "nothing of it on that link")
     for update in view.sent:
         if update.message.profile is not None and update.version not in view.leaked:
@@ -115,7 +115,7 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
         others = [a for a in view.arrivals if a.update.by == update.by and a is not arrival]
         asked = [r for r in view.asked if r.step.index > update.step.index and str(update.by) in (r.since or {})]
         if sent is not None:
-            yield violated(sent.step, expected, f"a copy for {view.name(sent.link.peer_id)}")
+            yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
             yield violated(asked[0].step, expected, "a request for all that follows it")
         elif (shown := next((s for s in view.shown if s.asked.index > update.step.index), None)) is not None:
@@ -126,8 +126,3 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
 def _forged(arrival: Arrival) -> bool:
     """Has it a signature of nobody in the club?"""
     return arrival.update.message.signature is not None and arrival.update.signer is None
-
-
-def is_wide(arrival: Arrival) -> bool:
-    """Has it integers that many readers of JSON do not keep (CA-6)?"""
-    return max([arrival.update.rev or 0, *(arrival.update.clock or {}).values()]) > SAFE_INTEGER

@@ -79,8 +79,21 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
     look(alice)
 
 
+@scenario("39", "51", "52", "54", needs=(pb.CAPABILITY_READ_ONLY,))
+def a_reader_hears_of_both(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Bob and Carol have changed two records at the same time; a reader hears the later change first or last."""
+    told = rita.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    for key, later_ms in (("first", -HOUR_MS), ("last", HOUR_MS)):
+        tell(told, version(bob, key, "of bob", {bob.peer_id: 2}))
+        clock = {bob.peer_id: 1, carol.peer_id: 1}
+        tell(told, version(carol, key, "of carol", clock, at_ms=stage.now_ms + later_ms))
+    look(rita, read_only=True)
+    rita.observe()
+
+
 @scenario("54")
-def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def equal_times(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two peers hear of two changes of a record with the same time, each in another order."""
     time = iso(stage.now_ms)
     lamp = bob.update("lamp", "on")
@@ -94,8 +107,8 @@ def ties(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: Scri
 
 @scenario("38", "39", "40", "51", "52", "54")
 def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
-    """Two peers that cannot hear each other make records with the same keys, and change those of a third one; then they
-    are connected."""
+    """Two peers that cannot hear each other make records with the same keys, two of them at the same time, and change
+    those of a third one; then they are connected."""
     told = [listening(actor, bob) for actor in (alice, alan)]
     for key in ("lamp", "bell"):
         frame = bob.update(key, "of bob")
@@ -109,6 +122,8 @@ def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedP
     ):
         first.after(1_000).put(key, f"of {first.name}")
         second.after(HOUR_MS).put(key, f"of {second.name}")
+    for actor in (alice, alan):
+        actor.put("roof", f"of {actor.name}")
     stage.settle()
     alice.link(alan)
     stage.settle()
@@ -173,7 +188,7 @@ def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     alice.observe()
 
 
-@scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,))
+@scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,), long=True)
 def clocks_are_compared(stage: Stage, alice: Actor) -> None:
     """Pairs of clocks: equal, one before the other, neither, with absent members and with numbers of 64 bits."""
     a, b, c = (stage.peer(name).peer_id for name in ("bob", "carol", "dave"))

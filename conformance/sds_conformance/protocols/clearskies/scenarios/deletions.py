@@ -5,13 +5,13 @@ from __future__ import annotations
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.peer import iso
 
-from .cast import Actor, ScriptedPeer, Stage, look, scenario
+from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 from .conflicts import HOUR_MS, tell, version
 
 YEAR_MS = 366 * 24 * HOUR_MS
 
 
-@scenario("56")
+@scenario("56", long=True)
 def the_seven_steps(stage: Stage, alice: Actor, alan: Actor, anna: Actor) -> None:
     """Three peers know three records, of which one deletes two when the third one is away; then that one comes to the
     second one, who knows, and at last the first one comes back."""
@@ -31,8 +31,9 @@ def the_seven_steps(stage: Stage, alice: Actor, alan: Actor, anna: Actor) -> Non
         look(actor)
 
 
-def _delete(actor: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody has deleted two records of Carol's, and tells of that and of one that is there."""
+def _delete(actor: Actor, bob: ScriptedPeer, carol: ScriptedPeer, listener: ScriptedPeer) -> None:
+    """Somebody has deleted two records of Carol's, and tells of that and of one that is there; another one listens."""
+    listening(actor, listener)
     told = actor.link(bob)
     tell(told, bob.update("lamp", "on"))
     for key in ("door", "gate"):
@@ -48,10 +49,10 @@ def _haunt(stage: Stage, actor: Actor, carol: ScriptedPeer, *, read_only: bool =
 
 
 @scenario("56")
-def ghosts(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def ghosts(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
     """Somebody has deleted records, and the application deletes one; then who had them all comes back, and after a year
     once more."""
-    _delete(alice, bob, carol)
+    _delete(alice, bob, carol, dave)
     roof = carol.update("roof", "whole")
     tell(alice.link(carol), roof)
     alice.after(1_000).delete("roof")
@@ -62,16 +63,18 @@ def ghosts(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -
 
 
 @scenario("56", needs=(pb.CAPABILITY_READ_ONLY,))
-def ghosts_at_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def ghosts_at_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, ruth: ScriptedPeer) -> None:
     """A read-only peer hears of deletions, and then of what was deleted."""
-    _delete(rita, bob, carol)
+    _delete(rita, bob, carol, ruth)
     _haunt(stage, rita, carol, read_only=True)
 
 
-@scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True)
-def ghosts_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def ghosts_after_a_restart(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
+) -> None:
     """A peer hears of deletions, is started again, hears of what was deleted, and changes what was there before."""
-    _delete(alice, bob, carol)
+    _delete(alice, bob, carol, dave)
     alice.put("roof", "whole")
     look(alice)
     alice.reopen()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sds_harness.clearskies.clubs import READ_ONLY
+from sds_harness.clearskies.frames import Frame
 
 from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
@@ -22,7 +23,7 @@ def a_writer_to_a_writer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: S
     look(alice)
 
 
-@scenario("02", "16", "05", "18")
+@scenario("02", "05", "18")
 def a_writer_to_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
     """A read-only peer hears of records and of a deletion, signed, and passes them on to another one."""
     link = rita.link(bob)
@@ -88,6 +89,11 @@ def readers_among_themselves(stage: Stage, rita: Actor, rosa: Actor, bob: Script
     link.say(bob.update("one", 3))
 
 
+def altered(frame: Frame) -> Frame:
+    """A message with the signature that it had, and another digit at the end of its time."""
+    return frame.flipped(frame.body.rindex(b'Z"') - 1)
+
+
 @scenario("06")
 def a_forged_update_for_a_reader(
     stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
@@ -96,7 +102,7 @@ def a_forged_update_for_a_reader(
     link = rita.link(bob)
     link.say(bob.update("good", "one"))
     listening(rita, rolf)
-    link.send(carol.sign(carol.update("bad", "two")).flipped(60))
+    link.send(altered(carol.sign(carol.update("bad", "two"))))
     look(rita, read_only=True)
     rita.link(bob).send(dave.sign(dave.update("worse", "three")).forged())
     look(rita, read_only=True)
@@ -109,7 +115,7 @@ def a_forged_update_for_a_writer(
     """A read-only peer passes on a signed update of which it has altered a byte, to a read-write one."""
     alice.link(bob).say(bob.update("good", "one"))
     listening(alice, carol)
-    alice.link(rolf).send(dave.sign(dave.update("bad", "two")).flipped(60))
+    alice.link(rolf).send(altered(dave.sign(dave.update("bad", "two"))))
     look(alice)
 
 
@@ -128,5 +134,5 @@ def a_writer_has_readers(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: Sc
     alice.put("old", 0)
     listening(alice, rolf)
     alice.put("mine", 1)
-    alice.link(bob).say(bob.update("theirs", 2))
+    alice.link(bob).say(bob.update("theirs", 2), bob.sign(bob.update("signed", 3)))
     alice.after(1_000).put("mine", 3)

@@ -17,8 +17,8 @@ from sds_harness.clearskies.trace import Step
 from ....judging.once import once
 from .authority import SAFE_INTEGER
 from .changes import Change
-from .facts import Update
-from .meetings import Fate, change_after, declined, fates, shown_after
+from .facts import Update, same_content
+from .meetings import Fate, change_after, declined, fates, is_traced, shown_after, takes_updates
 from .peer_view import PeerView
 
 
@@ -77,6 +77,8 @@ def observed_counts(view: PeerView) -> Iterator[Observed]:
             seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
             if change.uuid in came or not (seen and then and seen.clock and then.clock):
                 continue
+            if same_content(seen.content, then.content):
+                continue  # nothing has changed by that, perhaps
             if view.known.same_era(one.step.index, other.step.index):
                 me = view.peer_id
                 yield Observed(other.step, change.key, seen.clock.get(me, 0), then.clock.get(me, 0))
@@ -90,6 +92,11 @@ def events_until(view: PeerView, update: Update) -> int:
     told = max((other.clock.get(view.peer_id, 0) for other in came if other.clock), default=0)
     made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))
     return 2 * (made + sent + len(came)) + told
+
+
+def max_number(update: Update) -> int:
+    """The largest number of an update: readers of JSON may lose what is above 2^53 (CA-6)."""
+    return max([update.rev or 0, *(update.clock or {}).values()])
 
 
 def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
@@ -121,7 +128,7 @@ def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
     asks then, and of the change that its application makes next."""
     out: list[tuple[Fate, Step, VectorClock]] = []
     for fate in fates(view):
-        if fate.meeting.arrival.outcome != "conflict" or fate.meeting.signalled is False:
+        if fate.meeting.arrival.outcome != "conflict" or fate.meeting.signalled is False or not takes_updates(view):
             continue
         uuid = str(fate.meeting.incoming.uuid)
         for shown in shown_after(view, fate.meeting):
@@ -163,7 +170,8 @@ def known_bases(view: PeerView) -> list[tuple[Change, Update, Update]]:
         if first is None or first.clock is None or first.uuid is None:
             continue
         held = view.known.at(first.uuid, change.step.index - 1)
-        if held is not None and (base := held.update) is not None and base.version not in never:
+        base = held.update if held is not None else None
+        if base is not None and base.version not in never and is_traced(view, base):
             out.append((change, first, base))
     return out
 
@@ -184,16 +192,15 @@ class Compared:
 
     @property
     def about(self) -> str:
-        """What the answer can be wrong about, ``wide`` numbers, ``absent`` members or other ``numbers``: where that of
-        somebody who does not know of the first two would be another one, it is about these if it is such an answer."""
-        doubles = [{m: int(float(n)) for m, n in clock.items()} for clock in (self.one, self.other)]
-        if (as_doubles := _relation(*doubles)) != self.right and self.said in (self.right, as_doubles):
-            return "wide"
+        """What the answer can be wrong about: ``wide`` numbers and ``absent`` members, if it is right or what somebody
+        says who does not know of these, or other ``numbers``. "" if it is about wide ones, and wrong in another way."""
+        if max([0, *self.one.values(), *self.other.values()]) > SAFE_INTEGER:
+            doubles = [{m: int(float(n)) for m, n in clock.items()} for clock in (self.one, self.other)]
+            return "wide" if self.said in (self.right, _relation(*doubles)) else ""
         common = self.one.keys() & self.other.keys()
         both = [{m: n for m, n in clock.items() if m in common} for clock in (self.one, self.other)]
-        if (of_both := _relation(*both)) != self.right and self.said in (self.right, of_both):
-            return "absent"
-        return "numbers"
+        of_both = _relation(*both)
+        return "absent" if of_both != self.right and self.said in (self.right, of_both) else "numbers"
 
 
 def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:

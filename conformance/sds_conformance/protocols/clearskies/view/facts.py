@@ -6,6 +6,7 @@ that has the fields of one is read as one, so that only what is about that type 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,6 +89,16 @@ class Update:
         except MalformedMessage:
             return None
 
+    @property
+    def largest(self) -> int:
+        """Of all integers in it: many readers of JSON do not keep wide ones (CA-6)."""
+        return max([self.rev or 0, *(self.clock or {}).values()])
+
+    @property
+    def in_milliseconds(self) -> bool:
+        """Is its time written as scripted peers write it? Any other precision is as good."""
+        return self.time is not None and re.fullmatch(r"[^.,]*\.[0-9]{3}Z", self.time.text) is not None
+
     @cached_property
     def version(self) -> Version | None:
         """None if any part of it does not parse."""
@@ -169,9 +180,13 @@ def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
     return one is not None and other is not None and before(other, one)
 
 
-def is_older(one: Update, other: Update) -> bool:
-    """Does the other version descend from this one?"""
-    return one.version != other.version and dominates(other.clock, one.clock) and not dominates(one.clock, other.clock)
+def yields(one: Update, other: Update) -> bool:
+    """Does whoever hears of two versions keep the other one: does that descend from this one, or is it the later of two
+    in conflict?"""
+    if one.version == other.version or dominates(one.clock, other.clock):
+        return False
+    later = one.time is not None and other.time is not None and one.time < other.time
+    return dominates(other.clock, one.clock) or (one.clock is not None and other.clock is not None and later)
 
 
 def equal(one: Any, other: Any) -> bool:

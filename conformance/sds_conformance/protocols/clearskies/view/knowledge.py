@@ -70,9 +70,11 @@ class Arrival:
 class Knowledge:
     """What a peer knows, step by step."""
 
-    def __init__(self, peer_id: str) -> None:
-        """``peer_id`` is that of the peer."""
+    def __init__(self, peer_id: str, *, resolves_hops: bool) -> None:
+        """``peer_id`` is that of the peer. ``resolves_hops``: it counts in the clocks of others' records that they came
+        (CA-15), and makes changes of its own of what is in conflict by that."""
         self._peer_id = peer_id
+        self._resolves_hops = resolves_hops
         self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
         """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
         self._with_key: dict[object, set[str]] = {}
@@ -146,6 +148,8 @@ class Knowledge:
         self._sent.pop(uuid, None)
         match outcome:
             case "new" | "newer":
+                if outcome == "newer" and self._resolves_hops:
+                    self.conflicts.append(update.step.index)
                 self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
             case "older" | "equal" if held is not None:
                 self.put(uuid, replace(held, step=update.step, candidates=(*held.candidates, update), sure=False))

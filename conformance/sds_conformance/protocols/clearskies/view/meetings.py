@@ -13,7 +13,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Update, same_content
+from .facts import Update, Version, same_content
 from .knowledge import Arrival
 from .peer_view import PeerView
 from .shown import Seen, Shown
@@ -30,7 +30,8 @@ class Meeting:
     there: Update
     """The version that was there: of the same record, or of another one with the same key."""
     signalled: bool | None
-    """Did the peer tell its application of a conflict? None where it does not declare that it does so."""
+    """Did the peer tell its application of a conflict? None where it does not declare that it does so, or if there is
+    none."""
 
     @property
     def step(self) -> Step:
@@ -78,6 +79,16 @@ def takes_updates(view: PeerView) -> bool:
     return any(update.uuid in made for update in view.sent) or any(made & shown.records.keys() for shown in view.shown)
 
 
+def is_traced(view: PeerView, update: Update) -> bool:
+    """Is there a trace of a version that the peer has had it?"""
+    return update.by == view.peer_id or update.version in _traces(view)
+
+
+@once
+def _traces(view: PeerView) -> set[Version | None]:
+    return {u.version for u in view.sent} | {seen.version for shown in view.shown for seen in shown.records.values()}
+
+
 @once
 def versions_met(view: PeerView) -> list[Meeting]:
     """The updates of records of which a version was there, where that was sure."""
@@ -88,7 +99,8 @@ def versions_met(view: PeerView) -> list[Meeting]:
         if arrival.outcome not in ("older", "equal", "newer", "conflict") or there is None or there.version is None:
             continue
         if not {there.version, arrival.update.version} & never:
-            out.append(Meeting(arrival, there, _signalled(view, arrival, {arrival.update.uuid})))
+            conflict = arrival.outcome == "conflict"
+            out.append(Meeting(arrival, there, _signalled(view, arrival, {there.uuid}) if conflict else None))
     return out
 
 
@@ -97,20 +109,38 @@ def keys_met(view: PeerView) -> list[Meeting]:
     """The records that came with a key that another one surely had: those that were refused with them."""
     out = []
     for arrival in view.arrivals:
-        update = arrival.update
-        if arrival.outcome not in ("new", "newer") or update.deleted or view.one_of_many(arrival):
+        concerned = arrival.outcome in ("new", "newer") and not arrival.update.deleted
+        if not concerned or view.one_of_many(arrival) or len(_ever_had(view)[arrival.update.key]) == 1:
             continue
-        before = arrival.step.index - 1
-        rivals = [
-            held
-            for uuid, held in view.known.all_at(before)
-            if uuid != update.uuid and any(not c.deleted and c.key == update.key for c in held.candidates)
-        ]
-        own = view.known.at(str(update.uuid), before)
-        fresh = own is None or (own.update is not None and (own.update.deleted or own.update.key != update.key))
-        if fresh and len(rivals) == 1 and (there := rivals[0].update) is not None and there.version is not None:
-            out.append(Meeting(arrival, there, _signalled(view, arrival, {update.uuid, there.uuid})))
+        there = _rival(view, arrival)
+        if there is not None and there.version is not None:
+            out.append(Meeting(arrival, there, _signalled(view, arrival, {arrival.update.uuid, there.uuid})))
     return out
+
+
+@once
+def _ever_had(view: PeerView) -> dict[str | None, set[str | None]]:
+    """By key the uuids of the records that ever had it."""
+    out: dict[str | None, set[str | None]] = {}
+    for update in view.received:
+        out.setdefault(update.key, set()).add(update.uuid)
+    for change in view.changes:
+        out.setdefault(change.key, set()).add(change.uuid)
+    return out
+
+
+def _rival(view: PeerView, arrival: Arrival) -> Update | None:
+    """The one other record that surely had the key of an update when that came, and this record had not."""
+    update, before = arrival.update, arrival.step.index - 1
+    own = arrival.held
+    if own is not None and (own.update is None or (own.update.key == update.key and not own.update.deleted)):
+        return None
+    rivals = [
+        held
+        for uuid, held in view.known.all_at(before)
+        if uuid != update.uuid and any(not each.deleted and each.key == update.key for each in held.candidates)
+    ]
+    return rivals[0].update if len(rivals) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -188,8 +218,14 @@ def _end(view: PeerView, meeting: Meeting) -> int:
 def _signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool | None:
     if not view.can(pb.CAPABILITY_CONFLICT):
         return None
-    last = next((index for index in view.quiet if index > arrival.step.index), len(view.trace.steps))
-    events = (
-        event for step in view.steps if arrival.step.index <= step.index <= last for event in step.signals("conflict")
-    )
-    return any(uuids & {event.uuid, event.incoming_uuid} for event in events)
+    first = arrival.step.index
+    last = next((index for index in view.quiet if index > first), len(view.trace.steps))
+    return any(first <= index <= last and uuids & signalled for index, signalled in _signals(view))
+
+
+@once
+def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
+    """All conflicts that it signalled: the index of the step, and the uuids."""
+    return [
+        (step.index, {event.uuid, event.incoming_uuid}) for step in view.steps for event in step.signals("conflict")
+    ]

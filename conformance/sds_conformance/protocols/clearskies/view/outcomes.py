@@ -89,6 +89,8 @@ class Holding:
     meeting: Meeting
     shown: Shown
     contents: tuple[Seen, ...]
+    versions: frozenset[Version | None]
+    """Those of the two records that ever came or were made here."""
 
     @property
     def told(self) -> str:
@@ -97,19 +99,24 @@ class Holding:
 
     def agrees(self, other: Holding) -> bool:
         """Can both show the same record to applications?"""
-        common = [one for one in self.contents if any(same_content(one.content, two.content) for two in other.contents)]
+        common = [one for one in self.contents if any(_are_alike(one, two) for two in other.contents)]
         if self.shown.on_the_wire or other.shown.on_the_wire:
             return bool(common)
         return len(common) == len(self.contents) == len(other.contents)
 
 
+def _are_alike(one: Seen, other: Seen) -> bool:
+    return one.version == other.version or same_content(one.content, other.content)
+
+
 def disagreement(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
-    """Where a peer and another one both know of two records with a key, what each of them shows at the end."""
+    """Where a peer and another one know of the same versions of two records with a key, what each of them shows at the
+    end."""
     for meeting in keys_met(view):
         one = _holding(view, meeting)
         for whose in view.everybody:
             other = _holding(whose, meeting) if one is not None and whose is not view else None
-            if one is not None and other is not None:
+            if one is not None and other is not None and one.versions == other.versions:
                 yield one, other, whose
 
 
@@ -117,12 +124,14 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
     """The last word of a peer on a key; None if it does not know of both records, or has not shown them since."""
     key, uuids = meeting.incoming.key, meeting.uuids
     last, known = 0, set[str | None]()
+    versions = {update.version for update in view.own if update.uuid in uuids}
     for arrival in view.arrivals:
         if arrival.must_not or declined(view, arrival):
             continue
         if arrival.update.uuid in uuids or arrival.update.key == key:
             last = max(last, arrival.step.index)
             known.add(arrival.update.uuid)
+            versions.add(arrival.update.version)
     for change in view.changes:
         if change.uuid in uuids or key in (change.key, change.old_key):
             last = max(last, change.step.index)
@@ -135,7 +144,9 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
     contents = tuple(seen for seen in best.records.values() if not seen.deleted and seen.key == key)
     untraced = uuids - best.records.keys()
     left_out = best.on_the_wire and any(uuids <= m.uuids and m.signalled for m in keys_met(view))
-    return Holding(meeting, best, contents) if contents and not (untraced and left_out) else None
+    if not contents or (untraced and left_out):
+        return None
+    return Holding(meeting, best, contents, frozenset(versions))
 
 
 def ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:

@@ -93,6 +93,10 @@ class PeerView:
         """What a peer is called in findings."""
         return telling.name_of(self.trace, peer_id)
 
+    def end_of(self, link: LinkView) -> str:
+        """Who is at the other end of a link, in findings."""
+        return f"{self.name(link.peer_id)} (link {link.number})"
+
     def named(self, update: Update) -> str:
         """What an update is called in findings."""
         return telling.named(self.trace, update)
@@ -203,9 +207,15 @@ class PeerView:
         shown = next((shown for shown in self.shown if shown.asked.index > arrival.step.index), None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
             return None
+        if any(arrival.step.index < index < shown.asked.index for index in self._openings):
+            return None  # what is kept for the next start is another matter
         copies = (update for update in self.sent if update.step.index >= arrival.step.index)
         passed_on = any(update.version == arrival.update.version for update in copies)
         return Proof(arrival, shown, shown.records.get(uuid), passed_on)
+
+    @cached_property
+    def _openings(self) -> list[int]:
+        return [step.index for step in self.steps if step.command == "open"]
 
     @cached_property
     def untaken(self) -> set[Version | None]:
@@ -256,9 +266,17 @@ class PeerView:
         found = [*told(self.links, self.quiet, self.trace.steps), *observed(self.steps)]
         return sorted(found, key=lambda shown: shown.step.index)
 
+    @property
+    def _counts_hops(self) -> bool:
+        """Has it sent a version of somebody else in whose clock it has counted that it came, or goes (CA-15)?"""
+        came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
+        versions = {version for version, _ in came}
+        sent = ((update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.sent)
+        return any(version in versions and (version, number) not in came for version, number in sent)
+
     @cached_property
     def _read(self) -> tuple[list[Arrival], Knowledge]:
-        known = Knowledge(self.peer_id)
+        known = Knowledge(self.peer_id, resolves_hops=bool(self.unexplained) and self._counts_hops)
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
         came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)

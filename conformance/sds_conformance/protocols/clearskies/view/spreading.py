@@ -110,6 +110,10 @@ class Answer:
         """Did nothing come of it at all, although something had to?"""
         return bool(self.expected) and len(self.missing) == len(self.expected)
 
+    def has(self, update: Update) -> bool:
+        """Is an update part of it?"""
+        return update.step is self.request.step or any(update is given for given in self.given)
+
     def names(self, update: Update) -> bool:
         """Does the request name the peer that wrote it?"""
         return update.by in (self.request.since or {})
@@ -127,7 +131,7 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     since, step = request.since or {}, request.step
     due = view.due(step, link)
     there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
-    there = [update for update in there if update.version is not None]
+    there = [update for update in there if update.version is not None and update.version not in view.untaken]
     expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
     if due is not None:
         # What is written over before the answer is whole need not be in it.
@@ -154,8 +158,9 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
 def _unsent(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
     for change in view.changes if view.writes else ():
         before = change.kind == "put" and change.shown is None and change.step.index < request.step.index
-        # Who writes what is there already need not have changed anything.
-        if not before or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
+        # Who takes two records for one is told of that; who writes what is there already need not change anything.
+        one = any(c.uuid == change.step.uuid != "" and c.key != change.key for c in view.changes)
+        if not before or one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
             continue
         if view.known.same_era(change.step.index, request.step.index) and _due(view, change, link, request.step):
             yield change

@@ -1,0 +1,54 @@
+"""What tests of the checks of ClearSkies share: stages on the model, in this process, and views of what was played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import Config, Peer
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.planning import plan
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.clearskies.register import REGISTER
+from sds_conformance.protocols.clearskies.rules import RULES
+from sds_conformance.protocols.clearskies.view.peer_view import PeerView, peer_views
+from sds_harness.clearskies.language import open_session
+from sds_harness.clearskies.stage import Stage
+from sds_harness.link import Limits, LocalLink
+
+REVISION = "clearskies-database"
+Handle = Callable[[pb.Request], pb.Reply]
+
+
+def model(peer_class: type[Peer] = Peer, **config: Any) -> Handle:
+    """The model, or a peer made of it, behind the testee protocol."""
+    return Testee(TesteeOptions("1", Config(**config), peer_class)).handle
+
+
+def stage_of(handle: Handle | None = None) -> Stage:
+    """A stage on which it plays."""
+    session = open_session(lambda: LocalLink(handle or model()), Limits(), REVISION)
+    return Stage(session, "a test")
+
+
+def view_of(stage: Stage, name: str = "alice") -> PeerView:
+    """What was played, read for one peer."""
+    return next(view for view in peer_views(stage.trace) if view.party.name == name)
+
+
+def outcomes(view: PeerView, requirement: str) -> list[Outcome]:
+    """What the checks of a requirement say of a view."""
+    return [seen.outcome for check in REGISTER.checks[requirement] for seen in check.function(view)]
+
+
+def certified(handle: Handle, *scenarios: str) -> Certification:
+    """What is said of an implementation, in some scenarios or in all."""
+    return certify(lambda _: LocalLink(handle), plan(RULES, scenarios=scenarios, revision=REVISION), Limits())
+
+
+def by_verdict(outcome: Certification, *verdicts: Verdict) -> set[str]:
+    """The requirements with these verdicts."""
+    return {verdict.requirement.id for verdict in outcome.verdicts if verdict.verdict in verdicts}

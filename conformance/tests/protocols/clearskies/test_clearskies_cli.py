@@ -1,0 +1,58 @@
+"""The database extension on the command line: tried, judged, explained, and proven like the first protocol."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from suite_terminal import too_wide, typed, words
+
+REVISION = ("--revision", "clearskies-database")
+MODEL = ("--", sys.executable, "-m", "clearskies_reference")
+FAULTY = (*MODEL, "--mutant", "tells-one-peer")
+
+
+def test_smoke_shows_a_conversation_and_says_what_to_type_next() -> None:
+    result = typed("smoke", *REVISION, *MODEL)
+    assert result.exit_code == 0
+    assert too_wide(result.stdout) == []
+    text = words(result.stdout)
+    assert "alice gets link 1 to bob, a read-write peer" in text
+    assert "sends on link 1 an update of 'photo-1'" in text
+    assert "a deletion of 'photo-2'" in text
+    assert "sds-conformance run --revision clearskies-database --" in text
+
+
+def test_a_fault_is_told_as_a_story_and_left_in_the_report(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    page = tmp_path / "page.html"
+    result = typed(
+        "run", *REVISION, "--select", "CSDB-14", "--environment", "plain", "--report", report, "--html", page, *FAULTY
+    )
+    assert result.exit_code == 1
+    assert too_wide(result.stdout) == []
+    text = words(result.stdout)
+    assert "FAIL CSDB-14" in text
+    assert "for carol" in text
+    assert "--revision clearskies-database" in text
+    found = json.loads((report / "report.json").read_text("utf-8"))
+    assert [row["id"] for row in found["requirements"] if row["verdict"] == "fail"] == ["CSDB-14"]
+    assert "photo-1" in page.read_text("utf-8")
+    again = typed("report", report)
+    assert "FAIL CSDB-14" in words(again.stdout)
+
+
+def test_a_requirement_and_a_position_are_explained() -> None:
+    text = words(typed("requirements", "CSDB-14").stdout)
+    for said in ("Position CA-1: ", "Check changes_go_to_all_peers: ", "Mutant tells-one-peer: ", "changes-spread"):
+        assert said in text
+    assert "Concerns CSDB-20: " in words(typed("requirements", "CA-1").stdout)
+    rows = json.loads(typed("requirements", "CA-*", "--json").stdout)
+    assert [row["id"] for row in rows][:3] == ["CA-1", "CA-2", "CA-3"]
+
+
+def test_a_mutant_of_two_protocols_is_examined_in_each() -> None:
+    kills = json.loads(typed("selftest", "--only", "never-asks", "--json").stdout)["mutants"]
+    assert {kill["requirement"] for kill in kills} == {"CSDB-29", "SDS-R-STATE-09"}
+    assert all(kill["killed"] for kill in kills)

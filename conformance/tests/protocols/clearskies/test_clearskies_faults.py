@@ -1,0 +1,95 @@
+"""What is said of implementations that are broken as a whole: one fault, one accusation, and no alibi."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_views import Handle, by_verdict, certified, model
+from sds_conformance.judging.exercise import certify_reference
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.clearskies.rules import MODEL, RULES
+
+AGAINST = (Verdict.FAIL, Verdict.WARN)
+
+
+def answering(command: str, answer: pb.Reply) -> Handle:
+    """The model, but for one command that it always answers so."""
+    inner = model()
+
+    def handle(request: pb.Request) -> pb.Reply:
+        if request.WhichOneof("command") != command:
+            return inner(request)
+        reply = pb.Reply(id=request.id)
+        reply.MergeFrom(answer)
+        return reply
+
+    return handle
+
+
+def sending(change: Callable[[bytes], list[bytes]]) -> Handle:
+    """The model, but for what it sends: each piece is what ``change`` makes of it."""
+    inner = model()
+
+    def handle(request: pb.Request) -> pb.Reply:
+        reply = inner(request)
+        if reply.HasField("effects"):
+            sent = [pb.Sent(link=each.link, data=data) for each in reply.effects.sent for data in change(each.data)]
+            del reply.effects.sent[:]
+            reply.effects.sent.extend(sent)
+        return reply
+
+    return handle
+
+
+def without_uuids(request: pb.Request, inner: Handle) -> pb.Reply:
+    """An adapter that cannot say which record was written."""
+    reply = inner(request)
+    if reply.HasField("effects"):
+        reply.effects.ClearField("uuid")
+    return reply
+
+
+REFUSED = pb.Reply(rejected=pb.Rejected(reason="no"))
+SWALLOWED = pb.Reply(effects=pb.Effects())
+
+
+@pytest.mark.parametrize("answer", [REFUSED, SWALLOWED], ids=["refused", "swallowed"])
+def test_who_refuses_all_that_comes_fails_and_passes_nothing_by_that(answer: pb.Reply) -> None:
+    outcome = certified(answering("receive", answer))
+    assert {"CSDB-02", "CSDB-05", "CSDB-31"} <= by_verdict(outcome, Verdict.FAIL)
+    assert not {"CSDB-03", "CSDB-06", "CSDB-16", "CSDB-49", "CSDB-56"} & by_verdict(outcome, Verdict.PASS, Verdict.FAIL)
+
+
+def test_who_refuses_to_write_is_no_read_write_peer() -> None:
+    outcome = certified(answering("put", REFUSED))
+    assert by_verdict(outcome, *AGAINST) == {"CSDB-02"}
+
+
+def test_what_is_no_message_is_told_once() -> None:
+    assert by_verdict(certified(sending(lambda data: [b"garbage" + data])), *AGAINST) == {"CSDB-15"}
+
+
+def test_who_sends_nothing_is_not_said_to_send_anything_wrong() -> None:
+    against = by_verdict(certified(sending(lambda data: [])), *AGAINST)
+    about_what_is_sent = {f"CSDB-{number:02}" for number in (7, 8, 9, 10, 12, 13, 15, 16, 21, 26, 27, 28, 30, 33)}
+    assert {"CSDB-14", "CSDB-29"} <= against
+    assert not about_what_is_sent & against
+
+
+def test_to_say_everything_twice_is_left_in_peace() -> None:
+    assert by_verdict(certified(sending(lambda data: [data, data])), *AGAINST) == set()
+
+
+def test_to_name_no_uuids_is_left_in_peace() -> None:
+    assert by_verdict(certified(partial(without_uuids, inner=model())), *AGAINST) == set()
+
+
+@pytest.mark.parametrize("capability", ["OBSERVE", "STORE", "RENAME", "READ_ONLY", "WIDE_INTEGERS", "UUID_ACCEPTED"])
+def test_what_is_not_declared_is_skipped_and_nothing_fails_by_that(capability: str) -> None:
+    without = frozenset({pb.Capability.Value(f"CAPABILITY_{capability}")})
+    outcome = certify_reference(RULES, lambda: MODEL.reference(without))
+    assert by_verdict(outcome, *AGAINST, Verdict.INCONCLUSIVE, Verdict.ERROR) == set()
