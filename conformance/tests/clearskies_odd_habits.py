@@ -48,8 +48,9 @@ class WritesUuidsInCapitals(Peer):
         return json.dumps(said | {"uuid": _capitals(said["uuid"])}).encode()
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
-        said = json.loads(message.body)
-        if isinstance(uuid := said.get("uuid"), str) and message.signature is None:
+        # What is signed has been made by others here, and may be forged.
+        said = json.loads(message.body) if message.signature is None else {}
+        if isinstance(uuid := said.get("uuid"), str):
             message = Message(json.dumps(said | {"uuid": uuid.lower()}, ensure_ascii=False).encode())
         super().handle(link, message, effects)
 

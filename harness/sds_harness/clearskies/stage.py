@@ -133,7 +133,8 @@ class Stage(stage.Stage[Step]):
 
         Raises ScheduleStopped if there is no end of it, which is told in the trace.
         """
-        quiet = 0
+        # Where the clock steps back, who waits for a time is given all that it shows twice.
+        quiet, enough = 0, QUIET_ROUNDS * max(1, len(self.environment.clock_offsets_ms))
         for _ in range(MAX_ROUNDS):
             self.advance(ROUND_MS)
             known = len(self.trace.steps)
@@ -142,7 +143,7 @@ class Stage(stage.Stage[Step]):
                     actor.tick()
             spoke = any(map(self._says_something, self.trace.steps[known:]))
             quiet = 0 if spoke else quiet + 1
-            if quiet >= QUIET_ROUNDS:
+            if quiet >= enough:
                 return
         self.trace.unsettled.append(len(self.trace.steps))
         raise ScheduleStopped(
