@@ -77,6 +77,7 @@ def a_record_is_renamed(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The application gives a record another key, and then writes one under the old one."""
     listening(alice, bob)
     alice.put("draft", "text")
+    stage.settle()
     alice.after(1_000).rename("draft", "final")
     look(alice)
     alice.after(1_000).put("final", "more text")
