@@ -263,7 +263,9 @@ class PeerView:
     @cached_property
     def shown(self) -> list[Shown]:
         """What it has shown of all its records, in order: on the wire and, where that is declared, to who observes."""
-        found = [*told(self.links, self.quiet, self.trace.steps), *observed(self.steps)]
+        under_test = {party.participant_id for party in self.trace.parties.values()}
+        strangers = [link for link in self.links if link.peer_id not in under_test]
+        found = [*told(strangers, self.quiet, self.trace.steps), *observed(self.steps)]
         return sorted(found, key=lambda shown: shown.step.index)
 
     @property
