@@ -110,7 +110,7 @@ def order_is_kept(view: PeerView) -> Iterator[Observation]:
             if id(update) in answered:
                 continue  # CSDB-33
             before = last.get((update.by, source))
-            if before is not None and _came_in_order(view, before, update):
+            if before is not None and before.rev != update.rev and _came_in_order(view, before, update):
                 expected = f"{view.named(update)} before {view.named(before)}"
                 yield judged(update.step, (update.rev or 0) > (before.rev or 0), expected, "it came after that")
             last[update.by, source] = update

@@ -104,7 +104,8 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
     """From one local change to the next the revision grows, whichever record they are of."""
     for one, other in pairwise(view.in_a_row):
         before, after = one.rev, other.rev
-        if before is not None and after is not None:
+        same_store = view.known.same_era(one.step.index, other.step.index)
+        if same_store and before is not None and after is not None:
             expected = f"more than {before}, the revision of the change before (step {one.step.index})"
             yield judged(other.step, after > before, expected, f"{after}")
 

@@ -41,7 +41,9 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
 def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
     """In a local change, last_updated_by is the ID of the peer."""
     for change in view.changes:
-        copies = [u for u in view.sent if u.step is change.step and change.is_in(u) and u.by is not None]
+        copies = [
+            u for u in view.sent if u.step is change.step and change.is_in(u) and u.by not in (None, view.peer_id)
+        ]
         if change.shown is not None:
             yield held(change.shown.step)
         elif copies:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -126,16 +127,53 @@ class PeerView:
     @cached_property
     def own(self) -> list[Update]:
         """The first copy of each version that it sent as its own, by revision."""
-        first: dict[tuple[str, int], Update] = {}
+        first: dict[tuple[str, int, int], Update] = {}
         for update in self.sent:
-            if update.by == self.peer_id and update.rev is not None:
-                first.setdefault((str(update.members.get("uuid")), update.rev), update)
+            if update.by == self.peer_id and update.rev is not None and not self._came_back(update):
+                which = (str(update.members.get("uuid")), update.rev, self._life(update.step))
+                first.setdefault(which, update)
         return sorted(first.values(), key=lambda update: (update.rev or 0, update.step.index))
+
+    @cached_property
+    def _losses(self) -> list[int]:
+        """The indices of the steps in which it was opened without anything that it knew."""
+        stores: set[str] = set()
+        losses = []
+        for step in self.steps:
+            if step.command == "open":
+                store = step.request.open.store
+                losses += [step.index] if store not in stores or not store else []
+                stores.add(store)
+        return losses
+
+    def _life(self, step: Step) -> int:
+        """How often it had lost everything by a step: in each life it may use its revisions again."""
+        return bisect_right(self._losses, step.index)
+
+    def _came_back(self, update: Update) -> bool:
+        """Is it of a former life, of which others told the peer in this one?"""
+        life = self._life(update.step)
+        return life > 1 and any(
+            same_content(other.content, update.content)
+            for other in self._received_as.get(update.version, ())
+            if other.step.index <= update.step.index and self._life(other.step) == life
+        )
+
+    @cached_property
+    def _received_as(self) -> dict[Version | None, list[Update]]:
+        out: dict[Version | None, list[Update]] = {}
+        for update in self.received:
+            out.setdefault(update.version, []).append(update)
+        return out
 
     @cached_property
     def changes(self) -> list[Change]:
         """What its application changed."""
-        return changes_of(self.steps, self.own)
+        out = []
+        for life in range(len(self._losses) + 1):
+            steps = [step for step in self.steps if self._life(step) == life]
+            out += changes_of(steps, [update for update in self.own if self._life(update.step) == life])
+        return out
 
     @cached_property
     def in_a_row(self) -> list[Update]:
@@ -263,7 +301,9 @@ class PeerView:
     @cached_property
     def shown(self) -> list[Shown]:
         """What it has shown of all its records, in order: on the wire and, where that is declared, to who observes."""
-        found = [*told(self.links, self.quiet, self.trace.steps), *observed(self.steps)]
+        under_test = {party.participant_id for party in self.trace.parties.values()}
+        strangers = [link for link in self.links if link.peer_id not in under_test]
+        found = [*told(strangers, self.quiet, self.trace.steps), *observed(self.steps)]
         return sorted(found, key=lambda shown: shown.step.index)
 
     @property
@@ -280,7 +320,6 @@ class PeerView:
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
         came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
-        stores: set[str] = set()
         for step in self.steps:
             arrivals += [self._arrive(known, update) for update in came.get(step.index, ())]
             if (change := made.get(step.index)) is not None and change.uuid:
@@ -289,10 +328,8 @@ class PeerView:
                 known.show(update)
             for update in went.get(step.index, ()):
                 known.send(update)
-            if step.command == "open":
-                if (store := step.request.open.store) not in stores or not store:
-                    known.forget(step)
-                stores.add(store)
+            if step.index in self._losses:
+                known.forget(step)
         return arrivals, known
 
     def _arrive(self, known: Knowledge, update: Update) -> Arrival:
