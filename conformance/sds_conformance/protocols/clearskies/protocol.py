@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from .. import Protocol
+from ..corpora import Corpora
 from ..words import Words
 from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
 from .words import Narrator
+
+
+def _corpora() -> Corpora:
+    """Only who has a corpus at hand pays for what reads one."""
+    from .corpora import CORPORA
+
+    return CORPORA
+
 
 PROTOCOL = Protocol(
     "ClearSkies",
@@ -25,4 +34,5 @@ PROTOCOL = Protocol(
     MODEL,
     repertoire=REPERTOIRE,
     exchanges=EXCHANGES,
+    corpora=_corpora,
 )
