@@ -9,6 +9,7 @@ from played import reference
 from sds_harness.link import LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message, Participant
+from sds_reference.bloom_filter import RollingBloomFilter
 from sds_reference.channel import Channel
 from sds_reference.effects import Effects
 from sds_reference.errors import ConfigurationError, MalformedMessage
@@ -42,6 +43,18 @@ class CappedChannels(Participant):
         super().join(channel_id, now_ms)
 
 
+class CappedFilter(RollingBloomFilter):
+    """Takes no more IDs, however often it was recomputed."""
+
+    size: int
+    taken = 0
+
+    def insert(self, message_id: str) -> None:
+        if self.taken < self.size:
+            self.taken += 1
+            super().insert(message_id)
+
+
 class CappedHint(Channel):
     """Keeps no hint of more bytes."""
 
@@ -69,6 +82,8 @@ REPAIRS: dict[str, type[Repair]] = {
     "requests": repair_room.RoomForMissing,
 }
 """The same for SDS-R."""
+FILTERS: dict[str, type[RollingBloomFilter]] = {"in-filter": CappedFilter}
+"""The same for filters."""
 PARTICIPANTS: dict[str, type[Participant]] = {"channels": CappedChannels}
 """The same for participants."""
 
@@ -88,6 +103,8 @@ def capped(dimension: str, size: int) -> Start:
 def _channel(dimension: str, size: int) -> type[Channel]:
     if dimension in REPAIRS:
         return type("Capped", (Channel,), {"repair_class": type("Capped", (REPAIRS[dimension],), {"size": size})})
+    if dimension in FILTERS:
+        return type("Capped", (Channel,), {"filter_class": type("Capped", (FILTERS[dimension],), {"size": size})})
     return type("Capped", (CHANNELS[dimension],), {"size": size})
 
 

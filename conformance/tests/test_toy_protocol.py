@@ -58,3 +58,9 @@ def test_a_toy_stands_in_the_catalogue_and_leaves_the_others_alone() -> None:
     assert "ECHO-01" in ids
     assert {"SDS-RECV-06", "FORUM-01"} <= set(ids)
     assert typed("requirements", "--no-run", "ECHO-01").stdout.startswith("ECHO-01  MUST")
+
+
+def test_a_toy_without_dimensions_has_no_limits_to_be_found() -> None:
+    done = typed("limits", "--revision", "echo-1", "--", *ECHO)
+    assert done.returncode == 2
+    assert "nothing of echo-1 can be measured: there are limits of sds-2026-01" in " ".join(done.stderr.split())

@@ -53,6 +53,16 @@ FNV_HASH = HashProfile(
 )
 
 
+def _polynomial(text: str) -> int:
+    value = 0
+    for byte in text.encode():
+        value = (value * 617 + byte) % (1 << 31)
+    return value
+
+
+POLYNOMIAL_HASH = HashProfile("", "a polynomial of the bytes modulo 2^31: both IDs enter as a sum", _polynomial)
+
+
 def _chosen(
     channel: type[Channel], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
 ) -> Variant:
@@ -115,6 +125,7 @@ _OF_SDS = {
         _repairing("nim-murmur-hash", "SDS-R with Murmur3, as nim-sds can be built", hash_profile=MURMUR3_32_NIM),
         _repairing("private-hash", "SDS-R with a hash that nobody knows", hash_profile=PRIVATE_HASH),
         _repairing("fnv-hash", "SDS-R with a hash whose last bits tell little", hash_profile=FNV_HASH),
+        _repairing("polynomial-hash", "SDS-R with a polynomial of 31 bits as its hash", hash_profile=POLYNOMIAL_HASH),
         _repairing(
             "whole-seconds",
             "SDS-R that counts in seconds, with a hash that nobody knows",

@@ -53,7 +53,8 @@ Exit codes:
 @click.option(
     "--fail-on-worse",
     is_flag=True,
-    help="Exit with 1 if anything got worse from the first to the last; what is not judged any more did not.",
+    help="Exit with 1 if anything got worse from the first to the last, or a limit smaller; what is not judged any "
+    "more did not.",
 )
 @click.option("--html", type=FILE, metavar="FILE", help="Write a page, too.")
 @click.option("--markdown", "text", type=FILE, metavar="FILE", help="Write it as Markdown, too.")
@@ -76,6 +77,8 @@ def compare_command(
 
     A folder of such reports stands for all in it, by their dates. Alone, it tells of each implementation when which
     requirement changed.
+
+    What `limits --report` added to them stands side by side, too.
     """
     refuse_nowhere(html, text)
     globs = [full_id(glob) for glob in only]

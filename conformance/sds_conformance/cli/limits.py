@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
+from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
 
 from sds_harness import signals
+from sds_harness.declaration import Declaration, printable
+from sds_harness.files import try_to_write, write_whole
 
 from ..exploration.limits.measuring import Order, as_json, introduced, measure
 from ..exploration.limits.row import Row
 from ..exploration.limits.telling import last_line, show_limits
 from ..judging.exits import Exit
 from ..judging.planning import plan
-from ..judging.rules import Rules, UnknownDialect
-from ..protocols import protocol_of, protocols
+from ..judging.rules import UnknownDialect
+from ..protocols import Protocol, protocol_of, protocols
 from ..protocols.dimensions import Dimension
+from ..reports.limits import NAME
+from ..reports.reading import Report, read_report
 from ..telling.story import show_certificate
+from .files import refused
 from .keeping import keeping, record
-from .options import CURRENT, Driven, console, driving, judging
+from .options import CURRENT, Driven, console, driving, judging, program
 from .showing import driven_or_ended, print_json, steps_bar
 
 _NAMES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.dimensions))
@@ -31,10 +40,14 @@ Examples:
   sds-conformance limits --budget 20m -- ./my-adapter
   sds-conformance limits --only log --only waiting -- ./my-adapter
   sds-conformance limits --only waiting --at 1001 -- ./my-adapter
+  sds-conformance limits --report out -- ./my-adapter
 
 Sizes are doubled from 3 on, until one does not hold; then the first of these
 is looked for. Exit code 1 where a limit is a finding: it is smaller than what
 is declared or, where nothing is declared, than what `run` demands.
+
+With --report it is added to the report that `run --report DIR` left:
+`report DIR --html`, `certificate write DIR` and `compare` show it then.
 
 Dimensions: {", ".join(_NAMES)}
 """
@@ -63,6 +76,13 @@ def _budget(context: click.Context, parameter: click.Parameter, value: str) -> f
     "--only", multiple=True, type=click.Choice(_NAMES), metavar="DIMENSION", help="Only this one; may be repeated."
 )
 @click.option("--at", type=click.IntRange(1), metavar="N", help="Play this size alone, beside the smallest.")
+@click.option(
+    "--report",
+    "report_dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help=f"Write it to DIR as {NAME}, beside the report that is there.",
+)
 @judging
 @click.option("--json", "as_json_wanted", is_flag=True, help="Print the outcome as JSON instead of the table.")
 @driving
@@ -72,6 +92,7 @@ def limits_command(
     budget: float,
     only: tuple[str, ...],
     at: int | None,
+    report_dir: Path | None,
     profile: str,
     revision: str,
     strict: bool,
@@ -85,16 +106,8 @@ def limits_command(
     protocol = protocol_of(revision)
     if misfit := protocol.rules.misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
-    dimensions = [
-        dimension
-        for name, dimension in protocol.dimensions.items()
-        if (not only or name in only) and _within(dimension, protocol.rules, profile)
-    ]
-    if not dimensions:
-        raise click.UsageError(f"nothing of that is in the profile {profile} of {revision}: leave --only out")
-    for dimension in dimensions:
-        if at is not None and at > dimension.most:
-            raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
+    dimensions = _dimensions(protocol, revision, profile, only, at)
+    about = _begun(report_dir, revision, at) if report_dir is not None else None
     order = Order(
         driven.connect,
         driven.limits,
@@ -113,25 +126,79 @@ def limits_command(
     except UnknownDialect as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
+    if about is not None:
+        _refuse_another(about, measured.declaration)
     with steps_bar(err, 32, 20) as bar:
         measure(order, measured, bar)
     signals.hold()
     record(driven, (row.first_not.finding for row in measured.rows if row.first_not and row.first_not.finding))
     replays = [_again(driven, order, row) for row in measured.rows]
+    told = as_json(order, measured, replays)
+    written = report_dir is None or _write(err, report_dir, told)
     if as_json_wanted:
-        print_json(as_json(order, measured, replays))
+        print_json(told)
     else:
-        declared = measured.declaration
-        show_certificate(out, declared, measured.dialect, plan(protocol.rules, (), (), profile, revision))
-        show_limits(out, measured, replays)
-        out.print(last_line(measured, f"{declared.name} {declared.version}".strip() or "?"))
-    sys.exit(measured.exit_code)
+        show_certificate(out, measured.declaration, measured.dialect, plan(protocol.rules, (), (), profile, revision))
+        show_limits(out, told)
+        out.print(last_line(told))
+    sys.exit(measured.exit_code if written else Exit.USAGE)
 
 
-def _within(dimension: Dimension, rules: Rules, profile: str) -> bool:
-    """Is anything of it judged in a profile?"""
-    known = rules.catalogue.requirements
-    return any(rules.in_profile(known[requirement], profile) for requirement in dimension.about)
+def _dimensions(
+    protocol: Protocol, revision: str, profile: str, only: tuple[str, ...], at: int | None
+) -> list[Dimension]:
+    """What is measured. Raises UsageError if that is nothing, or cannot be so large."""
+    if not protocol.dimensions:
+        known = [name for one in protocols() if one.dimensions for name in one.rules.revisions]
+        raise click.UsageError(f"nothing of {revision} can be measured: there are limits of {', '.join(known)}")
+    found = {name: one.of_text(protocol.rules, revision, profile) for name, one in protocol.dimensions.items()}
+    dimensions = [one for name, one in found.items() if one is not None and (not only or name in only)]
+    if not dimensions:
+        raise click.UsageError(f"nothing of that is in the profile {profile} of {revision}: leave --only out")
+    for dimension in dimensions:
+        if at is not None and at > dimension.most:
+            raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
+    return dimensions
+
+
+def _begun(folder: Path, revision: str, at: int | None) -> Report:
+    """The report that it goes to. Find out before, not after the measuring, that it cannot. Raises UsageError."""
+    if at is not None:
+        raise click.UsageError("--at plays one size, which is no limit yet: leave it or --report out")
+    with refused():
+        report = read_report(folder)
+    if report.data["revision"] != revision:
+        raise click.UsageError(
+            f"the report in {folder} is about {report.data['revision']}: add --revision {report.data['revision']}"
+        )
+    try:
+        try_to_write(folder)
+    except OSError as error:
+        raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR") from None
+    return report
+
+
+def _refuse_another(report: Report, declared: Declaration) -> None:
+    """Raises UsageError where what answers is not what the report is about."""
+    about = report.data["implementation"]
+    limits = {name: limit for name, limit in declared.limits.items() if limit is not None}
+    if (declared.name, declared.version, limits) != (about["name"], about["version"], about["limits"]):
+        told = printable(f"{declared.name} {declared.version}".strip()) or "?"
+        other = f"about {report.name}" if told != report.name else "about one that declares other limits"
+        raise click.UsageError(
+            f"this is {told}, and the report in {report.folder} is {other}: type "
+            f"`{program()} run --report {report.folder} -- COMMAND` for this first, or name its DIR"
+        )
+
+
+def _write(err: Console, folder: Path, told: dict[str, Any]) -> bool:
+    try:
+        path = write_whole(folder / NAME, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+    except OSError as error:
+        err.print(f"The limits were not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
+        return False
+    err.print(f"Limits: {path}", soft_wrap=True)
+    return True
 
 
 def _again(driven: Driven, order: Order, row: Row) -> str:

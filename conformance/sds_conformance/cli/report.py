@@ -10,8 +10,10 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
+from ..exploration.limits.words import summary as summary_of_limits
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
+from ..reports.limits import with_limits
 from ..reports.reading import Report, read_report
 from ..telling.story import STYLES, labelled
 from .files import refused
@@ -37,7 +39,7 @@ def report_command(folder: Path, wanted: Wanted, as_json: bool) -> None:
     err = console(stderr=True)
     wanted.check()
     with refused():
-        read = read_report(folder)
+        read = with_limits(read_report(folder))
     if read.cut_off:
         err.print(f"{folder} was cut off {read.cut_off}: the rest is not known.", style="bold yellow", soft_wrap=True)
     ends = wanted.write(err, read)
@@ -63,3 +65,5 @@ def _show(read: Report) -> None:
     summary = data["summary"]
     told = ", ".join(f"{summary[verdict.value]} {verdict.value}" for verdict in Verdict if summary[verdict.value])
     labelled(out, "Verdicts", Text(told or "none"))
+    if read.limits is not None:
+        labelled(out, "Limits", Text(summary_of_limits(read.limits["rows"])))

@@ -27,6 +27,7 @@ from ..judging.sharing import Sharing
 from ..protocols import default, property_of, rules_of
 from ..reports.baselines.failures import judged
 from ..reports.baselines.matching import Match
+from ..reports.limits import NAME as LIMITS
 from ..reports.reading import Report, failed_runs, read_report
 from ..telling.conversation import show_conversation
 from ..telling.report import Invocation, report, write_report
@@ -226,6 +227,7 @@ def _show_since(out: Console, before: Report, data: dict[str, Any]) -> None:
 def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certification) -> bool:
     try:
         write_report(folder, data, outcome)
+        (folder / LIMITS).unlink(missing_ok=True)  # they were those of the report before
     except OSError as error:
         err.print(f"The report was not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False

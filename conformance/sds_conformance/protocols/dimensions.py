@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from ..judging.rules import Rules
 
 Play = Callable[[Any, int], str | None]
 """Plays a schedule of a size on a stage. What was not done that no requirement demands, in words, else nothing."""
@@ -27,6 +29,8 @@ class Dimension:
     """The position, or the sentence in the place of one, that says what can be expected beyond."""
     most: int
     """The largest size that makes sense, or that fits into one message of the testee protocol."""
+    fits: Callable[[Any], int] | None = None
+    """The largest size that the wire of a revision has room for, where it has not for all."""
     declared: str = ""
     """The limit by which an implementation may declare how far it holds, by its name in the handshake."""
     declared_from: int = 0
@@ -37,6 +41,15 @@ class Dimension:
     """It is not a size that is looked for: does a step cost more as there are more of them?"""
     at_once: bool = False
     """One message is enough to reach any size: then it must not end the conversation, however large."""
+
+    def of_text(self, rules: Rules, revision: str, profile: str) -> Dimension | None:
+        """The same for a profile of a revision: about what is judged there, with the requirements of another text that
+        say the same in place of those that it does not state. None where nothing is left."""
+        judged = {requirement.id for requirement in rules.judged(revision, profile)}
+        alike = rules.register.counterparts
+        about = dict.fromkeys(one for own in self.about for one in (own, *alike.get(own, ())) if one in judged)
+        most = min(self.most, self.fits(rules.revisions[revision])) if self.fits is not None else self.most
+        return replace(self, about=tuple(about), most=most, demanded=min(self.demanded, most)) if about else None
 
     def bound(self, limits: Callable[[str], int | None]) -> int | None:
         """What is declared of it, None if nothing is; ``limits`` gives a declared limit by its name."""

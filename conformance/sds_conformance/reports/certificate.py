@@ -28,6 +28,7 @@ from ..vectors.canonical import digest, formatted
 from ..vectors.folder import VectorsError, default_folder, load_manifest
 from .attached import AttachedError, schedules_played, vectors_asked
 from .levels import level
+from .limits import certified, unfounded_limits
 from .reading import Report
 
 SCHEMA_ID = "sds-conformance/certificate/1"
@@ -97,6 +98,8 @@ def certificate(report: Report, vectors: Path | None = None, fuzz: Path | None =
             body["vectors"] = {**golden, **asked}
         if fuzz is not None:
             body["fuzz"] = schedules_played(fuzz, data)
+        if report.limits is not None:
+            body["limits"] = _limits(report.limits, body)
         body["report"] = report_digest(data)
         body["level"] = level(body)
         body["digest"] = digest(body)
@@ -126,6 +129,20 @@ def _refuse(report: Report) -> None:
     counts = Counter(row["verdict"] for row in data["requirements"])
     if any(counts[verdict.value] != data["summary"][verdict.value] for verdict in Verdict):
         raise CertificateError(f"the summary of the report does not count its verdicts: {again}")
+
+
+def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """How far it holds. Raises CertificateError where that was measured by another version, or of something else."""
+    again = "measure again, with `limits --report`"
+    if limits["suite"]["version"] != suite_version():
+        told = printable(limits["suite"]["version"], 40)
+        raise CertificateError(
+            f"the limits were measured by version {told} of the suite, and this is {suite_version()}: {again}"
+        )
+    found = certified(limits)
+    if wrong := next(unfounded_limits({**body, "limits": found}), ""):
+        raise CertificateError(f"the limits do not fit to the report: {wrong}: {again}")
+    return found
 
 
 def unlike_the_text(data: dict[str, Any]) -> Iterator[str]:

@@ -16,8 +16,9 @@ from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..telling.markup import environment
 from .certificate import Certificate
-from .certificate_words import command_of, declared, fuzz_told, vectors_told
+from .certificate_words import command_of, declared, fuzz_told, limits_told, vectors_told
 from .levels import NONE, beside
+from .limits import certified_rows, lines
 
 
 def page(certificate: Certificate) -> str:
@@ -33,6 +34,8 @@ def page(certificate: Certificate) -> str:
         declared=declared(data),
         vectors_told=vectors_told(data),
         fuzz_told=fuzz_told(data),
+        limits_told=limits_told(data),
+        limit_lines=lines(certified_rows(data)),
         held=certificate.level != NONE,
         beside=beside(data),
         verdict_names=[verdict.value for verdict in Verdict],

@@ -8,6 +8,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 
+from ..exploration.limits.words import summary
 from .levels import JUDGED
 
 LONGEST_COMMAND = 2000
@@ -53,6 +54,15 @@ def fuzz_told(data: dict[str, Any]) -> str:
     found = [f"{verdict}: {listed(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
     told = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
     return told if fuzz["complete"] else f"{told}; not to the end"
+
+
+def limits_told(data: dict[str, Any]) -> str:
+    """How far it holds, in a sentence."""
+    if (limits := data.get("limits")) is None:
+        return "not measured"
+    told = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
+    told += f" in up to {limits['budget_seconds']} s"
+    return told if limits["complete"] else f"{told}; not to the end"
 
 
 def judged(data: dict[str, Any]) -> int:

@@ -17,6 +17,7 @@ from ..judging.verdict import Verdict
 from ..vectors.canonical import digest
 from .certificate import SHOWN, catalogue_digest, golden_vectors, unlike_the_text, untestable
 from .levels import hard, level
+from .limits import unfounded_limits
 
 
 def forgeries(data: dict[str, Any]) -> Iterator[str]:
@@ -56,6 +57,7 @@ def unfounded(data: dict[str, Any]) -> Iterator[str]:
     yield from (f"it was not judged by the catalogue, {wrong}" for wrong in unlike_the_text(data))
     if data["untestable"] != untestable(data["revision"]):
         yield "what cannot be tested is not what the catalogue says"
+    yield from unfounded_limits(data)
     found = level({key: value for key, value in data.items() if key not in ("level", "digest")})
     if found != data["level"]:
         told, true = printable(data["level"]["name"], 60), found["name"]

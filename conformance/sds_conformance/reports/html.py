@@ -20,6 +20,7 @@ from markupsafe import Markup
 from sds_harness.declaration import printable
 
 from ..drawing.spacetime import stylesheet
+from ..exploration.limits.words import summary
 from ..judging.catalogue import POSITION_VERDICTS, Position
 from ..judging.quoting import counted
 from ..judging.registry import scenario_of
@@ -27,6 +28,7 @@ from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..telling.markup import environment
 from .heading import facts, notices
+from .limits import Line, lines
 from .plain import alike
 from .reading import Report
 from .standing import causes, known_failures, standing
@@ -103,6 +105,9 @@ def html(report: Report) -> str:
         causes=[(cause, rows.get(cause["requirement"])) for cause, _ in causes(report)],
         rows=rows,
         sections=_sections(data, rows),
+        limits=report.limits,
+        limit_lines=_limit_lines(report),
+        summary_of_limits=summary(report.limits["rows"]) if report.limits is not None else "",
         breakdowns=breakdowns[:MAX_BREAKDOWNS],
         breakdowns_left_out=len(breakdowns[MAX_BREAKDOWNS:]),
         talks=stories.talks,
@@ -114,6 +119,12 @@ def html(report: Report) -> str:
         svg=Markup,
         max_runs=MAX_RUNS,
     )
+
+
+def _limit_lines(report: Report) -> list[Line]:
+    """How far it holds, nothing where nobody measured that."""
+    limits = report.limits
+    return lines(limits["rows"], searched=limits["at"] is None) if limits is not None else []
 
 
 @cache

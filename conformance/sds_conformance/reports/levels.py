@@ -16,6 +16,7 @@ from ..judging.rules import Rules
 from ..judging.runner import tolerated
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
+from .limits import findings
 
 NONE = "none"
 """The name of no level."""
@@ -71,6 +72,10 @@ def _against(data: dict[str, Any], rules: Rules) -> list[str]:
     if fuzz := data.get("fuzz"):
         out += [f"generated schedules fail {', '.join(fuzz['failed'])}"] if fuzz["failed"] else []
         out += ["the generated schedules were not played to their end"] if not fuzz["complete"] else []
+    if limits := data.get("limits"):
+        less = findings(limits["rows"])
+        out += [f"it holds less than it declares, or must hold: {', '.join(less)}"] if less else []
+        out += ["how far it holds was not measured to the end"] if not limits["complete"] else []
     return out
 
 

@@ -40,6 +40,8 @@ class Report:
     folder: Path | None = None
     """Where it was read, None for one that was just made."""
     _traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
+    limits: dict[str, Any] | None = None
+    """How far the implementation holds, None where nobody asked for that, or it was not measured: `limits`."""
 
     @classmethod
     def of(cls, outcome: Certification, data: dict[str, Any]) -> Report:

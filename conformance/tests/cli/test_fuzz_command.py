@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -304,3 +305,25 @@ def test_no_color_means_no_escape_codes(schedule: Path) -> None:
     assert "\x1b[" in coloured.stdout
     assert "\x1b" not in plain.stdout + plain.stderr
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured.stdout) == plain.stdout
+
+
+# ---- The other protocol ----------------------------------------------------------------------------------------------
+
+
+def test_the_database_extension_is_fuzzed_and_what_is_found_is_played_again(tmp_path: Path) -> None:
+    revision = "clearskies-database"
+    faulty = (sys.executable, "-m", "clearskies_reference", "--mutant", "smallest-time-wins")
+    few = ("--jobs", "1", "--examples", "12", "--participants", "3", "--passage", "concurrent-edits", "--json")
+    fuzzed = typed("fuzz", "--revision", revision, *few, "--save", str(tmp_path), "--", *faulty)
+    told = json.loads(fuzzed.stdout)
+    assert fuzzed.exit_code == 1
+    assert told["revision"] == revision
+    found = {finding["id"]: finding for finding in told["findings"]}
+    assert {"CSDB-54"} <= set(found)
+    file = found["CSDB-54"]["files"]["schedule"]
+    assert dict(load(Path(file)).notes)["revision"] == revision
+    again = typed("replay", file, "--", *faulty)
+    assert again.exit_code == 1
+    assert "CSDB-54 is violated here, too." in words(again.stdout)
+    better = typed("replay", file, "--", sys.executable, "-m", "clearskies_reference")
+    assert "CSDB-54 is not violated here" in words(better.stdout)

@@ -56,6 +56,7 @@ def test_who_breaks_at_some_size_has_a_row_and_the_others_are_measured(how: str,
     assert found["waiting"]["verdict"] == "finding"
     # Two messages in each of three channels.
     assert (found["channels"]["held"], found["channels"]["first_not"]) == (3, 4)
+    assert {row["requirement"] for row in found.values()} == {None}
 
 
 def test_0_and_nothing_to_play_again_where_all_holds() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capped import CHANNELS, PARTICIPANTS, REPAIRS, Start, capped
+from capped import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
 from played import altered, reference
 from sds_conformance.exploration.limits.case import Case, How
 from sds_conformance.exploration.limits.cost import STEADY, growth
@@ -38,30 +39,38 @@ from sds_reference.effects import Effects
 from sds_reference.local_log import LocalLog, LogEntry
 from sds_reference.mutants import MUTANTS
 
-COUNTED = [*CHANNELS, *REPAIRS, *PARTICIPANTS, "participants"]
-OTHERS = {"cost", "in-filter", "time", "lamport"}
+COUNTED = [*CHANNELS, *REPAIRS, *FILTERS, *PARTICIPANTS, "participants"]
+OTHERS = {"cost", "time", "lamport"}
 """Those of which it is not a number of things that is capped."""
 LONG = pytest.mark.exhaustive
 WHOLE_S = 600.0
 
 
-ALSO = {"log": "SDS-DELIVER-06"}
+ALSO = {"log": "SDS-DELIVER-06", "in-filter": "SDS-SEND-09"}
 """Requirements that show a limit as well, and that somebody may violate at any size."""
 NOWHERE_DEMANDED = {"channels", "participants", "hint"}
 """What is refused or left out there violates no requirement."""
 
 
-def measured(start: Start, *names: str, budget_s: float = WHOLE_S, at: int | None = None, **other: int) -> Measured:
+def measured(
+    start: Start,
+    *names: str,
+    budget_s: float = WHOLE_S,
+    at: int | None = None,
+    revision: str = "sds-2026-01",
+    **other: int,
+) -> Measured:
     """What comes of dimensions, with ``other`` values for some of their fields."""
-    dimensions = [replace(DIMENSIONS[name], **other) for name in names]  # type: ignore[arg-type]
-    order = Order(lambda _: start(), Limits(), RULES, "sds-2026-01", "full", None, False, dimensions, budget_s, at)
+    there = [DIMENSIONS[name].of_text(RULES, revision, "full") for name in names]
+    dimensions = [replace(dimension, **other) for dimension in there if dimension]  # type: ignore[arg-type]
+    order = Order(lambda _: start(), Limits(), RULES, revision, "full", None, False, dimensions, budget_s, at)
     out = introduced(order)
     measure(order, out)
     return out
 
 
-def row(start: Start, name: str, *, at: int | None = None, **other: int) -> Row:
-    (only,) = measured(start, name, at=at, **other).rows
+def row(start: Start, name: str, *, at: int | None = None, revision: str = "sds-2026-01", **other: int) -> Row:
+    (only,) = measured(start, name, at=at, revision=revision, **other).rows
     return only
 
 
@@ -100,6 +109,32 @@ def test_the_reference_has_no_limit(name: str) -> None:
     found = row(lambda: LocalLink(reference()), name, most=130)
     assert (found.weight, found.held, found.why) == (Weight.HELD, 130, "no more is played")
     assert [case.size for case in found.cases] == [3, 4, 8, 16, 32, 64, 128, 130]
+
+
+OF_THE_PROPOSAL = [name for name, one in DIMENSIONS.items() if one.of_text(RULES, "forum-2024", "full")]
+
+
+def test_the_proposal_has_its_dimensions_without_repairs_and_hints() -> None:
+    assert set(DIMENSIONS) - set(OF_THE_PROPOSAL) == {*REPAIRS, "hint"}
+    lamport = DIMENSIONS["lamport"].of_text(RULES, "forum-2024", "full")
+    assert lamport is not None
+    assert lamport.most < 1 << 31
+    assert {about.partition("-")[0] for about in lamport.about} == {"FORUM"}
+
+
+# That copies are ignored, by which a short log shows, the proposal does not say.
+@pytest.mark.parametrize("name", [name for name in COUNTED if name in OF_THE_PROPOSAL and name != "log"])
+def test_a_cap_is_found_by_the_text_of_the_proposal(name: str) -> None:
+    found = row(capped(name, 7), name, revision="forum-2024")
+    assert (found.held, found.exact) == (7, True)
+    assert found.requirement.startswith("FORUM-") or name in NOWHERE_DEMANDED
+
+
+@pytest.mark.parametrize("name", [name for name in OF_THE_PROPOSAL if name != "cost"])
+def test_the_reference_has_no_limit_by_the_proposal(name: str) -> None:
+    most = {} if name in ("time", "lamport") else {"most": 130}
+    found = row(lambda: LocalLink(reference()), name, revision="forum-2024", **most)
+    assert (found.weight, found.first_not, found.why) == (Weight.HELD, None, "no more is played")
 
 
 def test_one_size_is_played_beside_the_smallest() -> None:
@@ -164,7 +199,7 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     assert grows.weight is Weight.WARNING
     assert grows.exponent is not None
     assert grows.exponent > 0.6
-    assert grows.why == f"grows: each costs as N^{grows.exponent:.2f}"
+    assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.why)
 
 
 @given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
@@ -172,6 +207,16 @@ def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> Non
     cases = [Case(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
     assert growth(cases) == pytest.approx(power, abs=1e-6)
     assert growth(cases[:6]) is None
+
+
+def test_how_many_messages_a_second_there_are_is_told() -> None:
+    for power, told in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
+        search = Search(DIMENSIONS["cost"], 1 << 14, lambda size, known: Case(size, How.HELD), lambda *_: True)
+        search.run()
+        search.cases |= {1 << n: Case(1 << n, How.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)}
+        found = row_of(search, Declaration.unknown("x", SDS), "")
+        assert found.why.startswith(told)
+        assert found.why.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
 
 
 def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() -> None:
@@ -197,7 +242,7 @@ def declaring(limit: str, bound: int, start: Start) -> Start:
     return lambda: LocalLink(altered(declare, handle))
 
 
-@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("name", [name for name in COUNTED if DIMENSIONS[name].declared])
 def test_what_is_declared_is_compared_exactly(name: str) -> None:
     limit = DIMENSIONS[name].declared
     assert limit in LIMITS

@@ -12,6 +12,7 @@ from rich.text import Text
 from ...reports.certificate import NAME, Certificate, CertificateError, certificate, read_certificate
 from ...reports.certificate_page import page
 from ...reports.levels import beside
+from ...reports.limits import with_limits
 from ...reports.reading import read_report
 from ..files import refused, unwritten, write_file
 from ..options import FILE, console, program
@@ -35,6 +36,7 @@ Examples:
   sds-conformance certificate write out --sign-key ~/.ssh/id_ed25519
   sds-conformance vectors run --json -- ./my-adapter > vectors.json
   sds-conformance fuzz --json -- ./my-adapter > fuzz.json
+  sds-conformance limits --report out -- ./my-adapter
   sds-conformance certificate write out --vectors vectors.json \\
       --fuzz fuzz.json
 """
@@ -64,12 +66,12 @@ def certificate_command() -> None:
 def write(
     report: Path, out: Path, page_file: Path | None, vectors: Path | None, fuzz: Path | None, sign_key: Path | None
 ) -> None:
-    """Write the certificate on REPORT, the folder that `run --report` wrote.
+    """Write the certificate on REPORT, the folder that `run --report` wrote, with what `limits --report` added to it.
 
     The exit code is 0 whatever the level is: a certificate tells what was found.
     """
     with refused(CertificateError, SignatureError):
-        made = certificate(read_report(report), vectors, fuzz)
+        made = certificate(with_limits(read_report(report)), vectors, fuzz)
         signature = signed(made.raw, sign_key) if sign_key is not None else None
     write_file(out, made.raw.decode("ascii"))
     _write_signature(signature_of(out), signature)

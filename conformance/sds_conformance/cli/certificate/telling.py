@@ -11,12 +11,14 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
+from ...exploration.limits.telling import show_rows
 from ...judging.quoting import counted
 from ...judging.verdict import Verdict
 from ...protocols import protocol_of
 from ...reports.certificate import Certificate
-from ...reports.certificate_words import command_of, declared, fuzz_told, listed, vectors_told
+from ...reports.certificate_words import command_of, declared, fuzz_told, limits_told, listed, vectors_told
 from ...reports.levels import NONE, beside
+from ...reports.limits import certified_rows
 from ...telling.story import STYLES, headline, labelled, plain_table
 
 _TOLD = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
@@ -43,6 +45,8 @@ def show(out: Console, certificate: Certificate) -> None:
     if data["untestable"]:
         labelled(out, "Untested", Text(f"{listed(data['untestable'])}: nothing shows them from outside"))
     _show_baseline(out, data)
+    if rows_of_limits := certified_rows(data):
+        show_rows(out, rows_of_limits)
     out.print(_counts(data))
     out.print()
 
@@ -68,6 +72,7 @@ def _show_head(out: Console, certificate: Certificate) -> None:
         labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
     labelled(out, "Vectors", Text(vectors_told(data)))
     labelled(out, "Schedules", Text(fuzz_told(data)))
+    labelled(out, "Limits", Text(limits_told(data)))
     for doubt in data["doubts"]:
         labelled(out, "Beware", Text(printable(doubt, 600), "yellow"))
     out.print()

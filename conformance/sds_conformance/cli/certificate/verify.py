@@ -239,6 +239,8 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     but = f", none in {', '.join(sorted(missed))}" if missed else ", in all sections"
     runs = f"{counted(outcome.runs, 'run')}, {counted(outcome.steps, 'step')}"
     labelled(out, "Compared", Text(f"{len(found.compared)} of {counted(len(rows), 'requirement')}{but} ({runs})"))
+    if "limits" in certificate.data:
+        labelled(out, "Limits", Text(f"not played again: `{program()} limits` measures them"))
     for name, why in outcome.left_out.items():
         labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
     if found.differences:

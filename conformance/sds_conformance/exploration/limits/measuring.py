@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from sds_harness.declaration import Declaration
+from sds_harness.files import packaged_schema
 from sds_harness.link import Limits
+from sds_testee.version import suite_version
 
 from ...judging.exits import Exit
 from ...judging.garbage import rarely_collecting
@@ -20,6 +23,7 @@ from .case import Case, Cases, How
 from .row import Row, Weight, most_of, row_of
 from .searching import Search
 
+SCHEMA_ID = "sds-conformance/limits/1"
 ROOM = 20
 """Messages that a schedule has beside those that are counted, at most."""
 NARROWING = 3
@@ -27,6 +31,9 @@ NARROWING = 3
 
 Told = Callable[[str, int, int], None]
 """Called with what is done, its number and how many there are."""
+
+load_schema = partial(packaged_schema, __package__, "limits.schema.json")
+"""Gives the JSON Schema (2020-12) of what `limits --json` prints."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ class Measured:
     dialect: str
     at: int | None = None
     """The one size that was played beside the smallest, None for a search."""
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
     rows: list[Row] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
@@ -158,13 +166,19 @@ def _tell(told: Told, dimension: Dimension, number: int, total: int, size: int) 
 
 
 def as_json(order: Order, measured: Measured, replays: Sequence[str]) -> dict[str, Any]:
-    """The outcome for programs; ``replays`` are the commands that play the first size that did not hold, by row."""
+    """The outcome for programs; ``replays`` are the commands that play the first size that did not hold, by row.
+    ``limits.schema.json`` beside this module describes it."""
     declared = measured.declaration
     return {
+        "schema": SCHEMA_ID,
+        "suite": {"name": "sds-conformance", "version": suite_version()},
         "implementation": {"name": declared.name, "version": declared.version, "language": declared.language},
+        "started": measured.started.isoformat(timespec="seconds"),
         "revision": order.revision,
         "profile": order.profile,
+        "strict": order.strict,
         "dialect": measured.dialect,
+        "at": order.at,
         "budget_seconds": order.budget_s,
         "seconds": round(measured.seconds, 3),
         "interrupted": measured.interrupted,

@@ -72,12 +72,14 @@ class Row:
         return {
             "dimension": self.dimension.name,
             "title": self.dimension.title,
+            "timed": self.dimension.timed,
             "verdict": self.weight.value,
             "held": self.held,
             "first_not": case.size if case is not None else None,
             "exact": self.exact,
             "how": case.how.value if case is not None else None,
             "requirement": self.requirement or None,
+            "severity": finding.severity.value if finding is not None else None,
             "check": finding.check if finding is not None else None,
             "step": finding.step if finding is not None else None,
             "expected": finding.expected if finding is not None else None,
@@ -131,7 +133,8 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
     if held is None:
         return row(Weight.NOT_EXERCISED, _why_nothing(cases, search.ended))
     if case is not None:
-        return row(_weight(dimension, case, bound), "", case)
+        failed = case.finding is not None and case.finding.severity is Verdict.FAIL
+        return row(weight(dimension, case.size, case.how, bound, failed=failed), "", case)
     if dimension.timed:
         return _timed(row(Weight.HELD))
     if held == search.most:
@@ -145,23 +148,25 @@ def _timed(row: Row) -> Row:
     power = growth(row.cases)
     if power is None:
         return replace(row, why="too little was played to tell")
-    told = f"each costs as N^{power:.2f}"
+    most = max((case for case in row.cases if case.held), key=lambda case: case.size)
+    cost = f"each costs as N^{power:.2f}, " if power > 0 else ""
+    told = f"{cost}{most.size / most.spent_s:,.0f} a second"
     if power < STEADY:
-        return replace(row, exponent=power, why=f"steady: {told}" if power > 0 else "steady")
+        return replace(row, exponent=power, why=f"steady: {told}")
     return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {told}")
 
 
-def _weight(dimension: Dimension, case: Case, bound: int | None) -> Weight:
-    """Is it a fault, or only to be told? It is one where less holds than is declared. Where nothing is declared, it is
-    one where a requirement is violated, or the conversation ends, at a size that is demanded of everybody; what is
-    refused or left out and violates nothing is none."""
-    if bound is not None and case.size <= bound:
+def weight(dimension: Dimension, size: int, how: How, bound: int | None, *, failed: bool) -> Weight:
+    """What it means that a size does not hold, by a requirement that ``failed`` or otherwise: is it a fault, or only to
+    be told? It is one where less holds than the ``bound`` that is declared. Where nothing is declared, it is one where
+    a requirement is violated, or the conversation ends, at a size that is demanded of everybody; what is refused or
+    left out and violates nothing is none."""
+    if bound is not None and size <= bound:
         return Weight.FINDING
-    if case.how is How.CRASHED and dimension.at_once:
+    if how is How.CRASHED and dimension.at_once:
         return Weight.FINDING
-    failed = case.finding is not None and case.finding.severity is Verdict.FAIL
-    if failed or case.how in _BROKEN:
-        return Weight.FINDING if case.size <= dimension.demanded else Weight.WARNING
+    if failed or how in _BROKEN:
+        return Weight.FINDING if size <= dimension.demanded else Weight.WARNING
     return Weight.WARNING
 
 

@@ -17,12 +17,14 @@ from ...judging.exercise import Model
 from ...judging.rules import Rules
 from . import checks as _checks
 from . import scenarios as _scenarios
+from . import ways as _ways
 from .catalogue import UNTESTABLE, load_catalogue
 from .introducing import PROFILES
 from .register import REGISTER
 from .view.peer_view import peer_views
+from .ways.untold import UNTOLD
 
-REGISTERED = (_checks, _scenarios)
+REGISTERED = (_checks, _scenarios, _ways)
 """The packages whose import fills the register."""
 
 RULES = Rules(
@@ -36,6 +38,7 @@ RULES = Rules(
     PROFILES,
     untestable=UNTESTABLE,
     heard=lambda view: view.took,
+    untold=UNTOLD,
     positions="CA",
 )
 

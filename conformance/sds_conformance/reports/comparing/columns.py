@@ -15,6 +15,7 @@ from ...judging.catalogue import Requirement
 from ...judging.verdict import Verdict
 from ...protocols import protocol_of, protocols
 from ..reading import Report, ReportError
+from .limits import Extent, extents
 
 UNSTATED = "not stated"
 """By the revision that the report is about."""
@@ -76,6 +77,8 @@ class Column:
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
     """By position, none for one that no run showed; empty where the report has no word of ways."""
     topics: Mapping[str, str] = field(default_factory=dict, repr=False)
+    limits: Mapping[str, Extent] = field(default_factory=dict, repr=False)
+    """How far it holds, by dimension; empty where nobody measured that."""
     title: str = ""
 
     @classmethod
@@ -102,6 +105,7 @@ class Column:
             {row["id"]: Told(row["id"], row["level"], _shown(row["section"]), _text(row["statement"])) for row in rows},
             {_shown(row["position"]): tuple(map(_way, row["ways"])) for row in data["ways"]},
             {_shown(row["position"]): _text(row["topic"]) for row in data["ways"]},
+            extents(report.limits),
         )
 
     @property

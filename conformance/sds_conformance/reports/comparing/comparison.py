@@ -14,6 +14,7 @@ from typing import Any
 from ...judging.verdict import Verdict
 from .cautions import cautions
 from .columns import ABSENT, Column, Told, Way, in_order, titled
+from .limits import Reach, reaches
 
 SCHEMA_ID = "sds-conformance/comparison/1"
 _RANK = {Verdict.FAIL.value: 0, Verdict.WARN.value: 1, Verdict.PASS.value: 2}
@@ -130,6 +131,8 @@ class Comparison:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     choices: tuple[Choice, ...]
+    reaches: tuple[Reach, ...] = ()
+    """How far they hold, as far as that was measured."""
 
     @property
     def differences(self) -> list[Row]:
@@ -195,6 +198,7 @@ class Comparison:
                 }
                 for choice in self.choices
             ],
+            "limits": [reach.to_json() for reach in self.reaches],
         }
 
 
@@ -212,7 +216,9 @@ def compare(columns: Sequence[Column], only: Sequence[str] = ()) -> Comparison:
         for position in in_order(topics)
         if wanted(position, only)
     )
-    return Comparison(tuple(columns), tuple(rows), tuple(choices))
+    # What is asked for by IDs is not about sizes.
+    measured = reaches([column.limits for column in columns]) if not only else ()
+    return Comparison(tuple(columns), tuple(rows), tuple(choices), measured)
 
 
 def wanted(id_: str, only: Sequence[str]) -> bool:

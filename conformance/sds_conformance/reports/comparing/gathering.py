@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..limits import with_limits
 from ..reading import NAME, ReportError, read_report
 from .columns import Column
 
@@ -33,7 +34,7 @@ def gather(paths: Iterable[Path]) -> list[Column]:
 
 def _column(path: Path) -> Column:
     # What is not compared is let go of: a year of reports fits, a year of findings would not.
-    return Column.of(read_report(path))
+    return Column.of(with_limits(read_report(path)))
 
 
 def _within(folder: Path) -> list[Path]:

@@ -10,6 +10,8 @@ from .cautions import mark
 from .columns import ABSENT, Column, Way
 from .comparison import Choice, Comparison, Row
 from .history import Series
+from .limits import MARKS as LIMIT_MARKS
+from .limits import Extent
 from .terminal import OTHERWISE, counts
 
 MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
@@ -26,6 +28,7 @@ def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bo
         lines += ["## Differences", ""]
         lines += matrix(comparison.columns, comparison.differences) or ["They differ in no requirement.", ""]
         lines += agreements(comparison, every=every)
+    lines += limits_table(comparison)
     if ways:
         lines += ["## Choices", "", *choices_table(comparison), *choices(comparison)]
     return "\n".join(lines)
@@ -106,6 +109,16 @@ def agreements(comparison: Comparison, *, every: bool) -> list[str]:
     return lines
 
 
+def limits_table(comparison: Comparison) -> list[str]:
+    """How far they hold; nothing where nobody measured that."""
+    if not comparison.reaches:
+        return []
+    rows = [(prose(reach.title), *map(_extent, reach.cells)) for reach in comparison.reaches]
+    head = ("Dimension", *(prose(column.title) for column in comparison.columns))
+    legend = ", ".join(f"`{sign}` {told}" for sign, told in LIMIT_MARKS.items())
+    return ["## How far they hold", "", *table(head, rows), f"{legend}.", ""]
+
+
 def choices_table(comparison: Comparison) -> list[str]:
     """Positions by implementations, with the names of the ways; those in which they differ first."""
     shown = sorted((choice for choice in comparison.choices if choice.shown), key=lambda choice: not choice.differs)
@@ -136,6 +149,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 def _cell(verdict: str, otherwise: bool) -> str:
     return (ABSENT.get(verdict) or MARKED.get(verdict, verdict)) + rf" \{OTHERWISE}" * otherwise
+
+
+def _extent(extent: Extent | None) -> str:
+    if extent is None:
+        return "·"
+    return f"{prose(extent.size)}: {prose(extent.broke)}" if extent.broke else prose(extent.size)
 
 
 def _ways(ways: Iterable[Way] | None) -> str:

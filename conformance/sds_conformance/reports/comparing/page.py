@@ -13,6 +13,7 @@ from .cautions import mark
 from .columns import ABSENT
 from .comparison import Comparison
 from .history import Series
+from .limits import MARKS as LIMIT_MARKS
 from .terminal import counts
 
 
@@ -45,6 +46,7 @@ def _templates() -> Environment:
     known.globals |= {
         "absent": ABSENT,
         "counts": counts,
+        "limit_marks": LIMIT_MARKS,
         "mark": mark,
         "verdicts": [verdict.value for verdict in Verdict],
     }

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Column as TableColumn
 from rich.text import Text
 
+from ...exploration.limits.words import cell as cell_of
 from ...judging.quoting import counted
 from ...judging.verdict import Verdict
 from ...telling.story import STYLES, labelled, plain_table
@@ -16,6 +17,8 @@ from .cautions import mark, marks
 from .columns import ABSENT, Column
 from .comparison import Change, Choice, Comparison, Row
 from .history import Series, Turn
+from .limits import MARKS as LIMIT_MARKS
+from .limits import Extent, Reach, smaller
 
 SHORT = {
     Verdict.INCONCLUSIVE.value: "inc.",
@@ -27,6 +30,8 @@ OTHERWISE = "*"
 CHANGE_STYLES = {Change.WORSE: "bold red", Change.BETTER: "green", Change.OTHERWISE: "yellow"}
 _CELL = 7
 """Columns of the terminal that one of a table takes, with the room before the next."""
+_EXTENT = 16
+"""The same of one that says how far somebody holds."""
 _LEAST_STATEMENT = 24
 
 
@@ -39,6 +44,7 @@ def show_comparison(console: Console, comparison: Comparison, *, every: bool = F
         _show_steps(console, comparison, before, after)
     _show_rows(console, comparison.differences, len(comparison.columns))
     _show_agreements(console, comparison, every=every)
+    _show_limits(console, comparison.reaches, len(comparison.columns))
     if ways:
         _show_choices(console, comparison, every=every)
 
@@ -66,11 +72,15 @@ def worse_line(comparison: Comparison) -> Text | None:
     first, last = comparison.columns[0], comparison.columns[-1]
     changes = comparison.changes(0, len(comparison.columns) - 1)
     steps = next((some.steps for some in changes if some.change is Change.WORSE), [])
-    if not steps:
-        return None
     worse = [f"{step.told.id} ({step.before} → {step.after})" for step in steps]
-    what = f"{counted(len(worse), 'requirement')} got worse from {first.title} to {last.title}: "
-    return Text(f"{what}{', '.join(worse)}.", "bold red")
+    less = smaller(first.limits, last.limits) if comparison.reaches else []
+    told = {
+        f"{counted(len(worse), 'requirement')} got worse": worse,
+        f"{counted(len(less), 'limit')} got smaller": less,
+    }
+    between = f" from {first.title} to {last.title}: "
+    said = "; ".join(f"{what}{between}{', '.join(which)}" for what, which in told.items() if which)
+    return Text(f"{said}.", "bold red") if said else None
 
 
 def counts(column: Column) -> str:
@@ -165,6 +175,45 @@ def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -
         console.print(f"No difference in {total}: {', '.join(said)}.{hint}\n", soft_wrap=False)
     if every:
         _show_rows(console, comparison.agreements, len(comparison.columns))
+
+
+def _show_limits(console: Console, reaches: Sequence[Reach], columns: int) -> None:
+    """A table of how far they hold, or several of as many columns as fit."""
+    if not reaches:
+        return
+    differ = sum(reach.differs for reach in reaches)
+    console.print(Text(f"How far they hold: they differ in {differ} of {counted(len(reaches), 'dimension')}.", "bold"))
+    console.print()
+    titles = max(len(reach.title) for reach in reaches) + 2
+    at_once = max(1, (console.width - titles) // _EXTENT)
+    for start in range(0, columns, at_once):
+        shown = range(start, min(columns, start + at_once))
+        heads = [TableColumn(mark(number), justify="right", no_wrap=True, min_width=_EXTENT - 2) for number in shown]
+        table = plain_table(TableColumn("Dimension", no_wrap=True, min_width=titles - 2), *heads)
+        for reach in reaches:
+            table.add_row(reach.title, *(_extent(reach.cells[number]) for number in shown))
+        console.print(table)
+        console.print()
+    texts = [_extent(cell).plain for reach in reaches for cell in reach.cells]
+    told = [f"{sign} {meaning}" for sign, meaning in LIMIT_MARKS.items() if _used(sign, texts)]
+    labelled(console, "Marks", Text(", ".join(told) or "none", "dim"))
+    for reach in reaches:
+        ended = [(number, cell) for number, cell in enumerate(reach.cells) if cell is not None and cell.broke]
+        if ended:
+            said = "; ".join(f"{mark(number)} at {cell_of(cell.first_not)}: {cell.broke}" for number, cell in ended)
+            labelled(console, "Broke", Text(f"{reach.title}, {said}"))
+    console.print()
+
+
+def _used(sign: str, texts: Iterable[str]) -> bool:
+    """Does it stand beside a size, or in its place?"""
+    return any(text == sign if sign in "-·" else sign[:2] in text for text in texts)
+
+
+def _extent(extent: Extent | None) -> Text:
+    if extent is None:
+        return Text("·", "dim")
+    return Text(extent.size, STYLES[Verdict(extent.tone)])
 
 
 def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from clearskies_reference import Config, Message, Peer
+from clearskies_reference import Config, Effects, Message, Peer
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.peer import Link as Link_
 from clearskies_reference.record import Kept
@@ -88,7 +89,23 @@ class TakesTheSignatureOff(Peer):
         return super().to_wire(kept, link) if self.writes else Message(self.body(kept.record)).to_wire()
 
 
-OWN: dict[str, type[Peer]] = {"takes the signature off": TakesTheSignatureOff}
+class StopsListening(Peer):
+    """Takes nothing more on a link on which nonsense came, and does not close it: no record is skipped there."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.deaf: set[int] = set()
+
+    def refuse(self, link: Link_, reason: str, effects: Effects) -> None:
+        super().refuse(link, reason, effects)
+        self.deaf.add(link.number)
+
+    def take_in(self, link: Link_, message: Message, effects: Effects) -> None:
+        if link.number not in self.deaf:
+            super().take_in(link, message, effects)
+
+
+OWN: dict[str, type[Peer]] = {"takes the signature off": TakesTheSignatureOff, "stops listening": StopsListening}
 
 
 def model(fault: str = "", **config: object) -> Testee:
@@ -220,6 +237,24 @@ def test_what_was_cut_off_or_replayed_may_be_skipped_for_good() -> None:
 def test_a_record_that_comes_back_because_the_winner_went_is_nobodys_fault() -> None:
     show = shown(*A_FORMER_WINNER, members=WRITERS, testee=model())
     assert outcomes(show, "G-C03") <= {Outcome.HELD}
+
+
+NONSENSE = Say("xavier", "bob", label="x1", odd="no-clock")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (Say("xavier", "bob", label="x2", key="k2"),),
+        (Say("xavier", "bob", label="x2", after="m1", deleted=True),),
+    ],
+)
+def test_who_takes_nothing_more_after_nonsense_is_left_in_peace(more: tuple[Operation, ...]) -> None:
+    show = shown(*LINE, Put("alice", "m1"), MS, NONSENSE, *more, *END, members=WRITERS, testee=model("stops listening"))
+    wrong = {what for what, each in PROPERTIES.examine(show).items() for s in each if s.outcome is Outcome.VIOLATED}
+    assert wrong == set()
+    # What did not come after it is judged all the same.
+    assert outcomes(show, "G-C05") == {Outcome.HELD}
 
 
 def test_where_applications_decide_nothing_is_expected_of_times() -> None:

@@ -63,7 +63,7 @@ def test_a_legal_choice_passes_in_every_environment_that_changes_repairs(name: s
     findings = [f for verdict in outcome.verdicts for f in verdict.findings if f.severity is not Verdict.PASS]
     assert [(f.requirement, f.run, f.step, f.expected, f.seen) for f in findings] == []
     assert outcome.breakdowns == []
-    untold = UNTOLD if blind or name in ("private-hash", "fnv-hash", "whole-seconds") else set()
+    untold = UNTOLD if blind or name in ("private-hash", "fnv-hash", "polynomial-hash", "whole-seconds") else set()
     assert with_verdict(outcome, Verdict.PASS) >= set(outcome.plan.requirements) - OF_MANY - untold
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
 

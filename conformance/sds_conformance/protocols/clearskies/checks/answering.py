@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
+from ..view.authority import SAFE_INTEGER
 from ..view.facts import Update
 from ..view.peer_view import PeerView
 from ..view.spreading import Answer, answers, changes_owed, relays_owed
-from .levels import is_wide
 
 
 @check("CSDB-31", of="asked requests")
@@ -84,7 +84,7 @@ def nothing_is_skipped_in_answers(view: PeerView) -> Iterator[Observation]:
 def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
     """Of several updates that come at once all are taken."""
     for arrival in view.arrivals:
-        concerned = arrival.outcome == "new" and view.one_of_many(arrival) and not is_wide(arrival)
+        concerned = arrival.outcome == "new" and view.one_of_many(arrival) and arrival.update.largest <= SAFE_INTEGER
         if concerned and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(arrival.update)}, one of several that came at step {arrival.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))

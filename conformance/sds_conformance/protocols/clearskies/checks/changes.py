@@ -11,11 +11,11 @@ from sds_harness.clearskies.peer import UPDATE
 
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check
-from ..view.authority import made_by_a_reader
+from ..view.authority import SAFE_INTEGER, made_by_a_reader
 from ..view.facts import FIELDS
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, changes_owed, relays_owed
-from .levels import is_wide, not_kept
+from .levels import not_kept
 
 
 @check("CSDB-14", of="changes requests")
@@ -90,8 +90,8 @@ def readers_take_what_is_signed_alone(view: PeerView) -> Iterator[Observation]:
 def writers_need_no_signatures(view: PeerView) -> Iterator[Observation]:
     """Between read-write peers an update is taken with a signature and without one."""
     for arrival in view.arrivals:
-        concerned = view.link_of(arrival.update).level is READ_WRITE and arrival.due and not is_wide(arrival)
-        if concerned and (proof := view.proof(arrival)) is not None:
+        concerned = view.link_of(arrival.update).level is READ_WRITE and arrival.due
+        if concerned and arrival.update.largest <= SAFE_INTEGER and (proof := view.proof(arrival)) is not None:
             how = "without a signature" if arrival.update.message.signature is None else "signed"
             expected = f"{view.named(arrival.update)}, which came {how} at step {arrival.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))

@@ -13,7 +13,6 @@ from ..register import check
 from ..view.changes import Change
 from ..view.facts import Update, equal
 from ..view.peer_view import PeerView
-from .levels import has_another_precision
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
 _CLOCK = r"\d{2}(?:(?::?\d{2}){1,2})?(?:[.,]\d+)?"
@@ -131,7 +130,7 @@ def times_are_iso_8601(view: PeerView) -> Iterator[Observation]:
 def times_of_any_precision_are_taken(view: PeerView) -> Iterator[Observation]:
     """A record is taken whatever the precision of its time: the example has none, and nanoseconds are as good."""
     for arrival in view.arrivals:
-        concerned = arrival.outcome == "new" and has_another_precision(arrival.update)
+        concerned = arrival.outcome == "new" and not arrival.update.in_milliseconds
         if concerned and (proof := view.proof(arrival)) is not None:
             written = arrival.update.members.get("update_time")
             expected = f"{view.named(arrival.update)}, of {written!r}, which came at step {arrival.step.index}"

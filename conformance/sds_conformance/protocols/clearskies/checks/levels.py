@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -13,7 +12,6 @@ from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, fits_limits, made_by_a_reader
 from ..view.changes import COMMANDS
-from ..view.facts import Update
 from ..view.knowledge import Arrival
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, relays_owed
@@ -29,7 +27,7 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
         update = arrival.update
         if not (arrival.outcome == "new" or (arrival.outcome == "newer" and update.deleted)):
             continue  # a change of what is there: CSDB-50
-        if is_wide(arrival) or view.one_of_many(arrival) or has_another_precision(update):
+        if update.largest > SAFE_INTEGER or view.one_of_many(arrival) or not update.in_milliseconds:
             continue  # CSDB-25 and CSDB-41, CSDB-37, CSDB-11
         if (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, which came at step {update.step.index}"
@@ -128,13 +126,3 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
 def _forged(arrival: Arrival) -> bool:
     """Has it a signature of nobody in the club?"""
     return arrival.update.message.signature is not None and arrival.update.signer is None
-
-
-def has_another_precision(update: Update) -> bool:
-    """Is its time written otherwise than in milliseconds?"""
-    return re.fullmatch(r"[^.,]*\.[0-9]{3}Z", update.time.text if update.time is not None else "") is None
-
-
-def is_wide(arrival: Arrival) -> bool:
-    """Has it integers that many readers of JSON do not keep (CA-6)?"""
-    return max([arrival.update.rev or 0, *(arrival.update.clock or {}).values()]) > SAFE_INTEGER

@@ -6,18 +6,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from clearskies_reference import Timestamp, VectorClock
 from sds_harness.clearskies.operations import Calm, Leave, Look, Read
 from sds_harness.clearskies.performance import Act, Performance
 from sds_harness.clearskies.trace import Step
 
-from ..view.authority import excused, forbidden
+from ..view.authority import excused
 from ..view.facts import Update, Version
+from ..view.knowledge import Arrival
 from ..view.links import LinkView
 from ..view.peer_view import PeerView, peer_views
 from ..view.shown import Shown
 
+T = TypeVar("T", Update, Arrival)
 _AFTER_CALM = (Calm, Look, Read, Leave)
 """Operations with which nothing is changed."""
 
@@ -74,6 +77,8 @@ class Side:
         """What it did, in order."""
         self.accounted: dict[Version, tuple[int, Update]] = {}
         """The versions that it wrote or was told and had to take, since it last forgot everything: with the act."""
+        self.doubtful: set[Version] = set()
+        """The versions that it was told, and that it may have let be."""
         self.odd = False
         """It was told something that it may have read in several ways."""
         self.open = False
@@ -92,6 +97,7 @@ class Side:
         own = [version[2] for version in self.accounted if version[1] == self.peer_id]
         self.last_own = max([self.last_own, *own])
         self.accounted.clear()
+        self.doubtful.clear()
 
     def account(self, act: Act, update: Update) -> None:
         """It has a version, or one that makes up for it."""
@@ -127,7 +133,7 @@ class ClubView:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        came = {name: _by_step(side.view.received) for name, side in self.sides.items()}
+        came = {name: _by_step(side.view.arrivals) for name, side in self.sides.items()}
         went = {name: _by_step(side.view.sent) for name, side in self.sides.items()}
         stores: dict[str, set[str]] = {name: set() for name in self.sides}
         for act in self.performance.acts:
@@ -138,8 +144,8 @@ class ClubView:
                 self._opened(side, act.step, stores[side.name])
             elif act.step.command == "close":
                 side.open = False
-            for update in came[side.name].get(act.step.index, ()):
-                self._arrived(side, act, update)
+            for arrival in came[side.name].get(act.step.index, ()):
+                self._arrived(side, act, arrival)
             for update in went[side.name].get(act.step.index, ()):
                 self._went(side, act, update)
 
@@ -151,15 +157,15 @@ class ClubView:
         stores.add(store)
         side.open = True
 
-    def _arrived(self, side: Side, act: Act, update: Update) -> None:
-        link = side.view.link_of(update)
-        if forbidden(side.view.level, link, update):
+    def _arrived(self, side: Side, act: Act, arrival: Arrival) -> None:
+        update = arrival.update
+        if arrival.must_not:
             return
         if update.odd or excused(side.view.trace.declaration, update):
             side.odd = True
         if update.version is None:
             return
-        of_member = link.peer_id in self.members
+        of_member = side.view.link_of(update).peer_id in self.members
         author = self.members.get(update.version[1])
         if not of_member and author is not None:
             known = self.versions.get(update.version)
@@ -167,7 +173,10 @@ class ClubView:
             self.replayed |= genuine
             self.impostor |= not genuine
         self._version(update)
-        side.account(act, update)
+        if arrival.may_not:
+            side.doubtful.add(update.version)
+        else:
+            side.account(act, update)
         self._told[side.name].setdefault(update.version, []).append(said_by(update))
 
     def _went(self, side: Side, act: Act, update: Update) -> None:
@@ -240,7 +249,6 @@ class ClubView:
         """Between whom there is a link in the end that can be relied on."""
         ends: dict[int, list[tuple[Side, LinkView]]] = {}
         for side in self.sides.values():
-            assert side.view.arrivals is not None  # what came there is read with the views of links
             for link in side.view.links:
                 if side.open and not link.connection.ended and link.peer_id in self.members and link.doubt is None:
                     ends.setdefault(link.number, []).append((side, link))
@@ -319,8 +327,8 @@ def _has_circle(pairs: Iterable[set[str]]) -> bool:
     return False
 
 
-def _by_step(updates: Iterable[Update]) -> dict[int, list[Update]]:
-    out: dict[int, list[Update]] = {}
-    for update in updates:
-        out.setdefault(update.step.index, []).append(update)
+def _by_step(those: Iterable[T]) -> dict[int, list[T]]:
+    out: dict[int, list[T]] = {}
+    for one in those:
+        out.setdefault(one.step.index, []).append(one)
     return out

@@ -17,8 +17,7 @@ from .registry import global_property
 def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
     """Who was told that a record is deleted does not show a version of it that the deletion descends from.
 
-    As little as a version that is older by the clocks alone is one that is younger than the deletion by its time: to
-    some both look concurrent (CA-8).
+    Of a version with a larger update_time than the deletion nothing is said: to some both look concurrent (CA-8).
     """
     for side in view.sides.values():
         last: Sighting | None = None
@@ -28,7 +27,7 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
             asked = view.act_of(side, shown.asked)
             if act is None or asked is None:
                 continue
-            for uuid, deletions in _deletions(side, asked.number, view.performance.acts[asked.number - 1].step.index):
+            for uuid, deletions in _deletions(side, asked.number).items():
                 seen = shown.records.get(uuid)
                 ghost = _ghost(view, seen, deletions) if seen is not None and not seen.deleted else None
                 if ghost is None:
@@ -42,19 +41,13 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
             yield last
 
 
-def _deletions(side: Side, number: int, index: int) -> Iterator[tuple[str, list[Update]]]:
-    """The deletions that a peer had been told, or made, before an act, by uuid."""
+def _deletions(side: Side, number: int) -> dict[str, list[Update]]:
+    """The deletions that a peer was told, or made, before an act, by uuid; of those that it has not forgotten since."""
     found: dict[str, list[Update]] = {}
     for version, (at, update) in side.accounted.items():
-        if at < number and update.deleted and not _forgotten_since(side, at, number):
+        if at < number and update.deleted:
             found.setdefault(version[0], []).append(update)
-    yield from found.items()
-
-
-def _forgotten_since(side: Side, at: int, number: int) -> bool:
-    """What is accounted is of the time since a peer last forgot everything: what it showed before may be more."""
-    opened = [act.number for act in side.acts if act.step.command == "open"]
-    return any(number <= each for each in opened[1:])
+    return found
 
 
 def _ghost(view: ClubView, seen: Seen, deletions: list[Update]) -> Update | None:

@@ -1,9 +1,10 @@
 """What must be the outcome for each key, where the text says it: who has which record in the end.
 
-Where it does not, nothing is expected. It says nothing where two times are equal (CA-9); where a change is as old as
-what it changes, or older, and others know nothing of it, for then the order decides in which versions meet (CA-8);
-where a record that had a key longest is gone, and another one may come back for it or not; where revisions were used
-twice by somebody who lost its store; and where a revision was skipped that nobody had to send again (CA-5).
+Where it does not, nothing is expected. It says nothing where something may be refused; where two times are equal
+(CA-9); where a change is as old as what it changes, or older, and others know nothing of it, for then the order decides
+in which versions meet (CA-8); where a record that had a key longest is gone, and another one may come back for it or
+not; where revisions were used twice by somebody who lost its store; and where a revision was skipped that nobody had to
+send again (CA-5).
 """
 
 from __future__ import annotations
@@ -39,11 +40,12 @@ def outcomes(view: ClubView, group: Sequence[Side]) -> list[Expected]:
         return []
     if dict(view.performance.schedule.configuration).get("resolution"):
         return []  # the application was asked to decide otherwise than by time
-    known = {version for side in group for version in side.accounted}
+    known = {version for side in group for version in (*side.accounted, *side.doubtful)}
+    doubtful = {version[0] for side in group for version in side.doubtful - side.accounted.keys()}
     records: dict[str, list[VersionFacts]] = {}
     for version in known:
         records.setdefault(version[0], []).append(view.versions[version])
-    winners = {uuid: _winner(view, group, facts) for uuid, facts in records.items()}
+    winners = {uuid: None if uuid in doubtful else _winner(view, group, f) for uuid, f in records.items()}
     keys: dict[str, set[str]] = {}
     for uuid, facts in records.items():
         for each in facts:

@@ -134,5 +134,5 @@ def a_writer_has_readers(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: Sc
     alice.put("old", 0)
     listening(alice, rolf)
     alice.put("mine", 1)
-    alice.link(bob).say(bob.update("theirs", 2))
+    alice.link(bob).say(bob.update("theirs", 2), bob.sign(bob.update("signed", 3)))
     alice.after(1_000).put("mine", 3)

@@ -6,6 +6,7 @@ that has the fields of one is read as one, so that only what is about that type 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,6 +86,16 @@ class Update:
             return vector_clock(self.members.get("vector_clock"))
         except MalformedMessage:
             return None
+
+    @property
+    def largest(self) -> int:
+        """Of all integers in it: many readers of JSON do not keep wide ones (CA-6)."""
+        return max([self.rev or 0, *(self.clock or {}).values()])
+
+    @property
+    def in_milliseconds(self) -> bool:
+        """Is its time written as scripted peers write it? Any other precision is as good."""
+        return self.time is not None and re.fullmatch(r"[^.,]*\.[0-9]{3}Z", self.time.text) is not None
 
     @cached_property
     def version(self) -> Version | None:

@@ -351,7 +351,8 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         ids = [entry.message_id for entry in received.message.causal_history]
         known = received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids)
-        if known and not may_be_delivered_late(view, received):
+        # What broke down over it delivered nothing any more, and that is told as such.
+        if known and received.step.reply is not None and not may_be_delivered_late(view, received):
             met = bool(received.delivered)
             if not met and (not view.delivered or (own_are_shown(view) and not _absent(view, ids))):
                 continue  # SDS-RECV-07

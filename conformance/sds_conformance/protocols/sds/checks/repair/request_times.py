@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
@@ -30,7 +30,13 @@ _SETS = 1_000
 """A run has fewer sets of times to be judged."""
 _ENOUGH = 200
 """Samples below which nothing is said of how they are spread."""
+_ENDING = 6
+"""Characters at the end of an ID, in which alone many a hash of IDs that are alike is alike, too."""
 _BINS = 10
+_OF_A_SUM = 2.8
+"""Times the limit of samples that are drawn one by one: a hash in which both IDs enter as a sum, as in a polynomial, is
+as even, but 20 participants and 50 messages are 70 draws, not 1,000. The limit is 47.8 for ten parts; of 6 million
+such sums one in a million exceeds 124 and none 139."""
 _WIDE = 60
 """Times the slack that the bounds have to be apart for the spread to be judged: 1,000 samples then add 6 to a limit of
 42 if all of them are a second early."""
@@ -124,6 +130,12 @@ def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
 # ---- many at once ----------------------------------------------------------------------------------------------------
 
 
+def _unlike(ids: Iterable[str]) -> list[str]:
+    """One of each family of IDs that differ in their ending alone, as "bob-1" and "bob-2": the text asks for no hash
+    that would scatter these (AMB-01)."""
+    return list({each[:-_ENDING]: each for each in ids}.values())
+
+
 @dataclass(frozen=True, slots=True)
 class _Set:
     """Times that ought to be different, from detection on: what is known of some of them."""
@@ -170,7 +182,8 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
             group, offset = groups.setdefault((*terms.bounds, missing.message_id), {}), side.offset(missing)
             if offset is not None or terms.participant_id not in group:
                 group[terms.participant_id] = side, missing.detected.step, offset
-    for (low, high, message_id), group in groups.items():
+    for (low, high, message_id), everybody in groups.items():
+        group = {participant: everybody[participant] for participant in _unlike(everybody)}
         known = [offset for _, _, offset in group.values() if offset is not None]
         if len(known) < _A_FEW:
             continue
@@ -195,7 +208,8 @@ def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     for missing in side.wanted:
         group = groups.setdefault(missing.detected.step.index, {})
         group[missing.message_id] = missing, side.offset(missing)
-    for index, group in groups.items():
+    for index, found in groups.items():
+        group = {message_id: found[message_id] for message_id in _unlike(found)}
         step, known = view.trace.steps[index - 1], [offset for _, offset in group.values() if offset is not None]
         if len(known) < _A_FEW:
             continue
@@ -245,7 +259,9 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
                 yield violated(_last_word(view, side, missing), expected, _span(offset))
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
-    for bounds, pool in pools.items():
+    for bounds, found in pools.items():
+        participants, messages = (set(_unlike(key[part] for key in found)) for part in range(2))
+        pool = {key: offset for key, offset in found.items() if key[0] in participants and key[1] in messages}
         if len(pool) < _ENOUGH or bounds in blurred or bounds[1] - bounds[0] > _FILLED_MS:
             continue
         counts, shares = _bins(list(pool.values()), *bounds)
@@ -253,7 +269,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
             continue
         means = [share * len(pool) for share in shares]
         statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
-        limit = chi_square_limit(len(counts) - 1)
+        limit = _OF_A_SUM * chi_square_limit(len(counts) - 1)
         worst = max(range(len(counts)), key=lambda i: abs(counts[i] - means[i]) / means[i])
         expected = f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection"
         expected += f": chi-square up to {limit:.0f} for {len(counts)} parts"

@@ -1,0 +1,132 @@
+"""How far implementations hold, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from typing import Any
+
+from sds_harness.declaration import printable
+
+from ...exploration.limits.case import How
+from ...exploration.limits.row import Weight
+from ...exploration.limits.words import number
+from ..limits import TONES
+
+MARKS = {
+    "+": "nothing larger was tried, or is there",
+    "!": "less than it declares, or must hold",
+    "..": "it ends somewhere between",
+    "-": "not exercised",
+    "·": "not measured",
+    "N^x": "what a message costs, by how many there are",
+}
+"""What stands beside a size, or in its place, in words."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How far one implementation holds in one dimension. All strings are fit to be shown."""
+
+    title: str
+    verdict: str
+    held: int | None
+    first_not: int | None
+    exact: bool
+    how: str
+    requirement: str
+    timed: bool
+    exponent: float | None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Extent:
+        return cls(
+            printable(row["title"], 40),
+            row["verdict"],
+            row["held"],
+            row["first_not"],
+            row["exact"],
+            row["how"] or "",
+            printable(row["requirement"] or "", 40),
+            row["timed"],
+            row["exponent"],
+        )
+
+    @property
+    def tone(self) -> str:
+        """The verdict on a requirement that stands for as much."""
+        return TONES[self.verdict]
+
+    @property
+    def size(self) -> str:
+        """The largest size that held, in a few characters: `MARKS` says what stands beside it."""
+        if self.held is None:
+            return "-"
+        if self.timed and self.first_not is None:
+            if self.exponent is None:
+                return "-"
+            return f"N^{self.exponent:.2f}" if self.verdict == Weight.WARNING.value else "steady"
+        if self.first_not is None:
+            return f"{number(self.held)}+"
+        upto = "" if self.exact or self.first_not <= self.held + 1 else f"..{number(self.first_not - 1)}"
+        return f"{number(self.held)}{upto}{'!' if self.verdict == Weight.FINDING.value else ''}"
+
+    @property
+    def broke(self) -> str:
+        """What broke at the next size, "" where nothing did."""
+        return f"{self.how}, {self.requirement}" if self.requirement else self.how
+
+    def less_than(self, other: Extent) -> bool:
+        """Does something certainly not hold that holds in another? Of what was not tried in one, nothing is said, nor
+        of what one was too slow for: that may be the machine."""
+        if self.first_not is None or other.held is None or self.how == How.SLOW.value:
+            return False
+        return self.first_not <= other.held
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One dimension."""
+
+    dimension: str
+    cells: tuple[Extent | None, ...]
+    """By column; None where it was not measured."""
+
+    @property
+    def title(self) -> str:
+        return next(cell.title for cell in self.cells if cell is not None)
+
+    @property
+    def differs(self) -> bool:
+        """Does one of them hold further than another, or is it a fault in one alone, or does the cost of one grow?"""
+        there = [cell for cell in self.cells if cell is not None and cell.held is not None]
+        faults = {cell.verdict == Weight.FINDING.value for cell in there}
+        grows = {cell.verdict == Weight.WARNING.value for cell in there if cell.exponent is not None}
+        return any(a.less_than(b) for a, b in permutations(there, 2)) or len(faults) > 1 or len(grows) > 1
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        cells = [None if cell is None else {**asdict(cell), "how": cell.how or None} for cell in self.cells]
+        for cell in cells:
+            if cell is not None:
+                del cell["title"], cell["timed"]
+                cell["requirement"] = cell["requirement"] or None
+        return {"dimension": self.dimension, "title": self.title, "differs": self.differs, "extents": cells}
+
+
+def extents(limits: Mapping[str, Any] | None) -> dict[str, Extent]:
+    """What is compared of limits, by dimension."""
+    return {printable(row["dimension"], 40): Extent.of(row) for row in limits["rows"]} if limits is not None else {}
+
+
+def reaches(columns: Sequence[Mapping[str, Extent]]) -> tuple[Reach, ...]:
+    """A row for each dimension, in the order of the first that has it."""
+    names = dict.fromkeys(name for column in columns for name in column)
+    return tuple(Reach(name, tuple(column.get(name) for column in columns)) for name in names)
+
+
+def smaller(before: Mapping[str, Extent], after: Mapping[str, Extent]) -> list[str]:
+    """Where less holds after than before, each with the sizes."""
+    both = ((before[name], after[name]) for name in before if name in after)
+    return [f"{then.title} ({then.size} → {now.size})" for then, now in both if now.less_than(then)]

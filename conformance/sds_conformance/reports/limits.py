@@ -1,0 +1,171 @@
+"""How far an implementation holds, as `limits --report DIR` left it beside the report in DIR.
+
+``exploration/limits/limits.schema.json`` describes the file. It can be anybody's, as all of DIR.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+
+from ..exploration.limits.case import How
+from ..exploration.limits.measuring import SCHEMA_ID, load_schema
+from ..exploration.limits.row import Weight, weight
+from ..exploration.limits.words import behind, cell, headline, tellable
+from ..judging.verdict import Verdict
+from ..protocols import protocol_of
+from ..protocols.dimensions import Dimension
+from .reading import Report, ReportError
+
+NAME = "limits.json"
+MAX_BYTES = 8 << 20
+"""Some twenty rows have twenty kilobytes."""
+
+TONES = {
+    Weight.HELD.value: Verdict.PASS.value,
+    Weight.WARNING.value: Verdict.WARN.value,
+    Weight.FINDING.value: Verdict.FAIL.value,
+    Weight.NOT_EXERCISED.value: Verdict.INCONCLUSIVE.value,
+    Weight.ERROR.value: Verdict.ERROR.value,
+}
+"""The verdict on a requirement that stands for as much."""
+
+_CERTIFIED = ("dimension", "title", "timed", "verdict", "exact", "demanded", "position", "why")
+_IF_THERE = ("held", "first_not", "how", "requirement", "severity", "declared", "replay")
+_NOT_CERTIFIED = ("expected", "seen", "said", "step", "exponent", "again")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A dimension, as a page shows it."""
+
+    title: str
+    tone: str
+    held: str
+    first_not: str
+    headline: str
+    behind: Sequence[tuple[str, str]]
+    """Labels and sentences."""
+    again: str
+
+
+def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[Line]:
+    """The rows of limits, in words."""
+    return [
+        Line(
+            row["title"],
+            TONES[row["verdict"]],
+            cell(row["held"]),
+            cell(row["first_not"]),
+            headline(row),
+            tuple(behind(row, searched=searched)) if tellable(row) else (),
+            row["replay"] or "",
+        )
+        for row in rows
+    ]
+
+
+def with_limits(report: Report) -> Report:
+    """The report, with the limits that stand beside it, if there are any. Raises ReportError."""
+    file = report.folder / NAME if report.folder is not None else None
+    if file is None or not file.exists():
+        return report
+    again = f"measure again, with `sds-conformance limits --report {report.folder} -- COMMAND`, or delete it"
+    try:
+        data = parse_json(read_bytes(file, MAX_BYTES))
+    except FileError as error:
+        raise ReportError(f"{file} {error}: {again}") from None
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
+        found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
+        raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: {again}")
+    if wrong := misshapen(_validator(), data, 120):
+        raise ReportError(f"{file} is not what `sds-conformance limits --report DIR` writes: {wrong}: {again}")
+    for key in ("name", "version"):
+        if (theirs := data["implementation"][key]) != (ours := report.data["implementation"][key]):
+            told = f"{printable(theirs, 60)!r}, and the report about {printable(ours, 60)!r}"
+            raise ReportError(f"{file} is about an implementation of the {key} {told}: {again}")
+    if data["revision"] != report.data["revision"]:
+        told = f"{printable(data['revision'], 40)}, and the report about {printable(report.data['revision'], 40)}"
+        raise ReportError(f"{file} is about {told}: {again}")
+    return replace(report, limits=data)
+
+
+def certified(limits: Mapping[str, Any]) -> dict[str, Any]:
+    """What a certificate says of it: there is no null on one, and no number with a fraction."""
+    rows = limits["rows"]
+    return {
+        "date": limits["started"],
+        "profile": limits["profile"],
+        "strict": limits["strict"],
+        "budget_seconds": math.ceil(limits["budget_seconds"]),
+        "complete": not limits["interrupted"] and all(row["verdict"] != Weight.ERROR.value for row in rows),
+        "rows": [
+            {
+                **{key: row[key] for key in _CERTIFIED},
+                **{key: row[key] for key in _IF_THERE if row[key] is not None},
+            }
+            for row in rows
+        ],
+    }
+
+
+def certified_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows on a certificate, as `limits --json` would have them; none where there are no limits on it."""
+    nothing = dict.fromkeys((*_IF_THERE, *_NOT_CERTIFIED))
+    return [{**nothing, **row} for row in data["limits"]["rows"]] if "limits" in data else []
+
+
+def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The dimensions in which less holds than is declared, or demanded, each with what broke there."""
+    bad = (row for row in rows if row["verdict"] == Weight.FINDING.value)
+    return [f"{row['title']} ({row.get('requirement') or row.get('how')})" for row in bad]
+
+
+def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
+    """What a certificate says of limits that is not so by the dimensions of this version, a sentence each."""
+    if "limits" not in data:
+        return
+    protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
+    if profile not in protocol.rules.profiles:
+        yield f"its limits are those of {printable(profile, 40)}, which is no profile of {data['revision']}"
+        return
+    seen: set[str] = set()
+    for row in data["limits"]["rows"]:
+        name = row["dimension"]
+        known = protocol.dimensions.get(name)
+        dimension = known.of_text(protocol.rules, data["revision"], profile) if known is not None else None
+        if dimension is None or name in seen:
+            yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'nothing that is measured'}"
+        elif wrong := _unlike(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
+            yield f"what is said of {printable(dimension.title, 40)} does not follow from {wrong}"
+        seen.add(name)
+
+
+def _unlike(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
+    """What a row should follow from and does not, "" for nothing."""
+    about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
+    if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
+        return "what is measured there"
+    if row.get("declared") != bound:
+        return "what is declared"
+    first = row.get("first_not")
+    if first is None or row["verdict"] == Weight.ERROR.value:
+        return "a size that does not hold" if row["verdict"] == Weight.FINDING.value else ""
+    true = weight(dimension, first, How(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
+    held = row["held"]
+    if first <= held or row["exact"] != (first == held + 1):
+        return "the sizes that hold"
+    return "" if row["verdict"] == true.value else "the size that does not hold"
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator  # only for who has such a file: it takes its time to import
+
+    return Draft202012Validator(load_schema())

@@ -1,0 +1,77 @@
+"""Limits side by side: what is said of a size, and when two of them differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sds_conformance.reports.comparing.limits import Extent, Reach, reaches, smaller
+
+
+def extent(held: int | None, first_not: int | None = None, **more: Any) -> Extent:
+    known = {
+        "title": "things",
+        "verdict": "held",
+        "timed": False,
+        "exponent": None,
+        "how": "wrong" if first_not else "",
+    }
+    exact = first_not is not None and held is not None and first_not == held + 1
+    return Extent(held=held, first_not=first_not, exact=exact, **{"requirement": "", **known, **more})
+
+
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (extent(4_096), "4,096+"),
+        (extent(100, 101, verdict="finding"), "100!"),
+        (extent(1_000, 1_001, verdict="warning"), "1,000"),
+        (extent(512, 1_024, verdict="warning"), "512..1,023"),
+        (extent(None, verdict="not exercised"), "-"),
+        (extent(4_096, timed=True, exponent=0.2), "steady"),
+        (extent(4_096, timed=True, exponent=0.53, verdict="warning"), "N^0.53"),
+        (extent(64, timed=True), "-"),
+        (extent(64, 65, timed=True, verdict="finding", how="slow"), "64!"),
+    ],
+)
+def test_a_size_in_few_characters(one: Extent, told: str) -> None:
+    assert one.size == told
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        (extent(4_096), extent(64), False),  # the time of one was over
+        (extent(4_096), extent(100, 101), True),
+        (extent(64), extent(100, 101), False),
+        (extent(100, 101), extent(100, 101), False),
+        (extent(100, 101), extent(101, 102), True),
+        (extent(4_096), extent(100, 101, how="slow"), False),  # that may be the machine
+        (extent(64), extent(100, 101, verdict="finding"), True),  # one declares what it does not hold
+        (extent(64), extent(None, verdict="not exercised"), False),
+        (extent(64, timed=True, exponent=0.1), extent(64, timed=True, exponent=1.0, verdict="warning"), True),
+        (extent(64, timed=True), extent(64, timed=True, exponent=1.0, verdict="warning"), False),
+    ],
+)
+def test_what_was_not_tried_is_no_difference(one: Extent, other: Extent, differ: bool) -> None:
+    assert Reach("things", (one, other)).differs is differ
+    assert Reach("things", (other, one, None)).differs is differ
+
+
+def test_only_what_certainly_holds_less_got_smaller() -> None:
+    before = {"a": extent(4_096), "b": extent(4_096), "c": extent(100, 101), "d": extent(5)}
+    after = {"a": extent(100, 101), "b": extent(64), "c": extent(4_096)}
+    assert smaller(before, after) == ["things (4,096+ → 100)"]
+    assert smaller(after, before) == ["things (4,096+ → 100)"]
+
+
+def test_what_one_alone_has_is_a_row() -> None:
+    rows = reaches([{"a": extent(7)}, {"b": extent(8)}, {}])
+    assert [(row.dimension, [cell is not None for cell in row.cells]) for row in rows] == [
+        ("a", [True, False, False]),
+        ("b", [False, True, False]),
+    ]
+    told = rows[0].to_json()
+    assert told["title"] == "things"
+    assert told["extents"][1:] == [None, None]
