@@ -28,6 +28,7 @@ class Names:
         self.performance = performance
         schedule = performance.schedule
         self._members = {peer_id(name): name for name in schedule.names}
+        self._club = performance.traces[0].club
         self.first: dict[str, int] = {}
         """By participant: the least revision of its own that it has told of, or shown."""
         self._records: dict[str, str] = {}
@@ -37,8 +38,10 @@ class Names:
             self._read(act)
 
     def who(self, member: object) -> str:
-        """Whoever has an ID; the ID itself if nobody of the schedule has it."""
-        return self._members.get(member, member[:LONGEST]) if isinstance(member, str) else "?"
+        """Whoever has an ID: a participant, or a scripted peer; the ID itself if nobody has it."""
+        if not isinstance(member, str):
+            return "?"
+        return self._members.get(member) or f"={self._club.name_of(member)[:LONGEST]}"
 
     def record(self, uuid: object) -> str:
         """The record with a uuid."""

@@ -18,8 +18,7 @@ from .streams import Message
 from .trace import Step, Trace
 
 _EXACT = 1 << 53
-_DEEPEST = 200
-"""Arrays and objects in each other, of which one form is made."""
+"""Below that every whole number is one of its own, however it is kept."""
 
 
 class Facts:
@@ -94,7 +93,7 @@ class Facts:
         """What an update says of its record, but for what the text leaves open; of what is deleted only that it is."""
         members = message.body.members
         deleted = members.get("deleted", False)
-        said = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"), message.body.raw)]
+        said = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"))]
         return [self.names.called(message), self.names.record(members.get("uuid")), *said, deleted]
 
     def _time(self, message: Message, trace: Trace) -> list[Any]:
@@ -119,39 +118,29 @@ def _ordered(values: Iterable[list[Any]]) -> list[str]:
     return sorted({json.dumps(value) for value in values})
 
 
-def _plain(text: str) -> Any:
-    """JSON text as what it means, whatever it looks like; what is none as it is."""
+def _plain(text: str) -> list[Any]:
+    """JSON text by what it means, whatever it looks like; what is none as it is."""
     try:
-        return _form(json.loads(text), text.encode("utf-8", "surrogatepass"))
+        return _form(json.loads(text))
     except (ValueError, RecursionError):
         return ["no JSON", digest64([text])]
 
 
-def _form(value: Any, text: bytes) -> Any:
-    """A JSON value in one form; of one that is nested too deep the text that has it."""
-    if _too_deep(value):
-        return ["deep", digest64([text.hex()])]
-    return _normal(value)
-
-
-def _too_deep(value: Any) -> bool:
-    layer = [value]
-    for _ in range(_DEEPEST):
-        layer = [each for each in layer if isinstance(each, (dict, list))]
-        if not layer:
-            return False
-        layer = [inner for each in layer for inner in (each.values() if isinstance(each, dict) else each)]
-    return True
-
-
-def _normal(value: Any) -> Any:
-    """A JSON value in one form: of numbers there is one kind, and members have no order."""
-    match value:
-        case float() if value.is_integer() and abs(value) < _EXACT:
-            return int(value)
-        case dict():
-            return {name: _normal(value[name]) for name in sorted(value)}
-        case list():
-            return [_normal(each) for each in value]
-        case _:
-            return value
+def _form(value: Any) -> list[Any]:
+    """A JSON value in one form, however deep it is nested: its parts one after the other, lists with their lengths and
+    objects with their names in order. There is one kind of number."""
+    out: list[Any] = []
+    left = [value]
+    while left:
+        match left.pop():
+            case list() as each:
+                out.append(["[", len(each)])
+                left += reversed(each)
+            case dict() as each:
+                out.append(["{", *sorted(each)])
+                left += (each[name] for name in sorted(each, reverse=True))
+            case float() as number if number.is_integer() and abs(number) < _EXACT:
+                out.append(int(number))
+            case scalar:
+                out.append(scalar)
+    return out

@@ -13,8 +13,8 @@ from sds_harness.clearskies.rows import Facts
 from sds_harness.schedules import Act
 
 from ..freedoms import END, Case, Freedom, Side, calm, left_out, one_declares, only
+from .properties.club_view import ClubView
 from .view.authority import excused, forbidden
-from .view.facts import dominates
 from .view.links import LinkView
 from .view.peer_view import PeerView, peer_views
 
@@ -149,7 +149,20 @@ def _in_conflict(case: Case) -> bool:
     return any(view is not None and view.in_conflict(act.step) for view, act in views)
 
 
+def _hops(case: Case) -> bool:
+    """Do the vector clocks of one side alone count sending and receiving, so that other changes look concurrent?"""
+    if not case.fields <= _OF_DATABASES or case.command != "receive":
+        return False
+    one, other = (ClubView(side.performance).hops_show for side in case.sides)
+    return one != other
+
+
 # ---- What arrives ----------------------------------------------------------------------------------------------------
+
+
+def _scripted(side: Side, act: Act) -> bool:
+    """Has what arrives come from a scripted peer?"""
+    return act.packet is not None and act.packet.sender not in side.performance.schedule.names
 
 
 def _odd(case: Case) -> bool:
@@ -165,7 +178,9 @@ def _odd(case: Case) -> bool:
             for update in link.received
         ):
             return True
-        if any(not message.type.startswith("database.") for message in act.trace.into(act.step)):
+        if _scripted(side, act) and any(
+            not message.type.startswith("database.") for message in act.trace.into(act.step)
+        ):
             return True
     return False
 
@@ -174,10 +189,7 @@ def _first_revisions(case: Case) -> bool:
     """Do participants count from another number, and does a scripted peer speak of revisions?"""
     firsts = [Facts(side.performance).names.first for side in case.sides]
     counted = any(firsts[1].get(name, first) != first for name, first in firsts[0].items())
-    return counted and any(
-        act.packet is not None and act.packet.sender not in side.performance.schedule.names
-        for side, act in case.played()
-    )
+    return counted and any(_scripted(side, act) for side, act in case.played())
 
 
 def _in_another_order(case: Case) -> bool:
@@ -232,8 +244,14 @@ FREEDOMS: tuple[Freedom, ...] = (
         ("CA-7", "CA-8", "CA-9", "CA-13"),
         _in_conflict,
     ),
-    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", ("CA-5", "CA-6"), _odd),
+    Freedom(
+        "hops",
+        "whether the vector clocks of records count that they are sent and received",
+        ("CA-2", "CA-3", "CA-8"),
+        _hops,
+    ),
     Freedom("first-revisions", "with which revision one begins to count", ("CA-4",), _first_revisions),
+    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", ("CA-5", "CA-6"), _odd),
     Freedom("moments", "when one sends and takes what there is", ("CA-14",), _later),
     Freedom("order-of-updates", "in which order updates of several are sent", ("CA-14",), _in_another_order),
     Freedom("pieces", "in which pieces a stream is written, and what else is", (), _in_other_pieces),
