@@ -40,6 +40,12 @@ class CountedNetwork(Network):
         self.arriving: Packet | None = None
         """That of which the bytes are, or begin with, which a peer is receiving."""
 
+    def let_go(self) -> None:
+        """Tell nobody anything any more: who was told holds this, and would be kept in memory with all that it has."""
+        self._at = lambda who: self._stage
+        self._on_step = lambda actor, step: None
+        self._on_loss = lambda packet, listener: None
+
     def sent(self, packet: Packet, listener: str) -> None:
         """A packet goes under way."""
         key = packet.wire.link, listener

@@ -105,6 +105,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             Leave: self._leave,
         }
 
+    def play(self) -> Performance:
+        try:
+            return super().play()
+        finally:
+            self._network.let_go()
+
     # ---- participants ----------------------------------------------------------------------------------------------
 
     def _open(self, member: operations.Member) -> None:
