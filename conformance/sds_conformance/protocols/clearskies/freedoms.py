@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
-from sds_harness.clearskies.naming import REQUEST
+from sds_harness.clearskies.naming import REQUEST, Names
 from sds_harness.clearskies.operations import Reopen
 from sds_harness.clearskies.rows import Facts
 from sds_harness.schedules import Act
@@ -126,16 +126,62 @@ def _echoed(case: Case) -> bool:
 
 
 def _later(case: Case) -> bool:
-    """Is what only one side sends or signals here sent or signalled later by the other, or had it been?"""
+    """Is what only one side sends or signals here sent or signalled by the other at another time, or had the other no
+    occasion to send it before the link was gone?"""
     if not case.only("sent", "changed", "conflicts"):
         return False
     extras = [(field, *extra) for field in sorted(case.fields) for extra in _extra(case, field)]
     for field, _, other, more in extras:
         facts = Facts(other.performance)
         rows = [facts.compared(act.step, act.trace) for act in other.compared if act.who == case.who]
-        if not set(more) <= {entry for row in rows for entry in row[field]}:
+        said = {entry for row in rows for entry in row[field]}
+        if not all(entry in said or (field == "sent" and _gone_soon(case, other, _number(entry))) for entry in more):
             return False
     return bool(extras)
+
+
+def _gone_soon(case: Case, side: Side, number: int) -> bool:
+    """Is a link gone, or the participant, before that one is ticked again?"""
+    for act in side.compared[len(_before(side, until=True)) :]:
+        if act.who != case.who:
+            continue
+        if act.step.command == "tick":
+            return False
+        if act.step.command == "close" or (act.step.command == "disconnect" and act.step.link == number):
+            return True
+    return True
+
+
+def _scanned(case: Case) -> bool:
+    """Does the side that asks from an earlier revision on know that one no more, having been told of later ones?"""
+    if not case.only("since", "known"):
+        return False
+    asked: list[dict[str, int]] = []
+    told: list[dict[str, int]] = []
+    for side, act in case.played():
+        names = Facts(side.performance).names
+        known = [message.body.members.get("since") for message in act.trace.out(act.step)]
+        known += [act.step.state.known.since] if act.step.state is not None else []
+        asked.append({})
+        told.append({})
+        for revisions, found in (
+            (asked[-1], pair) for each in known if isinstance(each, Mapping) for pair in each.items()
+        ):
+            _higher(revisions, names.who(found[0]), names.revision(*found))
+        for earlier in _before(side, until=True):
+            for message in earlier.trace.into(earlier.step) if earlier.who == case.who else ():
+                by = message.body.members.get("last_updated_by")
+                _higher(told[-1], names.who(by), names.revision(by, message.body.members.get("last_updated_rev")))
+    unlike = {who for each in asked for who in each if len({known.get(who, 0) for known in asked}) > 1}
+    lower = {who: min((0, 1), key=lambda place: asked[place].get(who, 0)) for who in unlike}
+    return (
+        bool(lower) and len(asked) == 2 and all(asked[n].get(who, 0) < told[n].get(who, 0) for who, n in lower.items())
+    )
+
+
+def _higher(known: dict[str, int], who: str, revision: int | str) -> None:
+    if isinstance(revision, int):
+        known[who] = max(revision, known.get(who, 0))
 
 
 # ---- Conflicts -------------------------------------------------------------------------------------------------------
@@ -193,18 +239,31 @@ def _first_revisions(case: Case) -> bool:
 
 
 def _in_another_order(case: Case) -> bool:
-    """Has one step before written the same messages in another order? Then they arrive so."""
+    """Has one step before written the same messages in another order, if in the same one of each writer? Then they
+    arrive so."""
     if not case.fields & _MOVED:
         return False
-    names = [Facts(side.performance) for side in case.sides]
+    names = [Facts(side.performance).names for side in case.sides]
+    moved = False
     for acts in zip(*map(_before, case.sides), strict=False):
-        told = [
-            [(message.link, facts.names.called(message)) for message in act.trace.out(act.step)]
-            for facts, act in zip(names, acts, strict=True)
-        ]
+        told = [_streams(named, act) for named, act in zip(names, acts, strict=True)]
         if told[0] != told[1] and sorted(told[0]) == sorted(told[1]):
-            return True
-    return False
+            if any(
+                [e for e in told[0] if _of(e) == of] != [e for e in told[1] if _of(e) == of] for of in map(_of, told[0])
+            ):
+                return False
+            moved = True
+    return moved
+
+
+def _streams(names: Names, act: Act) -> list[tuple[int, str]]:
+    """What a step writes, in order: the number of the link, and the name of the message."""
+    return [(message.link, names.called(message)) for message in act.trace.out(act.step)]
+
+
+def _of(entry: tuple[int, str]) -> tuple[int, str]:
+    """The link, and who wrote: of these updates have an order."""
+    return entry[0], entry[1].rpartition(":")[0]
 
 
 def _in_other_pieces(case: Case) -> bool:
@@ -233,7 +292,7 @@ FREEDOMS: tuple[Freedom, ...] = (
         "known-revisions",
         "whether one looks for revisions in records that are there",
         ("CA-11",),
-        only("since", "known"),
+        _scanned,
     ),
     Freedom("unasked", "whether updates are sent on a link that has not asked for any", ("CA-1",), _unasked),
     Freedom("echoes", "whether an update is repeated to whom it came from", ("CA-3",), _echoed),
