@@ -15,6 +15,7 @@ from sds_harness.schedules import Act
 from ..freedoms import END, Case, Freedom, Side, calm, left_out, one_declares, only
 from .properties.club_view import ClubView
 from .view.authority import excused, forbidden
+from .view.changes import COMMANDS
 from .view.links import LinkView
 from .view.peer_view import PeerView, peer_views
 
@@ -188,11 +189,30 @@ def _higher(known: dict[str, int], who: str, revision: int | str) -> None:
 
 
 def _in_conflict(case: Case) -> bool:
-    """Had two records, or two versions of one, come to be in conflict at the participant?"""
-    if not case.fields <= _OF_DATABASES:
+    """Had two records, or two versions of one, come to be in conflict at the participant? Then one of them may be there
+    no more, and a change of it is refused."""
+    if not (case.fields <= _OF_DATABASES or (case.only("answer") and case.command in COMMANDS)):
         return False
     views = [(_view(side, case.who), act) for side, act in case.played()]
     return any(view is not None and view.in_conflict(act.step) for view, act in views)
+
+
+def _taken(case: Case) -> bool:
+    """Does only one side refuse to give a record a key that another one has, or has had?"""
+    if not (case.only("answer") and case.command == "rename"):
+        return False
+    for side, act in case.played():
+        view, key = _view(side, case.who), act.step.request.rename.new_key
+        if act.step.answer != "rejected" or view is None:
+            continue
+        told = any(u.key == key and u.step.index < act.step.index for u in (*view.sent, *view.received))
+        written = any(
+            key in (step.request.put.key, step.request.rename.new_key)
+            for step in view.steps
+            if step.index < act.step.index and step.command in ("put", "rename")
+        )
+        return told or written
+    return False
 
 
 def _hops(case: Case) -> bool:
@@ -241,7 +261,7 @@ def _first_revisions(case: Case) -> bool:
 def _in_another_order(case: Case) -> bool:
     """Has one step before written the same messages in another order, if in the same one of each writer? Then they
     arrive so."""
-    if not case.fields & _MOVED:
+    if not case.fields & _MOVED or "answer" in case.fields:
         return False
     names = [Facts(side.performance).names for side in case.sides]
     moved = False
@@ -268,7 +288,7 @@ def _of(entry: tuple[int, str]) -> tuple[int, str]:
 
 def _in_other_pieces(case: Case) -> bool:
     """Have steps before written the same messages in other pieces, or with others that say nothing to a database?"""
-    if not case.fields & _MOVED:
+    if not case.fields & _MOVED or "answer" in case.fields:
         return False
     return any(
         [link for link, _ in acts[0].step.sent] != [link for link, _ in acts[1].step.sent]
@@ -302,6 +322,12 @@ FREEDOMS: tuple[Freedom, ...] = (
         "the record that has lost its key",
         ("CA-7", "CA-8", "CA-9", "CA-13"),
         _in_conflict,
+    ),
+    Freedom(
+        "keys-that-are-taken",
+        "whether to give a record a key that another has is refused, or a conflict",
+        ("CA-8", "CA-13"),
+        _taken,
     ),
     Freedom(
         "hops",
