@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sds_conformance.exploration.campaign import Order
@@ -32,5 +32,11 @@ class Model:
         return model.variant(self.variant, self.without) if self.variant else model.reference(self.without)
 
 
-def order_of(model: Model = Model(), schedules: int = 24, *, seed: int = 0, grammar: Grammar = ANYTHING) -> Order:
+def order_of(
+    model: Callable[[Mapping[str, str]], Link] = Model(),
+    schedules: int = 24,
+    *,
+    seed: int = 0,
+    grammar: Grammar = ANYTHING,
+) -> Order:
     return Order(model, revision=REVISION, grammar=grammar, seed=seed, examples=schedules)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import Effects, Peer, RefusedWrite
 from clearskies_reference.mutants import MUTANTS
+from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stored import REVISION, SCOPE, Model, order_of
 from suite_terminal import typed, words
 
@@ -22,6 +24,8 @@ from sds_conformance.exploration.campaign import Tally, explore
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.reading import stored_in
+from sds_harness.link import Link, LocalLink
+from sds_testee.version import suite_version
 from stored import order_of as order_of_sds
 from stored import record_here
 
@@ -122,12 +126,38 @@ def test_what_is_in_no_column_makes_no_difference(reference: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "mutant", ["counts-in-twos", "signs-nothing", "smallest-time-wins", "relays-with-another-time"]
+    "mutant",
+    ["forgets-clocks-of-others", "counts-in-twos", "signs-nothing", "smallest-time-wins", "relays-with-another-time"],
 )
 def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path, mutant: str) -> None:
     found = classified(reference, folder_of(Model(mutant=mutant), tmp_path / "b"), SCOPE)
     assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.LEGAL}
     assert MUTANTS[mutant].requirement in {requirement for one in found for requirement in one.violated_b}
+
+
+class KeepsKeysApart(Peer):
+    """Refuses to give a record a key that another one has."""
+
+    def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
+        if any(kept.record.key == new_key and not kept.record.deleted for kept in self.store):
+            raise RefusedWrite(f"there is a record with the key {new_key!r}")
+        return super().rename(key, new_key, now_ms)
+
+
+def keeps_keys_apart(_: object) -> Link:
+    options = TesteeOptions(suite_version(), peer_class=KeepsKeysApart, name="keeps keys apart")
+    return LocalLink(Testee(options).handle)
+
+
+def test_a_key_that_is_taken_may_be_refused(tmp_path: Path) -> None:
+    grammar = Grammar(most=4, passages=("renames",))
+    one, other = (
+        record_here(tmp_path / name, order_of(model, 12, seed=6, grammar=grammar))
+        for name, model in (("a", Model()), ("b", keeps_keys_apart))
+    )
+    found = causes(one, other)
+    assert (Class.LEGAL, "keys-that-are-taken") in found
+    assert Class.UNEXPLAINED not in {kind for kind, _ in found}
 
 
 def test_who_gives_no_signals_is_as_good(reference: Path, tmp_path: Path) -> None:
