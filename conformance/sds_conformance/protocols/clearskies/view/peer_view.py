@@ -285,10 +285,16 @@ class PeerView:
 
     @cached_property
     def refused(self) -> list[Arrival]:
-        """What must be refused, and did not come in its own right as well."""
+        """What must be refused, and did not come in its own right as well, nor is a copy of what the peer has made."""
         taken = {arrival.update.version for arrival in self.arrivals if not arrival.must_not}
+        made = {update.version: update.step.index for update in reversed(self.own)}
         return [
-            a for a in self.arrivals if a.must_not and a.update.version is not None and a.update.version not in taken
+            a
+            for a in self.arrivals
+            if a.must_not
+            and a.update.version is not None
+            and a.update.version not in taken
+            and made.get(a.update.version, a.step.index) >= a.step.index
         ]
 
     @cached_property
