@@ -33,7 +33,7 @@ class Body:
 
     @property
     def is_unicode(self) -> bool:
-        """Are all its strings text? Half a surrogate pair can be escaped, and many parsers refuse it (RFC 8259, 8.2)."""
+        """Are all its strings text? Half a surrogate pair can be escaped, and many refuse that (RFC 8259, 8.2)."""
         if b"\\u" not in self.raw:
             return True
         try:
