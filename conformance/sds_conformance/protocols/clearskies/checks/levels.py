@@ -11,7 +11,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, fits_limits, made_by_a_reader
-from ..view.changes import COMMANDS
+from ..view.changes import COMMANDS, Change
 from ..view.facts import Update, same_content
 from ..view.knowledge import Arrival
 from ..view.peer_view import PeerView
@@ -91,20 +91,20 @@ def forged_updates_are_refused(view: PeerView) -> Iterator[Observation]:
 def _possible(view: PeerView, step: Step) -> str:
     """What a refused command asked for that nothing is wrong with, "" if there is something: such as a key that is not
     there, or is taken, or a value that is too large, or no JSON."""
-    keys: set[str] = set()
+    keys: dict[str, Change] = {}
     for change in view.changes:
         if change.step.index < step.index:
-            keys -= {change.old_key}
-            keys |= {change.key} if change.kind != "delete" else set()
+            keys.pop(change.old_key, None)
+            keys |= {change.key: change} if change.kind != "delete" else {}
     command, taken = getattr(step.request, step.command), {arrival.update.key for arrival in view.arrivals}
     if step.command == "put":
         fits = fits_limits(view.trace.declaration, command.value)
         return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
-    if command.key not in keys or command.key in taken:
+    if command.key not in keys or command.key in taken or not view.untouched(keys[command.key], step):
         return ""
     if step.command == "delete":
         return f"to delete {command.key!r}"
-    free = command.new_key not in keys | taken and len(command.new_key) <= _OF_A_KEY
+    free = command.new_key not in keys.keys() | taken and len(command.new_key) <= _OF_A_KEY
     return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
 
 

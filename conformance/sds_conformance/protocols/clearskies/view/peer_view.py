@@ -195,6 +195,14 @@ class PeerView:
         opened = any(one.index < step.index < other.index for step in self.steps if step.command == "open")
         return not opened and not self.in_conflict(other)
 
+    def untouched(self, change: Change, until: Step) -> bool:
+        """Did nothing come of the record of a change from then on until a step, and was nothing forgotten? Where the
+        record is not known, anything may be of it."""
+        window = range(change.step.index + 1, until.index)
+        came = (a.update.uuid for a in self.arrivals if a.step.index in window and a.outcome != "present")
+        same_store = self.known.same_era(change.step.index, until.index)
+        return same_store and not any(not change.uuid or uuid in (None, change.uuid) for uuid in came)
+
     @cached_property
     def unexplained(self) -> list[Update]:
         """Those of its own that no command of its application explains: what conflicts were resolved by, and faults."""
