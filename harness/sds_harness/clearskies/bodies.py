@@ -32,6 +32,17 @@ class Body:
         return self.value if isinstance(self.value, dict) else {}
 
     @property
+    def is_unicode(self) -> bool:
+        """Are all its strings text? Half a surrogate pair can be escaped, and many refuse that (RFC 8259, 8.2)."""
+        if b"\\u" not in self.raw:
+            return True
+        try:
+            json.dumps(self.value, ensure_ascii=False).encode()
+        except (UnicodeEncodeError, RecursionError):
+            return False
+        return True
+
+    @property
     def type(self) -> str:
         """What it says that it is, "" if it says nothing."""
         found = self.members.get("type")

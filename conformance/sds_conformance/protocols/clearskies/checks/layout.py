@@ -202,13 +202,18 @@ def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
 
 
 def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
-    """The updates of a record and of its next change under the same key, neither a deletion."""
-    last: dict[str, Update] = {}
+    """The updates of a record and of its next change under the same key, neither a deletion, where nobody else can have
+    changed or taken the key in between."""
+    last: dict[str, Change] = {}
+    taken = {(arrival.update.key, arrival.update.uuid) for arrival in view.arrivals}
     for change in view.changes:
         if change.kind == "put" and change.shown is not None:
-            if change.key in last and not view.in_conflict(last[change.key].step):
-                yield last[change.key], change.shown
-            last[change.key] = change.shown
+            before = last.get(change.key)
+            if before is not None and before.shown is not None and not view.in_conflict(change.step):
+                others = any(key == change.key and uuid != before.uuid for key, uuid in taken)
+                if not others and view.untouched(before, change.step):
+                    yield before.shown, change.shown
+            last[change.key] = change
         elif change.kind != "put":
             last.pop(change.old_key, None)
             last.pop(change.key, None)

@@ -11,9 +11,11 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, fits_limits, made_by_a_reader
-from ..view.changes import COMMANDS
+from ..view.changes import COMMANDS, Change
+from ..view.facts import Update, same_content
 from ..view.knowledge import Arrival
 from ..view.peer_view import PeerView
+from ..view.shown import Seen
 from ..view.spreading import answers, relays_owed
 
 _OF_A_KEY = 1_000
@@ -89,20 +91,20 @@ def forged_updates_are_refused(view: PeerView) -> Iterator[Observation]:
 def _possible(view: PeerView, step: Step) -> str:
     """What a refused command asked for that nothing is wrong with, "" if there is something: such as a key that is not
     there, or is taken, or a value that is too large, or no JSON."""
-    keys: set[str] = set()
+    keys: dict[str, Change] = {}
     for change in view.changes:
         if change.step.index < step.index:
-            keys -= {change.old_key}
-            keys |= {change.key} if change.kind != "delete" else set()
+            keys.pop(change.old_key, None)
+            keys |= {change.key: change} if change.kind != "delete" else {}
     command, taken = getattr(step.request, step.command), {arrival.update.key for arrival in view.arrivals}
     if step.command == "put":
         fits = fits_limits(view.trace.declaration, command.value)
         return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
-    if command.key not in keys or command.key in taken:
+    if command.key not in keys or command.key in taken or not view.untouched(keys[command.key], step):
         return ""
     if step.command == "delete":
         return f"to delete {command.key!r}"
-    free = command.new_key not in keys | taken and len(command.new_key) <= _OF_A_KEY
+    free = command.new_key not in keys.keys() | taken and len(command.new_key) <= _OF_A_KEY
     return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
 
 
@@ -111,16 +113,22 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
     for arrival in filter(concerns, view.refused):
         update = arrival.update
         expected = f"no trace of {view.named(update)}, which came at step {update.step.index}: {arrival.must_not}"
-        sent = next((u for u in view.sent if u.step.index >= update.step.index and u.version == update.version), None)
+        sent = next((u for u in view.sent if u.step.index >= update.step.index and _is_copy(u, update)), None)
         others = [a for a in view.arrivals if a.update.by == update.by and a is not arrival]
         asked = [r for r in view.asked if r.step.index > update.step.index and str(update.by) in (r.since or {})]
+        asked = asked if update.by != view.peer_id else []  # of its own it knows better
         if sent is not None:
             yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
             yield violated(asked[0].step, expected, "a request for all that follows it")
         elif (shown := next((s for s in view.shown if s.asked.index > update.step.index), None)) is not None:
             seen = shown.records.get(str(update.uuid))
-            yield judged(shown.step, seen is None or seen.version != update.version, expected, "it is there")
+            yield judged(shown.step, seen is None or not _is_copy(seen, update), expected, "it is there")
+
+
+def _is_copy(found: Update | Seen, of: Update) -> bool:
+    """Is it that update? A peer may by chance make a version of the same number, which says something else."""
+    return found.version == of.version and same_content(found.content, of.content)
 
 
 def _forged(arrival: Arrival) -> bool:

@@ -122,6 +122,8 @@ class Update:
         body = self.message.body
         if body.twice:
             return f"{body.twice[0]} stands in it twice"
+        if not body.is_unicode:
+            return "it has half a surrogate pair, which is no text"
         if self.message.type != UPDATE:
             return f"its type is {self.message.type[:40]!r}"
         missing = [name for name in FIELDS if name not in self.members and not (name == "value" and self.deleted)]

@@ -195,6 +195,14 @@ class PeerView:
         opened = any(one.index < step.index < other.index for step in self.steps if step.command == "open")
         return not opened and not self.in_conflict(other)
 
+    def untouched(self, change: Change, until: Step) -> bool:
+        """Did nothing come of the record of a change from then on until a step, and was nothing forgotten? Where the
+        record is not known, anything may be of it."""
+        window = range(change.step.index + 1, until.index)
+        came = (a.update.uuid for a in self.arrivals if a.step.index in window and a.outcome != "present")
+        same_store = self.known.same_era(change.step.index, until.index)
+        return same_store and not any(not change.uuid or uuid in (None, change.uuid) for uuid in came)
+
     @cached_property
     def unexplained(self) -> list[Update]:
         """Those of its own that no command of its application explains: what conflicts were resolved by, and faults."""
@@ -285,10 +293,16 @@ class PeerView:
 
     @cached_property
     def refused(self) -> list[Arrival]:
-        """What must be refused, and did not come in its own right as well."""
+        """What must be refused, and did not come in its own right as well, nor is a copy of what the peer has made."""
         taken = {arrival.update.version for arrival in self.arrivals if not arrival.must_not}
+        made = {update.version: update.step.index for update in reversed(self.own)}
         return [
-            a for a in self.arrivals if a.must_not and a.update.version is not None and a.update.version not in taken
+            a
+            for a in self.arrivals
+            if a.must_not
+            and a.update.version is not None
+            and a.update.version not in taken
+            and made.get(a.update.version, a.step.index) >= a.step.index
         ]
 
     @cached_property
