@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,11 @@ class Change:
         """As the peer tells it, else as it shows; "" where neither is known."""
         return self.step.uuid or (self.shown.uuid if self.shown is not None and self.shown.uuid else "")
 
+    @property
+    def keeps_its_key(self) -> bool:
+        """Is it a rename that changes nothing?"""
+        return self.kind == "rename" and self.key == self.old_key
+
     def is_in(self, update: Update) -> bool:
         """Has the update the content of this change?"""
         if self.step.uuid and update.uuid is not None and update.uuid != self.step.uuid:
@@ -54,18 +59,22 @@ class Change:
 def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     """The changes in the steps of a peer; ``own`` are the first copies of its own versions, as they were sent.
 
-    A copy is known by what it says, or else by being sent at once, or by being of the record that was last changed so.
+    A copy is known by what it says, first where it is sent at once, or else by being sent at once, or by being of the
+    record that was last changed so. A rename to the same key is a change where it shows as one, and need not be.
     """
     changes = [change for step in steps if (change := _change(step)) is not None]
     left = list(own)
-    for change in changes:
-        change.shown = next((u for u in left if change.step.index <= u.step.index and change.is_in(u)), None)
-        left = [update for update in left if update is not change.shown]
-    for change in changes:
-        if change.shown is None:
-            change.shown = next((update for update in left if _belongs(update, change, changes)), None)
-            left = [update for update in left if update is not change.shown]
-    return changes
+    tests: tuple[Callable[[Change, Update], bool], ...] = (
+        lambda change, update: change.step is update.step and change.is_in(update),
+        lambda change, update: change.step.index <= update.step.index and change.is_in(update),
+        lambda change, update: _belongs(update, change, changes),
+    )
+    for test in tests:
+        for change in sorted(changes, key=lambda change: change.keeps_its_key):
+            if change.shown is None:
+                change.shown = next((update for update in left if test(change, update)), None)
+                left = [update for update in left if update is not change.shown]
+    return [change for change in changes if change.shown is not None or not change.keeps_its_key]
 
 
 def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:

@@ -189,7 +189,18 @@ class PeerView:
             Counted(one.shown, other.shown, place - before)
             for (before, one), (place, other) in pairwise(shown)
             if one.shown is not None and other.shown is not None and self._alone(one.step, other.step)
+            if all(self._is_one(at) for at in range(before + 1, place + 1))
         ]
+
+    def _is_one(self, place: int) -> bool:
+        """Is a change surely one change, of one record? A key that stays as it is is none, and one that is taken is to
+        be taken from the record that has it."""
+        change, earlier = self.changes[place], self.changes[:place]
+        if change.kind != "rename":
+            return True
+        keys = {each.key for each in earlier}
+        keys |= {a.update.key for a in self.arrivals if a.step.index < change.step.index}
+        return change.key not in keys | {change.old_key}
 
     def _alone(self, one: Step, other: Step) -> bool:
         opened = any(one.index < step.index < other.index for step in self.steps if step.command == "open")
