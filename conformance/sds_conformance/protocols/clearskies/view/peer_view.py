@@ -198,7 +198,7 @@ class PeerView:
         change, earlier = self.changes[place], self.changes[:place]
         if change.kind != "rename":
             return True
-        keys = {each.key for each in earlier}
+        keys: set[str | None] = {each.key for each in earlier}
         keys |= {a.update.key for a in self.arrivals if a.step.index < change.step.index}
         return change.key not in keys | {change.old_key}
 
