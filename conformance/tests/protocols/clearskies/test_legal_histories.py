@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from clearskies_reference.vector_clock import MAX_INTEGER
 from clearskies_views import outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.register import REGISTER
@@ -92,3 +95,35 @@ def test_two_records_with_one_revision_come_in_any_order() -> None:
     link.say(bob.update("door", "open", last_updated_rev=7))
     link.say(bob.update("gate", "open", last_updated_rev=7))
     assert Outcome.VIOLATED not in outcomes(view_of(stage), "CSDB-37")
+
+
+def test_a_copy_of_what_a_peer_has_made_itself_is_no_forgery() -> None:
+    stage = stage_of()
+    alice, bob, rolf = stage.open(), stage.peer("bob"), stage.peer("rolf", read_only=True)
+    link = listening(alice, bob)
+    alice.put("door", "open")
+    (update,) = [message for message in link.heard if message.type.endswith("update")]
+    alice.link(rolf).send(rolf.frame(update.body.members))
+    look(alice)
+    view = view_of(stage)
+    assert [bool(arrival.must_not) for arrival in view.arrivals] == [True]
+    assert view.refused == []
+    assert accused(stage) == set()
+
+
+def test_half_a_surrogate_pair_may_be_refused() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.peer("bob")
+    frame = bob.update("door", "half a pair")
+    alice.link(bob).send(replace(frame, body=frame.body.replace(b"half a pair", b"\\ud800")))
+    (arrival,) = view_of(stage).arrivals
+    assert "surrogate" in arrival.may_not
+
+
+def test_a_peer_whose_counter_is_at_its_end_may_refuse_to_write() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.peer("bob")
+    last = bob.update("door", "open", last_updated_by=alice.peer_id, last_updated_rev=MAX_INTEGER)
+    alice.link(bob).say(last)
+    assert alice.put("gate", "open").answer == "rejected"
+    assert Outcome.VIOLATED not in outcomes(view_of(stage), "CSDB-02")
