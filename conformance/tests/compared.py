@@ -30,12 +30,12 @@ def compared(a: Path, b: Path, **options: Any) -> dict[int, Divergence]:
     return {found.schedule: found for found in divergences(one, other, range(most), **options)}
 
 
-def classified(a: Path, b: Path) -> list[Classified]:
+def classified(a: Path, b: Path, scope: Scope = SCOPE) -> list[Classified]:
     one, other = corpus(a), corpus(b)
     out = []
     for number, found in sorted(compared(a, b).items()):
         mine, theirs = (next(stored(c, [number])) for c in (one, other))
-        out.append(judged(found, mine, theirs, (SCOPE, SCOPE)))
+        out.append(judged(found, mine, theirs, (scope, scope)))
     return out
 
 

@@ -97,9 +97,9 @@ def order_of(
 
 
 def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
-    company = order.company()
+    company, kind = order.company(), kind_of(order.revision)
     manifest = Manifest(
-        implementation_of(company.start(), KIND),
+        implementation_of(company.start(), kind),
         order.seed,
         order.examples,
         grammar_json(order.grammar or ANYTHING),
@@ -111,7 +111,7 @@ def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: 
         8 if twins else 0,
     )
     company.kill()
-    return Recording(Place.at(str(folder)), manifest, KIND, partial(Tireless, order))
+    return Recording(Place.at(str(folder)), manifest, kind, partial(Tireless, order))
 
 
 def record_here(folder: Path, order: Order | None = None, *, twins: bool = False, per_shard: int = PER_SHARD) -> Path:

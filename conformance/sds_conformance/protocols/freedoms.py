@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sds_harness.schedules import Act, Performance
+from sds_harness.schedules.operations import Calm
+from sds_harness.stage import NEEDS
 from sds_harness.trace import Party
 
 END = "end"
@@ -103,3 +105,41 @@ def covering(case: Case, freedoms: Sequence[Freedom], columns: Sequence[str]) ->
         if None not in found:
             return tuple(dict.fromkeys(freedom for freedom in found if freedom is not None))
     return ()
+
+
+# ---- Of any text -----------------------------------------------------------------------------------------------------
+
+
+def only(*fields: str, at: tuple[str, ...] = ()) -> Callable[[Case], bool]:
+    """None but these fields differ, at one of these commands (at any if none is named)."""
+    return lambda case: case.only(*fields) and (not at or case.command in at)
+
+
+def one_declares(signals: Mapping[str, int]) -> Callable[[Case], bool]:
+    """All fields are signals, and each of them only one side can give; ``signals`` are capabilities by field."""
+
+    def covers(case: Case) -> bool:
+        kinds = [signals.get(field) for field in case.fields]
+        return bool(kinds) and all(
+            kind is not None and case.a.can(case.who, kind) != case.b.can(case.who, kind) for kind in kinds
+        )
+
+    return covers
+
+
+def left_out(case: Case) -> bool:
+    """The operation needs a capability that only one side declares, so that only one side plays it."""
+    known = [side.performance.left_out for side in case.sides]
+    return any(
+        (act.operation in known[0]) != (act.operation in known[1])
+        and NEEDS in "".join(each.get(act.operation, "") for each in known)
+        for _, act in case.played()
+    )
+
+
+def calm(case: Case) -> bool:
+    """The network is calm, and one side goes on while nothing happens on the other any more."""
+    moved = {"command", "participant", "at_ms", END} & case.fields
+    operations = case.a.performance.schedule.operations
+    played = [operations[act.operation] for _, act in case.played() if act.operation >= 0]
+    return bool(moved) and any(isinstance(operation, Calm) for operation in played)

@@ -33,6 +33,7 @@ from sds_conformance.judging.planning import Plan
 from sds_conformance.judging.playing import EVERYTHING, Keep
 from sds_conformance.judging.rules import Rules
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols import revisions
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.introducing import PROFILES, repair_note
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
@@ -264,7 +265,7 @@ def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes:
     amended = {row["id"]: row for row in reports[AMENDED]["requirements"]}
     assert all(requirement.startswith("SDS-R-") for requirement in amended)
     assert "nobody-answers-the-others" in amended["SDS-R-RECV-05"]["runs"]
-    assert load_schema()["properties"]["revision"]["enum"] == list(REVISIONS)
+    assert load_schema()["properties"]["revision"]["enum"] == list(revisions())
 
 
 # ---- Mutants and variants --------------------------------------------------------------------------------------------

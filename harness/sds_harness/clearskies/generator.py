@@ -47,7 +47,12 @@ _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
 
 def generated(seed: int, index: int, grammar: Grammar = ANYTHING) -> Schedule:
     """The schedule of that number: the same on every machine."""
-    return draw_schedule(SeededChoices(seed, index), grammar, f"seed {seed}, schedule {index}")
+    return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index))
+
+
+def name_of(seed: int, index: int) -> str:
+    """What that schedule is called."""
+    return f"seed {seed}, schedule {index}"
 
 
 def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "") -> Schedule:

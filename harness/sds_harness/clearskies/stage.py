@@ -27,7 +27,8 @@ from .trace import CLEARSKIES_DATABASE, Party, Step, Trace
 
 QUIET_ROUNDS = 2
 MAX_ROUNDS = 50
-ROUND_MS = 1_000
+ROUND_MS = 5_000
+"""Some gather for seconds what they have to send, and links must not be idle for too long."""
 
 
 class Stage(stage.Stage[Step]):
@@ -128,11 +129,12 @@ class Stage(stage.Stage[Step]):
                 self._removal()
 
     def settle(self) -> None:
-        """Let time pass, a second at a time, until all peers under test are quiet: some send when they are ticked.
+        """Let time pass, five seconds at a time, until all peers under test are quiet: some send when they are ticked.
 
         Raises ScheduleStopped if there is no end of it, which is told in the trace.
         """
-        quiet = 0
+        # Where the clock steps back, who waits for a time is given all that it shows twice.
+        quiet, enough = 0, QUIET_ROUNDS * max(1, len(self.environment.clock_offsets_ms))
         for _ in range(MAX_ROUNDS):
             self.advance(ROUND_MS)
             known = len(self.trace.steps)
@@ -141,10 +143,12 @@ class Stage(stage.Stage[Step]):
                     actor.tick()
             spoke = any(map(self._says_something, self.trace.steps[known:]))
             quiet = 0 if spoke else quiet + 1
-            if quiet >= QUIET_ROUNDS:
+            if quiet >= enough:
                 return
         self.trace.unsettled.append(len(self.trace.steps))
-        raise ScheduleStopped(f"after {MAX_ROUNDS} s there is still no end of what peers tell each other")
+        raise ScheduleStopped(
+            f"after {MAX_ROUNDS * ROUND_MS // 1000} s there is still no end of what peers tell each other"
+        )
 
     def _says_something(self, step: Step) -> bool:
         """Did a peer send more than that it is there?"""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ..declaration import Declaration
 from ..language import Language
 from ..schedules import Act, Performance, Schedule
 from ..session import Session
@@ -54,6 +55,10 @@ class Kind:
     """Commands that the harness gives for itself: which of them it gives hangs on what an implementation declares."""
     shown: str = "observe"
     """The command, and the capability, by which an implementation shows its state."""
+    portable: Callable[[Any], Any] = lambda request: request
+    """A request without what hangs on the machine that it was made on, such as paths."""
+    unrepeatable: Callable[[Declaration], str] = lambda declared: ""
+    """Why nothing that is played on an implementation can be played again from what is stored; "" if it can."""
     stored_names: Mapping[str, str] = field(default_factory=dict)
     """What profiles of the handshake are called in a manifest, where that is not their name."""
 

@@ -45,7 +45,8 @@ class Rebuilt:
 class _StoredLink(Link):
     """The other end of a conversation: the replies of one trace, in order."""
 
-    def __init__(self, played_by: Row, rows: Iterable[Row]) -> None:
+    def __init__(self, kind: Kind, played_by: Row, rows: Iterable[Row]) -> None:
+        self._portable = kind.portable
         self._hello: bytes = played_by["hello"]
         self._fault = (played_by["breakdown"], played_by["detail"], tuple(played_by["stderr"]))
         self._rows = list(rows)
@@ -56,7 +57,7 @@ class _StoredLink(Link):
         if command == HANDSHAKE:
             answer = reply()
             return _parsed(answer, answer.hello, self._hello, request.id)
-        asked = bare(request)
+        asked = bare(self._portable(request))
         row = self._rows[self._next] if self._next < len(self._rows) else None
         if command == "close" and (row is None or row["request"] != asked):
             return reply(id=request.id, effects={})  # of the end of a session only what broke is stored
@@ -100,7 +101,7 @@ def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Sch
     if len(cast) != len(schedule.members) or not all(0 <= number < len(traces) for number in cast):
         raise Unsound("its cast does not fit its schedule")
     links = [
-        _StoredLink(played_by, [row for row in rows if row["trace"] == number])
+        _StoredLink(kind, played_by, [row for row in rows if row["trace"] == number])
         for number, played_by in enumerate(traces)
     ]
     try:

@@ -101,7 +101,7 @@ class _Writer:
     """Writes the rows of one performance: what every corpus has, and what its protocol tells."""
 
     def __init__(self, kind: Kind, performance: Performance) -> None:
-        self._columns = kind.columns
+        self._columns, self._portable = kind.columns, kind.portable
         self._told = kind.facts(performance)
         self._places = {id(trace): place for place, trace in enumerate(performance.traces)}
 
@@ -112,7 +112,7 @@ class _Writer:
             **row,
             **self._told.informative(step, trace),
             "trace": self._places[id(trace)],
-            "request": bare(step.request),
+            "request": bare(self._portable(step.request)),
             "reply": bare(step.reply) if step.reply is not None else None,
             "row_hash": self._columns.hash_of(row),
         }

@@ -96,8 +96,8 @@ def test_all_come_to_one_map_through_restarts(seed: int, tmp_path: Path) -> None
     assert club.maps() == before
 
 
-LIKE = sorted(VARIANTS.keys() - {"times-of-its-clock", "sends-unasked"})
-"""Those that need not: two choices of the text, as Config says."""
+LIKE = sorted(VARIANTS.keys() - {"times-of-its-clock", "sends-unasked", "sends-at-ticks"})
+"""Two need not: choices of the text, as Config says. And nobody ticks here."""
 
 
 @pytest.mark.parametrize("name", LIKE)

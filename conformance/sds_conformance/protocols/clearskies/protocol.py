@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import Protocol
+from ..corpora import Corpora
 from ..words import Words
 from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, notes
@@ -10,6 +11,14 @@ from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
 from .vectors.material import MATERIAL
 from .words import Narrator
+
+
+def _corpora() -> Corpora:
+    """Only who has a corpus at hand pays for what reads one."""
+    from .corpora import CORPORA
+
+    return CORPORA
+
 
 PROTOCOL = Protocol(
     "ClearSkies",
@@ -27,4 +36,5 @@ PROTOCOL = Protocol(
     MATERIAL,
     REPERTOIRE,
     EXCHANGES,
+    corpora=_corpora,
 )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from sds_harness.schedules.operations import Calm
 from sds_harness.sds.naming import Names
-from sds_harness.stage import NEEDS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ..freedoms import END, Case, Freedom
+from ..freedoms import Case, Freedom, calm, left_out, one_declares, only
 from .view.channels import channel_views
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
@@ -81,29 +77,6 @@ def _newest(case: Case) -> list[list[int | None]]:
 def _copied(names: set[str]) -> bool:
     """Are these messages that were sent before, so that what is sent now are copies?"""
     return all("/sync" not in name and "/ephemeral" not in name for name in names)
-
-
-def _undeclared(case: Case) -> bool:
-    """All fields are signals, and each of them only one side can give."""
-    kinds = [_SIGNALS.get(field) for field in case.fields]
-    return bool(kinds) and all(
-        kind is not None and case.a.can(case.who, kind) != case.b.can(case.who, kind) for kind in kinds
-    )
-
-
-def _left_out(case: Case) -> bool:
-    """The operation needs a capability that only one side declares, so that only one side plays it."""
-    left_out = [side.performance.left_out for side in case.sides]
-    return any(
-        (act.operation in left_out[0]) != (act.operation in left_out[1])
-        and NEEDS in "".join(known.get(act.operation, "") for known in left_out)
-        for _, act in case.played()
-    )
-
-
-def _only(*fields: str, at: tuple[str, ...] = ()) -> Callable[[Case], bool]:
-    """None but these fields differ, at one of these commands (at any if none is named)."""
-    return lambda case: case.only(*fields) and (not at or case.command in at)
 
 
 def _histories(case: Case) -> bool:
@@ -183,21 +156,14 @@ def _in_another_order(case: Case) -> bool:
     )
 
 
-def _calm(case: Case) -> bool:
-    moved = {"command", "participant", "at_ms", END} & case.fields
-    operations = case.a.performance.schedule.operations
-    played = [operations[act.operation] for _, act in case.played() if act.operation >= 0]
-    return bool(moved) and any(isinstance(operation, Calm) for operation in played)
-
-
 FREEDOMS: tuple[Freedom, ...] = (
-    Freedom("other-signals", "a signal that only one of them declares", (), _undeclared),
-    Freedom("undeclared", "a capability that only one of them declares", (), _left_out),
+    Freedom("other-signals", "a signal that only one of them declares", (), one_declares(_SIGNALS)),
+    Freedom("undeclared", "a capability that only one of them declares", (), left_out),
     Freedom(
         "filters",
         "what a filter holds, how often it errs, and how many of them make a message acknowledged",
         ("AMB-19", "AMB-36", "AMB-54", "AMB-55", "AMB-56", "AMB-57", "AMB-23"),
-        _only("acknowledged", "possibly_acknowledged", "outgoing"),
+        only("acknowledged", "possibly_acknowledged", "outgoing"),
     ),
     Freedom(
         "histories",
@@ -233,25 +199,25 @@ FREEDOMS: tuple[Freedom, ...] = (
         "repair-requests",
         "what is asked for, how much at a time, and when, with a hash that the text does not name",
         ("AMB-01", "AMB-68", "AMB-81", "AMB-82", "AMB-85", "AMB-86"),
-        _only("repair_requests", "repairs"),
+        only("repair_requests", "repairs"),
     ),
     Freedom(
         "sweeps",
         "whether what becomes ready is delivered at once or by a sweep",
         ("AMB-94", "AMB-95"),
-        _only("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
+        only("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
     ),
     Freedom(
         "buffered-syncs",
         "whether a sync message waits in the incoming buffer",
         ("AMB-42",),
-        _only("incoming", at=("observe",)),
+        only("incoming", at=("observe",)),
     ),
     Freedom(
         "giving-up",
         "what becomes of messages whose dependencies are lost",
         ("AMB-92", "AMB-108"),
-        _only("lost", "delivered", "incoming", "missing"),
+        only("lost", "delivered", "incoming", "missing"),
     ),
     Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", ("AMB-C11",), _ties),
     Freedom(
@@ -284,7 +250,7 @@ FREEDOMS: tuple[Freedom, ...] = (
         ("AMB-142",),
         _in_another_order,
     ),
-    Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), _calm),
+    Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), calm),
 )
 """Asked in this order."""
 

@@ -44,6 +44,7 @@ from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.stage import Stage
 from sds_harness.schedules import Schedule
+from sds_harness.schedules.operations import Tick
 
 ALL = tuple(f"G-C{number:02}" for number in range(1, 7))
 WRITERS = (Member("alice", store=True), Member("bob", store=True), Member("carol"))
@@ -51,10 +52,12 @@ READERS = (Member("alice"), Member("bob"), Member("ruth", read_only=True), Membe
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
 END = (Calm(period_ms=1_000), Look(), Read())
 MS = Wait(10)
+QUIET = (MS, Tick(), MS, Tick())
+"""After that what arrived has been looked at, by whoever looks when it is ticked, too."""
 
 APART = (*LINE, Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("carol", "m3"), MS, Release(), *END)
 GHOST = (
-    *(*LINE, Put("alice", "m1"), MS, Unlink("bob", "carol"), Delete("alice", "m2"), MS),
+    *(*LINE, Put("alice", "m1"), MS, Unlink("bob", "carol"), Delete("alice", "m2"), *QUIET),
     *(Unlink("alice", "bob"), Again("zoe", "bob", label="m1"), Link("carol", "bob"), Link("alice", "bob"), *END),
 )
 THROUGH_READERS = (

@@ -317,7 +317,7 @@ def test_2_a_passage_of_the_proposal_is_none_of_sds() -> None:
 
 
 def test_no_schedules_are_generated_for_a_revision_that_nobody_plays() -> None:
-    assert scheduled() == ["sds-2026-01", "sds-2025-10-amended", FORUM]
+    assert scheduled() == ["sds-2026-01", "sds-2025-10-amended", FORUM, "clearskies-database"]
     with pytest.raises(ValueError, match=f"no schedules are generated for draft-0: there are those of .*{FORUM}"):
         repertoire_of("draft-0")
 

@@ -78,6 +78,9 @@ def nothing_is_skipped_in_answers(view: PeerView) -> Iterator[Observation]:
         for update in answer.expected:
             if not answer.request.since and not update.deleted:
                 yield from _given(view, answer, update)
+        for change in answer.unsent if answer.given else ():
+            expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
+            yield violated(answer.request.step, expected, "nothing of it, there or elsewhere")
 
 
 @check("CSDB-37", of="received shown")

@@ -64,6 +64,8 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
             if update.uuid is None:
                 continue
             first = makers.setdefault(update.uuid, (other.party.name, change))
+            if first[0] == other.party.name and _is_revived(other, first[1], change):
+                continue  # its key is free, and for itself as well (CA-13)
             if other is view and first[1] is not change:
                 expected = f"a uuid of its own for {change.key!r}"
                 yield violated(update.step, expected, f"that of {first[1].key!r} of {first[0]}")
@@ -180,15 +182,23 @@ def _first_shown(view: PeerView) -> Iterator[tuple[Change, Update]]:
 
 @once
 def _firsts(view: PeerView) -> list[tuple[Change, Update]]:
-    taken = {arrival.update.key for arrival in view.arrivals}
+    came = [(arrival.step.index, arrival.update.key) for arrival in view.arrivals]
     live: set[str] = set()
     out = []
     for change in view.changes:
+        taken = {key for index, key in came if index < change.step.index}
         if change.kind == "put" and change.key not in live | taken and change.shown is not None:
             out.append((change, change.shown))
         live -= {change.old_key} if change.kind != "put" else set()
         live |= {change.key} if change.kind != "delete" else set()
     return out
+
+
+def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
+    """Is what was made under a key deleted and, with a later change, there again?"""
+    between = range(first.step.index + 1, change.step.index)
+    kinds = {c.kind for c in view.changes if c.step.index in between and change.key in (c.key, c.old_key)}
+    return first.key == change.key and "delete" in kinds and "rename" not in kinds
 
 
 def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:

@@ -36,6 +36,16 @@ def changes_are_passed_on(
     link.say(bob.update("door", deleted=True))
 
 
+@scenario("14", "20", "35", long=True)
+def a_crowd_listens(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Twelve peers ask for updates; the application changes a record, and somebody else another one."""
+    link = listening(alice, bob)
+    for number in range(12):
+        listening(alice, stage.peer(f"listener {number}"))
+    alice.put("mine", 1)
+    link.say(bob.update("theirs", 2))
+
+
 @scenario("20", "35", "14", "09")
 def a_line_of_three(stage: Stage, alice: Actor, alan: Actor, anna: Actor) -> None:
     """Changes go from either end of a line of three peers to the other one."""
@@ -67,6 +77,7 @@ def a_record_is_renamed(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The application gives a record another key, and then writes one under the old one."""
     listening(alice, bob)
     alice.put("draft", "text")
+    stage.settle()
     alice.after(1_000).rename("draft", "final")
     look(alice)
     alice.after(1_000).put("final", "more text")

@@ -21,6 +21,9 @@ VALUES: tuple[Any, ...] = (
     [1, [2, [3, {"four": None}]], "five"],
     {"camera": "NIKON", "tags": ["a", "b"], "size": {"w": 3, "h": 2}, "": False},
     "a long one " * 400,
+    [0.1, 1e-7, 1e21, 1, 1, "1"],
+    ["\ufb01 \u00bd", "2014-02-23T23:45:39Z", {"__proto__": {"x": 1}, "constructor": None}],
+    "x" * 100_000,
 )
 KEYS = (
     "",
@@ -36,6 +39,16 @@ KEYS = (
     "uuid",
     "k" * 300,
     "\n",
+    "\ufb01le",
+    "__proto__",
+    "large",
+)
+TIMES = (
+    "2014-02-23T23:45:39Z",
+    "2014-02-23T23:45:39.5Z",
+    "2014-03-30T12:35:29.113243778Z",
+    "1970-01-01T00:00:00Z",
+    "2099-12-31T23:59:59.9Z",
 )
 
 
@@ -106,7 +119,8 @@ def a_deletion_that_nobody_saw(stage: Stage, alice: Actor, bob: ScriptedPeer) ->
 
 @scenario("13", "14", "02")
 def deletions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Records are deleted, here and by somebody else; others say that they are not, or do not say anything."""
+    """Records are deleted, here and by somebody else; others say that they are not, or do not say anything. One is
+    written again."""
     link = listening(alice, bob)
     listening(alice, carol)
     link.say(bob.update("silent", 1))
@@ -117,12 +131,13 @@ def deletions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer
     stage.advance(1_000)
     link.say(bob.update("silent", deleted=True))
     look(alice)
+    alice.after(1_000).put("mine", 4)
 
 
 @scenario("11")
 def times_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Updates have times with and without fractions."""
+    """Updates have times with and without fractions, and such of peers whose clocks are wrong by decades."""
     link = alice.link(bob)
-    for number, time in enumerate(("2014-02-23T23:45:39Z", "2014-02-23T23:45:39.5Z", "2014-03-30T12:35:29.113243778Z")):
+    for number, time in enumerate(TIMES):
         link.say(bob.update(f"record-{number}", number, update_time=time))
     look(alice)

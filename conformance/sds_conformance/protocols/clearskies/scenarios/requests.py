@@ -126,6 +126,16 @@ def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     stage.settle()
 
 
+@scenario("02", "33", "37", long=True)
+def many_from_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Two hundred and sixty records come on one connection, one by one; somebody asks for all."""
+    link = alice.link(bob)
+    for number in range(260):
+        if not link.broken:
+            link.say(bob.update(f"record-{number}", number))
+    look(alice)
+
+
 @scenario("37")
 def several_at_once(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Seven updates come in one piece; somebody listens."""

@@ -45,7 +45,9 @@ class Update:
 
     @cached_property
     def uuid(self) -> str | None:
-        return _id(self.members.get("uuid"))
+        found = self.members.get("uuid")
+        # Nothing says in which letters the uuid of a record is written.
+        return found if isinstance(found, str) and is_id(found.lower()) else None
 
     @cached_property
     def by(self) -> str | None:
@@ -178,6 +180,15 @@ def reads_as_request(message: Message) -> bool:
 def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
     """Is ``other`` before ``one``, or equal (CA-12)? Of what does not parse nothing is."""
     return one is not None and other is not None and before(other, one)
+
+
+def yields(one: Update, other: Update) -> bool:
+    """Does whoever hears of two versions keep the other one: does that descend from this one, or is it the later of two
+    in conflict?"""
+    if one.version == other.version or dominates(one.clock, other.clock):
+        return False
+    later = one.time is not None and other.time is not None and one.time < other.time
+    return dominates(other.clock, one.clock) or (one.clock is not None and other.clock is not None and later)
 
 
 def equal(one: Any, other: Any) -> bool:

@@ -363,10 +363,24 @@ class PeerView:
         may_not = excused(self.trace.declaration, update)
         if not may_not and link.in_doubt(update.step):
             may_not = "it came after something that could be refused"
+        if not may_not and self._broke_at_once(link, update):
+            may_not = "the link broke before the peer had been quiet"
         arrival = known.arrive(update, must_not, may_not)
         if must_not or may_not:
             link.doubt = min(update.step.index, link.doubt or update.step.index)
         return arrival
+
+    def _broke_at_once(self, link: LinkView, update: Update) -> bool:
+        """Did a link end by the other end, or with the peer, before all was looked at that had come on it?"""
+        broke = bool(link.connection.ended) and not link.connection.closed_by_peer
+        return broke and self.due(update.step, link) is None and not self._shows(update)
+
+    def _shows(self, update: Update) -> bool:
+        """Is there a trace of an update in what was sent while its link was there?"""
+        return any(
+            sent.version == update.version and update.step.index <= sent.step.index <= self.link_of(update).ended
+            for sent in self.sent
+        )
 
 
 def _in_order(updates: Iterator[Update]) -> list[Update]:

@@ -15,7 +15,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import MalformedMessage, Timestamp, VectorClock, timestamp
 from sds_harness.clearskies.trace import Step
 
-from .facts import Update, Version
+from .facts import Update, Version, yields
 from .links import LinkView
 from .quiet import due
 
@@ -80,12 +80,14 @@ def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Sho
         end = due(quiet, first.step, link.readable)
         if end is None:
             continue
-        records = {
-            update.uuid: _of_update(update)
-            for update in link.sent
-            if update.uuid is not None and first.step.index <= update.step.index <= end
-        }
-        out.append(Shown(steps[end - 1], first.step, records, link))
+        records: dict[str, Update] = {}
+        for update in link.sent:
+            if update.uuid is not None and first.step.index <= update.step.index <= end:
+                before = records.get(update.uuid)
+                # Who answers with all that it ever heard, by revision, can say what is older last: that is discarded.
+                if before is None or not yields(update, before):
+                    records[update.uuid] = update
+        out.append(Shown(steps[end - 1], first.step, {uuid: _of_update(u) for uuid, u in records.items()}, link))
     return out
 
 

@@ -60,7 +60,7 @@ def relays_owed(view: PeerView) -> list[Owed]:
         source = view.link_of(arrival.update).peer_id
         version = arrival.update.version
         for link in _subscribed(view, arrival.step):
-            if link.peer_id != source:
+            if link.peer_id != source and not _said_meanwhile(view, link, arrival):
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = tuple(update for update in later if update.version == version)
                 due = None if copies else view.due(arrival.step, link)
@@ -70,6 +70,18 @@ def relays_owed(view: PeerView) -> list[Owed]:
                     due = None
                 out.append(Owed(link, arrival.step, arrival, None, copies, due))
     return out
+
+
+def _said_meanwhile(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
+    """Did the other end of a link send the same version before it was due there? It need not be told what it said."""
+    due = view.due(arrival.step, link)
+    last = due.index if due is not None else link.ended
+    return any(
+        update.version == arrival.update.version and update.step.index <= last
+        for other in view.links
+        if other.peer_id == link.peer_id
+        for update in other.received
+    )
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,8 @@ class Answer:
     """Those that never were sent on the link."""
     known: tuple[Update, ...]
     """Copies of what the client had said that it has."""
+    unsent: tuple[Change, ...]
+    """What its application had written and the client cannot know, and what never was sent to anybody."""
     silent: bool
     """Nothing at all came."""
 
@@ -136,8 +150,20 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
         tuple(_first(update for update in later if update.version in wanted)),
         tuple(update for update in expected if update.version not in sent) if due is not None else (),
         tuple(update for update in later if update.version in stale - again),
+        tuple(_unsent(view, link, request)) if due is not None and view.peer_id not in since else (),
         not later,
     )
+
+
+def _unsent(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
+    for change in view.changes if view.writes else ():
+        before = change.kind == "put" and change.shown is None and change.step.index < request.step.index
+        # Who takes two records for one is told of that; who writes what is there already need not change anything.
+        one = any(c.uuid == change.step.uuid != "" and c.key != change.key for c in view.changes)
+        if not before or one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
+            continue
+        if view.known.same_era(change.step.index, request.step.index) and _due(view, change, link, request.step):
+            yield change
 
 
 def _first(updates: Iterable[Update]) -> Iterator[Update]:
@@ -155,9 +181,10 @@ def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
             yield link
 
 
-def _due(view: PeerView, change: Change, link: LinkView) -> Step | None:
-    """When a change must have been sent, unless something newer came about before."""
-    due = view.due(change.step, link)
+def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
+    """When a change must have been sent, if who listens has asked ``since`` then, unless something newer came about
+    before."""
+    due = view.due(since or change.step, link)
     if due is None:
         return None
     if change.shown is not None and change.uuid:

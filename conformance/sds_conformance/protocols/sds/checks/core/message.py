@@ -316,7 +316,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     yield violated(sent.step, expected, f"{entry.sender_id!r}")
 
 
-@check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
+@check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered", together=True)
 def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     """Field order, unknown fields and over-long varints make no difference to a reader."""
     for received in offered(view) if view.delivered else ():

@@ -87,7 +87,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
         yield from judge_members(sent.step, holds, expected, what, "{} is not")
 
 
-@check("SDS-STATE-05", of="outgoing")
+@check("SDS-STATE-05", of="outgoing", together=True)
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}

@@ -1,0 +1,35 @@
+"""Stored corpora of ClearSkies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..corpora import Corpora
+from .freedoms import FREEDOMS, following
+
+if TYPE_CHECKING:
+    from sds_harness.corpus.kind import Kind
+
+_SIGNALS = (("changed", "changed"), ("conflicts", "in conflict"), ("closed", "hangs up on"))
+
+
+def kind() -> Kind:
+    """How they are stored."""
+    from sds_harness.clearskies.corpora import KIND
+
+    return KIND
+
+
+def in_words(row: Mapping[str, Any]) -> str:
+    """What a row was about, and what came of its step, in words."""
+    said = [f"link {row['link']}" if row["link"] else "", row["record"], ", ".join(row["arrives"])]
+    if row["sent"]:
+        said.append(f"sends {', '.join(row['sent'])}")
+    said += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
+    if row["answer"] not in ("effects", "opened", "state"):
+        said.append(row["answer"] or "no answer")
+    return "; ".join(text for text in said if text)
+
+
+CORPORA = Corpora(kind, in_words, FREEDOMS, following)

@@ -1,0 +1,193 @@
+"""Corpora of the ClearSkies database extension: recorded, checked, shown, and compared by what its text leaves open."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import Effects, Peer, RefusedWrite
+from clearskies_reference.mutants import MUTANTS
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_stored import REVISION, SCOPE, Model, order_of
+from suite_terminal import typed, words
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+from compared import classified, corpus
+from sds_conformance.corpus.checking import Checker
+from sds_conformance.corpus.classifying import Class
+from sds_conformance.corpus.diffing import comparable
+from sds_conformance.exploration.campaign import Tally, explore
+from sds_harness.clearskies.generator import Grammar
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.reading import stored_in
+from sds_harness.link import Link, LocalLink
+from sds_testee.version import suite_version
+from stored import order_of as order_of_sds
+from stored import record_here
+
+pytestmark = pytest.mark.spark
+
+SCHEDULES = 10
+GRAMMAR = Grammar(most=4, passages=("chatter", "deleted-and-edited"))
+
+
+def folder_of(model: Model, at: Path, schedules: int = SCHEDULES) -> Path:
+    return record_here(at, order_of(model, schedules, seed=2, grammar=GRAMMAR))
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(Model(), tmp_path_factory.mktemp("corpora") / "reference")
+
+
+def found_in(folder: Path) -> Tally:
+    """What `corpus check` says, in this process."""
+    it = corpus(folder)
+    tally = Tally(order_of().company().start())
+    for each in stored_in(it, 0):
+        tally.add(Checker(it, SCOPE).judge(0, each))
+    return tally
+
+
+def causes(a: Path, b: Path) -> set[tuple[Class, str]]:
+    return {(one.kind, one.cause) for one in classified(a, b, SCOPE)}
+
+
+# ---- Judged ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_reference_is_accused_of_nothing(reference: Path) -> None:
+    tally = found_in(reference)
+    assert (tally.found, tally.errors) == ({}, {})
+    assert {what for what in tally.exercised if what.startswith("G-")} <= set(SCOPE.properties)
+    assert corpus(reference).manifest.revision == REVISION
+
+
+def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: Path) -> None:
+    order = order_of(Model(mutant="does-not-relay"), 6, seed=2, grammar=GRAMMAR)
+    live, kept = explore(order), found_in(record_here(tmp_path / "a", order))
+    assert "CSDB-20" in live.found
+    assert live.found.keys() == kept.found.keys()
+    assert live.exercised == kept.exercised
+
+
+# ---- Compared --------------------------------------------------------------------------------------------------------
+
+
+def test_who_draws_other_uuids_does_nothing_else(reference: Path, tmp_path: Path) -> None:
+    assert causes(reference, folder_of(Model(), tmp_path / "b")) <= {(Class.LEGAL, "order-of-updates")}
+
+
+@pytest.mark.parametrize(
+    ("variant", "freedom"),
+    [
+        ("signs-always", "signatures"),
+        ("echoes", "echoes"),
+        ("pings", "pieces"),
+        ("clocks-to-the-letter", "hops"),
+        ("sends-at-ticks", "moments"),
+    ],
+)
+def test_legal_differences_are_legal(reference: Path, tmp_path: Path, variant: str, freedom: str) -> None:
+    found = causes(reference, folder_of(Model(variant=variant), tmp_path / "b"))
+    assert {kind for kind, _ in found} == {Class.LEGAL}
+    assert freedom in {name for _, cause in found for name in cause.split(", ")}
+
+
+@pytest.mark.parametrize(
+    ("variant", "passage", "schedules", "freedom"),
+    [
+        ("losers-of-keys-deleted", "one-key-twice", 3, "conflicts"),
+        ("times-in-seconds", "concurrent-edits", 6, "update-times"),
+        ("closes-on-refusal", "odd-bodies", 2, "odd-messages"),
+        ("sends-unasked", "a-stranger-writes", 6, "unasked"),
+    ],
+)
+def test_what_is_open_in_special_cases_is_explained(
+    tmp_path: Path, variant: str, passage: str, schedules: int, freedom: str
+) -> None:
+    grammar = Grammar(most=4, passages=(passage,), longest=1)
+    one, other = (
+        record_here(tmp_path / name, order_of(model, schedules, seed=4, grammar=grammar))
+        for name, model in (("a", Model()), ("b", Model(variant=variant)))
+    )
+    found = causes(one, other)
+    assert (Class.LEGAL, freedom) in found
+    assert {kind for kind, _ in found} == {Class.LEGAL}
+
+
+@pytest.mark.parametrize("variant", ["first-revision-one", "repeats-originals", "clock-per-peer", "spaced-bodies"])
+def test_what_is_in_no_column_makes_no_difference(reference: Path, tmp_path: Path, variant: str) -> None:
+    assert causes(reference, folder_of(Model(variant=variant), tmp_path / "b")) <= {(Class.LEGAL, "order-of-updates")}
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    ["forgets-clocks-of-others", "counts-in-twos", "signs-nothing", "smallest-time-wins", "relays-with-another-time"],
+)
+def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path, mutant: str) -> None:
+    found = classified(reference, folder_of(Model(mutant=mutant), tmp_path / "b"), SCOPE)
+    assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.LEGAL}
+    assert MUTANTS[mutant].requirement in {requirement for one in found for requirement in one.violated_b}
+
+
+class KeepsKeysApart(Peer):
+    """Refuses to give a record a key that another one has."""
+
+    def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
+        if any(kept.record.key == new_key and not kept.record.deleted for kept in self.store):
+            raise RefusedWrite(f"there is a record with the key {new_key!r}")
+        return super().rename(key, new_key, now_ms)
+
+
+def keeps_keys_apart(_: object) -> Link:
+    options = TesteeOptions(suite_version(), peer_class=KeepsKeysApart, name="keeps keys apart")
+    return LocalLink(Testee(options).handle)
+
+
+def test_a_key_that_is_taken_may_be_refused(tmp_path: Path) -> None:
+    grammar = Grammar(most=4, passages=("renames",))
+    one, other = (
+        record_here(tmp_path / name, order_of(model, 12, seed=6, grammar=grammar))
+        for name, model in (("a", Model()), ("b", keeps_keys_apart))
+    )
+    found = causes(one, other)
+    assert (Class.LEGAL, "keys-that-are-taken") in found
+    assert Class.UNEXPLAINED not in {kind for kind, _ in found}
+
+
+def test_who_gives_no_signals_is_as_good(reference: Path, tmp_path: Path) -> None:
+    silent = Model(without=frozenset({pb.CAPABILITY_CHANGED, pb.CAPABILITY_CONFLICT}))
+    found = causes(reference, folder_of(silent, tmp_path / "b"))
+    assert (Class.LEGAL, "other-signals") in found
+    assert {kind for kind, _ in found} == {Class.LEGAL}
+
+
+# ---- Commands --------------------------------------------------------------------------------------------------------
+
+
+def test_a_step_is_shown_in_words(reference: Path, tmp_path: Path) -> None:
+    shown = typed("corpus", "show", str(reference), "0", "--save", str(tmp_path))
+    assert shown.exit_code == 0
+    assert "link =stranger/10; sends" in words(shown.stdout)
+
+
+def test_2_corpora_of_two_protocols_are_not_compared(reference: Path, tmp_path: Path) -> None:
+    sds = record_here(tmp_path / "sds", order_of_sds(schedules=2))
+    with pytest.raises(CorpusError, match="are of two protocols, so there is nothing to compare"):
+        comparable(corpus(reference), corpus(sds))
+    refused = typed("corpus", "check", "--revision", "sds-2026-01", str(reference))
+    assert refused.exit_code == 2
+    assert f"is of {REVISION}, and sds-2026-01 is another text: leave --revision out" in words(refused.stderr)
+
+
+def test_2_signatures_that_are_drawn_cannot_be_played_again(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "clearskies_reference", "--variant", "pss-signatures"]
+    refused = typed("corpus", "record", "--revision", REVISION, "--out", str(tmp_path / "a"), "--", *command)
+    assert refused.exit_code == 2
+    assert "signatures have random bytes" in words(refused.stderr)
+    assert not (tmp_path / "a").exists()

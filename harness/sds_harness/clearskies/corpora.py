@@ -1,0 +1,81 @@
+"""The corpora of ClearSkies."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from ..corpus.kind import Kind
+from ..declaration import Declaration
+from ..schedules import Schedule, dumps
+from ..trace import Dialect
+from .columns import COLUMNS
+from .generator import name_of
+from .language import CLEARSKIES
+from .notation import NOTATION
+from .performance import Performance
+from .player import play
+from .rows import Facts
+from .stage import Stage
+
+_DRAWN = "rsa-pss-sha256"
+"""The signatures of this profile have random bytes in them, also those of scripted peers."""
+
+
+def loads(text: str) -> Schedule:
+    """The schedule in the text of a file. Raises ScheduleFileError."""
+    return NOTATION.loads(text)
+
+
+def write_dialect(dialect: Any) -> str:
+    """There are none."""
+    return ""
+
+
+def read_dialect(text: str) -> Dialect:
+    """There are none. Raises ValueError."""
+    raise ValueError("there are no dialects of ClearSkies")
+
+
+def translate(performance: Performance) -> None:
+    """There are no dialects."""
+
+
+def portable(request: Any) -> Any:
+    """A request without what hangs on the machine: stores are in a folder that is made for one performance."""
+    if request.WhichOneof("command") != "open" or not request.open.store:
+        return request
+    out = type(request)()
+    out.CopyFrom(request)
+    out.open.store = PurePath(request.open.store).name
+    return out
+
+
+def unrepeatable(declared: Declaration) -> str:
+    """Why what is played on an implementation cannot be played again from what is stored."""
+    if declared.profile("signature") == _DRAWN:
+        return (
+            f"it signs by {_DRAWN}, and so would scripted peers: their signatures have random bytes, and no second "
+            "performance has the same. Let the adapter declare another profile for a recording"
+        )
+    return ""
+
+
+KIND = Kind(
+    CLEARSKIES,
+    COLUMNS,
+    Facts,
+    Stage,
+    play,
+    dumps,
+    loads,
+    name_of,
+    write_dialect,
+    read_dialect,
+    translate,
+    # What they answer hangs on the request alone.
+    frozenset({"compare_clocks", "frame", "unframe", "verify"}),
+    stored_names={"signature": "signature_profile"},
+    portable=portable,
+    unrepeatable=unrepeatable,
+)

@@ -1,0 +1,119 @@
+"""Names of records and messages in corpora: the same on any implementation that does the same.
+
+uuids are drawn at random, and the first revision may be 1 or 2 (CA-4). So a record is called by the change with which
+it came about, and an update by its writer and by which of that one's changes it tells of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clearskies_reference.vector_clock import is_id
+
+from .clubs import peer_id
+from .peer import GET_UPDATES, UPDATE
+from .performance import Act, Performance
+from .streams import Message
+
+REQUEST = "get_updates"
+LONGEST = 200
+
+
+class Names:
+    """The names of one performance."""
+
+    def __init__(self, performance: Performance) -> None:
+        self.performance = performance
+        schedule = performance.schedule
+        self._members = {peer_id(name): name for name in schedule.names}
+        self._club = performance.traces[0].club
+        self.first: dict[str, int] = {}
+        """By participant: the least revision of its own that it has told of, or shown."""
+        self._records: dict[str, str] = {}
+        self._written: Counter[int] = Counter()
+        self._unlabelled: Counter[str] = Counter()
+        for act in performance.acts:
+            self._read(act)
+
+    def who(self, member: object) -> str:
+        """Whoever has an ID: a participant, or a scripted peer; the ID itself if nobody has it."""
+        if not isinstance(member, str):
+            return "?"
+        return self._members.get(member) or f"={self._club.name_of(member)[:LONGEST]}"
+
+    def record(self, uuid: object) -> str:
+        """The record with a uuid."""
+        return self._records.get(uuid, f"={uuid[:LONGEST]}") if isinstance(uuid, str) else "?"
+
+    def revision(self, member: object, revision: object) -> int | str:
+        """Which of the changes of a peer that is, from 1; of others than participants the revision as it is. 0 is that
+        of who has made none."""
+        if type(revision) is not int:
+            return "?"
+        first = self.first.get(self.who(member))
+        return revision if first is None or revision == 0 else revision - first + 1
+
+    def version(self, by: object, revision: object) -> str:
+        """A change, by who has made it and its revision."""
+        return f"{self.who(by)}:{self.revision(by, revision)}"
+
+    def since(self, known: Mapping[Any, Any]) -> list[tuple[str, int | str]]:
+        """Revisions by peer, as who asks for updates gives them; peers of which nothing is known are left out."""
+        return sorted((self.who(by), self.revision(by, known[by])) for by in known if known[by])
+
+    def called(self, message: Message) -> str:
+        """A message; "" if it is none of the database extension's."""
+        members = message.body.members
+        if message.type == UPDATE:
+            return self.version(members.get("last_updated_by"), members.get("last_updated_rev"))
+        return REQUEST if message.type == GET_UPDATES else ""
+
+    def arriving(self, act: Act) -> list[str]:
+        """The messages that arrive whole in a step; what a scripted peer has to say is called by it."""
+        messages = act.trace.into(act.step)
+        scripted = act.packet is not None and act.packet.sender not in self.performance.schedule.names
+        if scripted and act.packet is not None:
+            by = f"={act.packet.sender}"
+            return [f"{by} {act.packet.label or self.called(message) or 'other'}" for message in messages]
+        return [name for name in map(self.called, messages) if name]
+
+    def _read(self, act: Act) -> None:
+        step, who = act.step, act.who
+        if step.command in ("put", "rename", "delete"):
+            self._written[act.operation] += 1
+            if is_id(step.uuid):
+                self._records.setdefault(step.uuid, f"{who}#{self._label(act)}")
+        for uuid, by, revision in _told(act):
+            if by == peer_id(who) and type(revision) is int and revision > 0:
+                self.first[who] = min(revision, self.first.get(who, revision))
+            if is_id(uuid) and uuid not in self._records:
+                self._records[uuid] = self._unnamed(act, uuid)
+
+    def _label(self, act: Act) -> str:
+        """That of the change which an application makes."""
+        operations = self.performance.schedule.operations
+        label = getattr(operations[act.operation], "label", "") if 0 <= act.operation < len(operations) else ""
+        number = self._written[act.operation]
+        return f"{label}.{number}" if number > 1 else label
+
+    def _unnamed(self, act: Act, uuid: str) -> str:
+        """A record that no application has made: by its uuid if a scripted peer has drawn it, which draws the same in
+        every performance, else by who tells of it first."""
+        if act.packet is not None and act.packet.sender not in self.performance.schedule.names:
+            return f"={uuid}"
+        self._unlabelled[act.who] += 1
+        return f"{act.who}/record{self._unlabelled[act.who]}"
+
+
+def _told(act: Act) -> Iterator[tuple[Any, Any, Any]]:
+    """uuid, writer and revision of all that arrives in a step, is sent, or is shown."""
+    for message in (*act.trace.into(act.step), *act.trace.out(act.step)):
+        if message.type == UPDATE:
+            members = message.body.members
+            yield members.get("uuid"), members.get("last_updated_by"), members.get("last_updated_rev")
+    shown = [changed.record for changed in act.step.signals("changed")]
+    shown += act.step.state.records if act.step.state is not None else []
+    for record in shown:
+        yield record.uuid, record.last_updated_by, record.last_updated_rev

@@ -1,0 +1,146 @@
+"""The steps of ClearSkies as rows of a corpus: what they tell, with what the text leaves open taken out of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import MalformedMessage, timestamp
+
+from ..corpus.digests import digest64, signed
+from ..corpus.schema import Row
+from .naming import Names
+from .peer import GET_UPDATES, UPDATE
+from .performance import Performance
+from .streams import Message
+from .trace import Step, Trace
+
+_EXACT = 1 << 53
+"""Below that every whole number is one of its own, however it is kept."""
+
+
+class Facts:
+    """What the steps of one performance tell, by the names in ``columns.py``."""
+
+    def __init__(self, performance: Performance) -> None:
+        self.names = Names(performance)
+        self._performance = performance
+        self._ends = {
+            (each.participant, each.number): f"{self.names.who(each.peer_id)}/{each.number}"
+            for trace in performance.traces
+            for each in trace.connections
+        }
+
+    def compared(self, step: Step, trace: Trace) -> Row:
+        """The normative columns of ClearSkies."""
+        names = self.names
+        act = self._performance.act_of(trace, step.index)
+        out = trace.out(step)
+        row: Row = {
+            "link": self._end(step, step.link) if step.link else "",
+            "record": names.record(step.uuid) if step.uuid else "",
+            "arrives": names.arriving(act) if act is not None else [],
+            "sent": self.sent(step, trace),
+            "updates": digest64(_ordered(self._said(message) for message in out if message.type == UPDATE)),
+            "times": digest64(_ordered(self._time(message, trace) for message in out if message.type == UPDATE)),
+            "since": digest64(
+                _ordered([self._end(step, m.link), names.since(_since(m))] for m in out if m.type == GET_UPDATES)
+            ),
+            "signed": self._sent(step, [message for message in out if message.signature is not None]),
+            "changed": sorted(self._shown(event.record) for event in step.signals("changed")),
+            "conflicts": sorted(
+                f"{names.record(event.uuid)} {names.record(event.incoming_uuid)}" for event in step.signals("conflict")
+            ),
+            "closed": sorted(self._end(step, event.link) for event in step.signals("link_closed")),
+            "records": 0,
+            "deleted": 0,
+            "known": 0,
+        }
+        if (state := step.state) is not None:
+            there = [record for record in state.records if not record.deleted]
+            row["records"] = digest64(_ordered([self._shown(each), each.key, _plain(each.value)] for each in there))
+            row["deleted"] = digest64(sorted(names.record(each.uuid) for each in state.records if each.deleted))
+            row["known"] = digest64(names.since(state.known.since))
+        return row
+
+    def informative(self, step: Step, trace: Trace) -> Row:
+        """The others."""
+        state = step.state
+        clocks = [message.body.members.get("vector_clock") for message in trace.out(step) if message.type == UPDATE]
+        shown = sorted((record.uuid, sorted(record.vector_clock.items())) for record in state.records) if state else []
+        counts = state is not None and state.HasField("revision")
+        return {
+            "clocks": digest64([clocks, shown] if clocks or shown else []),
+            "bodies": digest64([(link, data.hex()) for link, data in step.sent]),
+            "revision": signed(state.revision) if state is not None and counts else -1,
+        }
+
+    def sent(self, step: Step, trace: Trace) -> list[str]:
+        """What a step wrote, each message after who gets it: in which order one tells of several is open."""
+        return self._sent(step, trace.out(step))
+
+    def _sent(self, step: Step, messages: Iterable[Message]) -> list[str]:
+        named = ((self._end(step, message.link), self.names.called(message)) for message in messages)
+        return sorted(f"{end} {name}" for end, name in named if name)
+
+    def _end(self, step: Step, number: int) -> str:
+        """Who is at the other end of a link."""
+        return self._ends.get((step.participant, number), f"nobody/{number}")
+
+    def _said(self, message: Message) -> list[Any]:
+        """What an update says of its record, but for what the text leaves open; of what is deleted only that it is."""
+        members = message.body.members
+        deleted = members.get("deleted", False)
+        said = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"))]
+        return [self.names.called(message), self.names.record(members.get("uuid")), *said, deleted]
+
+    def _time(self, message: Message, trace: Trace) -> list[Any]:
+        try:
+            seconds = timestamp(message.body.members.get("update_time")).seconds - trace.start_ms // 1_000
+        except MalformedMessage:
+            return [self.names.called(message), "?"]
+        return [self.names.called(message), seconds]
+
+    def _shown(self, record: pb.Record) -> str:
+        """A record that is shown, by its name and the update that it is from."""
+        return f"{self.names.record(record.uuid)} {self.names.version(record.last_updated_by, record.last_updated_rev)}"
+
+
+def _since(message: Message) -> dict[Any, Any]:
+    found = message.body.members.get("since")
+    return found if isinstance(found, dict) else {}
+
+
+def _ordered(values: Iterable[list[Any]]) -> list[str]:
+    """As JSON, in one order, each once: a message goes to several."""
+    return sorted({json.dumps(value) for value in values})
+
+
+def _plain(text: str) -> list[Any]:
+    """JSON text by what it means, whatever it looks like; what is none as it is."""
+    try:
+        return _form(json.loads(text))
+    except (ValueError, RecursionError):
+        return ["no JSON", digest64([text])]
+
+
+def _form(value: Any) -> list[Any]:
+    """A JSON value in one form, however deep it is nested: its parts one after the other, lists with their lengths and
+    objects with their names in order. There is one kind of number."""
+    out: list[Any] = []
+    left = [value]
+    while left:
+        match left.pop():
+            case list() as each:
+                out.append(["[", len(each)])
+                left += reversed(each)
+            case dict() as each:
+                out.append(["{", *sorted(each)])
+                left += (each[name] for name in sorted(each, reverse=True))
+            case float() as number if number.is_integer() and abs(number) < _EXACT:
+                out.append(int(number))
+            case scalar:
+                out.append(scalar)
+    return out

@@ -1,0 +1,182 @@
+"""Rows of a corpus of ClearSkies: what is normative in them, what is not, and that performances are made again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clearskies_reference import Config
+from clearskies_reference.variants import VARIANTS
+from clearskies_shows import TRIO
+from clearskies_stages import REVISION, session_of
+from sds_harness.clearskies.generator import generated
+from sds_harness.clearskies.operations import (
+    Close,
+    Delete,
+    Garble,
+    Link,
+    Look,
+    Member,
+    Operation,
+    Put,
+    Rename,
+    Reopen,
+    Say,
+)
+from sds_harness.clearskies.performance import Performance
+from sds_harness.clearskies.player import play
+from sds_harness.clearskies.stage import Stage
+from sds_harness.schedules import Schedule
+
+pytest.importorskip("pyarrow")
+from sds_harness.clearskies.columns import COLUMNS
+from sds_harness.clearskies.corpora import KIND
+from sds_harness.corpus.rebuilding import Unsound, rebuild
+from sds_harness.corpus.rows import Recorded, rows_of
+from sds_harness.corpus.schema import SIDE_COLUMNS
+
+pytestmark = pytest.mark.spark
+
+LINE = (Link("alice", "bob"), Link("bob", "carol"))
+TALK = (*LINE, Put("alice", "m1"), Rename("bob", "m2"), Delete("bob", "m3", "k2"), Look())
+WIDE = '{"b": 1.0, "a": [9007199254740993]}'
+
+
+def played(schedule: Schedule, **chosen: Any) -> Performance:
+    return play(schedule, dict.fromkeys(schedule.names, Stage(session_of(**chosen), schedule.name)))
+
+
+def performed(*operations: Operation, members: tuple[Member, ...] = TRIO, variant: str = "") -> Performance:
+    schedule = Schedule(members, operations, ())
+    chosen: dict[str, Any] = {}
+    if variant:
+        chosen = {"config": VARIANTS[variant].configure(Config()), "peer_class": VARIANTS[variant].peer_class}
+    return played(schedule, **chosen)
+
+
+def recorded(*operations: Operation, **options: Any) -> Recorded:
+    return rows_of(KIND, performed(*operations, **options), 7, ())
+
+
+def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
+    return [row for row in found.steps if (row["command"], row["participant"]) == (command, participant)][-1]
+
+
+def test_every_column_is_filled() -> None:
+    found = recorded(*TALK)
+    assert set(found.side) == {column.name for column in SIDE_COLUMNS}
+    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in COLUMNS.all)}
+
+
+def test_records_are_called_by_the_change_that_made_them_and_updates_by_their_writer() -> None:
+    found = recorded(*TALK)
+    assert row(found, "put", "alice") | {"record": "alice#m1", "sent": ["bob/1 alice:1"]} == row(found, "put", "alice")
+    assert row(found, "rename", "bob")["record"] == "alice#m1"
+    assert row(found, "rename", "bob")["sent"] == ["alice/1 bob:1", "carol/2 bob:1"]
+    last = row(found, "receive", "alice")
+    assert (last["link"], last["arrives"], last["changed"]) == ("bob/1", ["bob:2"], ["alice#m1 bob:2"])
+    assert last["sent"] == []
+
+
+def test_what_is_there_and_what_is_deleted_is_told_apart() -> None:
+    found = recorded(*LINE, Put("alice", "m1"), Look(), Delete("bob", "m2"), Look())
+    before, after = (r for r in found.steps if (r["command"], r["participant"]) == ("observe", "carol"))
+    assert [bool(row["records"]) for row in (before, after)] == [True, False]
+    assert [bool(row["deleted"]) for row in (before, after)] == [False, True]
+    assert before["known"] != after["known"]
+
+
+def test_requests_say_what_is_known() -> None:
+    found = recorded(Put("alice", "m1"), *LINE)
+    first, second = row(found, "connect", "alice"), row(found, "connect", "bob")
+    assert (first["sent"], first["signed"]) == (["bob/1 get_updates"], [])
+    assert first["since"] != second["since"]
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "first-revision-one",
+        "repeats-originals",
+        "times-in-nanoseconds",
+        "says-not-deleted",
+        "clock-per-peer",
+        "spaced-bodies",
+    ],
+)
+def test_what_the_text_leaves_open_is_in_no_normative_column(variant: str) -> None:
+    talk = (*LINE, Put("alice", "m1", text=WIDE), Rename("bob", "m2"), Look(), Delete("bob", "m3", "k2"), Look())
+    one, other = recorded(*talk), recorded(*talk, variant=variant)
+    assert one.side["exact"] != other.side["exact"]
+    assert one.side["digest"] == other.side["digest"]
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        (Put("alice", "m1", text='{"b": 1, "a": [9007199254740992]}'),),
+        (Put("alice", "m1", "other", text=WIDE),),
+        (Put("alice", "m1", text=WIDE), Delete("alice", "m2")),
+    ],
+)
+def test_what_the_text_fixes_is(otherwise: tuple[Operation, ...]) -> None:
+    one = recorded(*LINE, Put("alice", "m1", text=WIDE), Look())
+    assert one.side["digest"] != recorded(*LINE, *otherwise, Look()).side["digest"]
+
+
+def test_what_a_scripted_peer_says_is_called_by_it_and_its_label() -> None:
+    found = recorded(Say("mallory", "alice", label="x1", poses_as="bob"), Garble("mallory", "alice", wire="6d"))
+    assert [r["arrives"] for r in found.steps if r["command"] == "receive"] == [["=mallory x1"], []]
+
+
+def test_values_count_however_deep_they_are_nested() -> None:
+    one, same, other = (
+        recorded(*LINE, Put("alice", "m1", text="[" * 90 + text + "]" * 90), Look()).side["digest"]
+        for text in ("1", " 1.0 ", "[]")
+    )
+    assert one == same != other
+
+
+# ---- Made again ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_a_performance_is_made_again_from_its_rows(index: int) -> None:
+    live = played(generated(3, index))
+    stored = rows_of(KIND, live, index, ())
+    again = rebuild(KIND, REVISION, stored.side, stored.steps).performance
+    assert rows_of(KIND, again, index, ()) == stored
+    assert (again.labels.keys(), again.began, again.left_out) == (live.labels.keys(), live.began, live.left_out)
+
+
+def test_stores_are_kept_without_the_folder_that_was_made_for_them() -> None:
+    members = (replace(TRIO[0], store=True), *TRIO[1:])
+    talk = (Put("alice", "m1"), Close("alice"), Reopen("alice"), *LINE, Look())
+    live = performed(*talk, members=members)
+    stored = rows_of(KIND, live, 0, ())
+    opened = [KIND.language.request.FromString(r["request"]).open for r in stored.steps if r["command"] == "open"]
+    stores = [each.store for each in opened if each.store]
+    assert len(stores) == 2
+    assert not any("/" in store or Path(store).is_absolute() for store in stores)
+    again = rebuild(KIND, REVISION, stored.side, stored.steps).performance
+    assert rows_of(KIND, again, 0, ()) == stored
+
+
+def test_a_reply_that_was_changed_does_not_pass() -> None:
+    found, other = recorded(*TALK), recorded(*LINE, Put("alice", "m1", text="[]"), *TALK[3:])
+    place = next(n for n, row in enumerate(found.steps) if row["command"] == "put")
+    found.steps[place] |= {"reply": other.steps[place]["reply"]}
+    with pytest.raises(Unsound, match="another request is stored than this suite makes"):
+        rebuild(KIND, REVISION, found.side, found.steps)
+
+
+def test_the_page_of_the_format_names_every_column() -> None:
+    page = (Path(__file__).parents[2] / "sds_harness" / "corpus" / "FORMAT.md").read_text("utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| `")]
+    for column in COLUMNS.all:
+        assert f"`{column.name}`" in page, column.name
+    for column in COLUMNS.compared:
+        assert [line for line in lines if f"`{column.name}`" in line and "| normative |" in line], column.name
