@@ -9,6 +9,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER
+from ..view.changes import renames_in_place
 from ..view.peer_view import Counted, PeerView
 
 
@@ -67,6 +68,7 @@ def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
         seen = change.shown.rev
         came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
+        alone = alone and not any(renames_in_place(step) for step in view.steps if step.index < change.step.index)
         if seen is not None and alone and came is after_others:
             met = seen <= 2 if after_others else seen in (1, 2)
             yield judged(change.step, met, "revision 1 or 2 for the first change", f"{seen}")
