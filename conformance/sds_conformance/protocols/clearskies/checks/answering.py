@@ -141,5 +141,6 @@ def _given(view: PeerView, answer: Answer, update: Update) -> Iterator[Observati
 def _came_in_order(view: PeerView, one: Update, other: Update) -> bool:
     """Did two versions of one writer come about here in the order of their revisions?"""
     first, second = sorted((one, other), key=lambda update: update.rev or 0)
-    places = {a.update.version: place for place, a in enumerate(view.arrivals) if a.due}
+    until = max(one.step.index, other.step.index)
+    places = {a.update.version: place for place, a in enumerate(view.arrivals) if a.due and a.step.index <= until}
     return places.get(first.version, 0) <= places.get(second.version, 0)

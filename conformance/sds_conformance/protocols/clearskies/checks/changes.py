@@ -12,7 +12,7 @@ from sds_harness.clearskies.peer import UPDATE
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, made_by_a_reader
-from ..view.facts import FIELDS
+from ..view.facts import FIELDS, Update, dominates
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, changes_owed, relays_owed
 from .levels import not_kept
@@ -133,8 +133,9 @@ def what_is_known_is_not_repeated(view: PeerView) -> Iterator[Observation]:
             if link.subscribed is None or not link.there(arrival.step) or asked:
                 continue
             copies = [update for update in link.sent if update.version == version]
-            again = [update for update in copies if update.step.index >= arrival.step.index]
-            if again and len(again) < len(copies):
+            before = [update for update in copies if update.step.index < arrival.step.index]
+            again = [u for u in copies if u.step.index >= arrival.step.index and not _knows_more(view, u, before)]
+            if again and before:
                 expected = f"no second {view.named(arrival.update)} for {view.end_of(link)}"
                 yield violated(again[0].step, expected, f"one more, because it came again at step {arrival.step.index}")
             elif copies and view.due(arrival.step, link) is not None:
@@ -213,6 +214,13 @@ def keys_are_unique(view: PeerView) -> Iterator[Observation]:
         if not shown.on_the_wire and view.in_conflict(shown.step):
             most = max((len(values) for values in shown.values.values()), default=0)
             yield judged(shown.step, most <= 1, "one record with each key", f"{most} with one key")
+
+
+def _knows_more(view: PeerView, update: Update, before: list[Update]) -> bool:
+    """Has its clock a number of somebody else that no earlier copy has? So the winner of a conflict goes out again,
+    with the clocks merged (CA-3, CA-8)."""
+    others = {member: n for member, n in (update.clock or {}).items() if member != view.peer_id}
+    return not any(dominates(each.clock, others) for each in before)
 
 
 def _uuid_of(view: PeerView, key: str, index: int) -> str | None:

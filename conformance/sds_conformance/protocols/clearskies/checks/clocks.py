@@ -24,7 +24,7 @@ from ..view.clocks import (
     observed_counts,
     wide_numbers,
 )
-from ..view.facts import same_content
+from ..view.facts import Update, Version, same_content
 from ..view.meetings import PRESENT, is_traced
 from ..view.peer_view import PeerView
 
@@ -171,19 +171,25 @@ def _of(view: PeerView, missing: tuple[str, int] | None, clock: object) -> tuple
 @check("CSDB-47", of="received sent")
 def passing_on_changes_nothing(view: PeerView) -> Iterator[Observation]:
     """What is passed on has the writer, the revision and the update_time that it came with."""
-    came = {arrival.update.version: arrival.update for arrival in view.arrivals if arrival.update.version is not None}
+    came: dict[Version, list[Update]] = {}
+    for arrival in view.arrivals:
+        if arrival.update.version is not None:
+            came.setdefault(arrival.update.version, []).append(arrival.update)
     for update in view.sent:
         if update.by is None or update.by == view.peer_id or update.version is None:
             continue
-        original = came.get(update.version)
-        if original is None:
-            alike = [u for u in came.values() if u.uuid == update.uuid and same_content(u.content, update.content)]
+        originals = came.get(update.version, [])
+        if not originals:
+            every = (u for same in came.values() for u in same)
+            alike = [u for u in every if u.uuid == update.uuid and same_content(u.content, update.content)]
             if alike and max_number(alike[0]) <= SAFE_INTEGER:
                 expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
                 yield violated(update.step, expected, f"revision {update.rev} of {view.name(update.by)}")
-        elif original.time is not None and update.time is not None:
-            met = update.time == original.time
-            yield judged(update.step, met, f"{original.time.text}, as it came", update.time.text)
+        elif update.time is not None:
+            # Who has lost its store may use a revision again.
+            times = [original.time for original in originals if original.time is not None]
+            if times:
+                yield judged(update.step, update.time in times, f"{times[-1].text}, as it came", update.time.text)
 
 
 # ---- How they are compared -------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
             continue
         if step.effects is not None:
             yield held(step)
-        elif (what := _possible(view, step)) and not view.in_conflict(step):
+        elif (what := _possible(view, step)) and not view.in_conflict(step) and not _counted_out(view, step):
             yield violated(step, f"{what}: the peer may write", f"a refusal: {step.refusal}")
 
 
@@ -86,6 +86,14 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
 def forged_updates_are_refused(view: PeerView) -> Iterator[Observation]:
     """What comes with a signature of nobody in the club is not kept, nor passed on."""
     yield from not_kept(view, _forged)
+
+
+def _counted_out(view: PeerView, step: Step) -> bool:
+    """Has somebody told the peer of own numbers so large that its counters may be at their end?"""
+    came = [update for update in view.received if update.step.index < step.index]
+    own = [update.rev or 0 for update in came if update.by == view.peer_id]
+    own += [(update.clock or {}).get(view.peer_id, 0) for update in came]
+    return max(own, default=0) > SAFE_INTEGER
 
 
 def _possible(view: PeerView, step: Step) -> str:

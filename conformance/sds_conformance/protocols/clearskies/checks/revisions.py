@@ -9,6 +9,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER
+from ..view.changes import renames_in_place
 from ..view.peer_view import Counted, PeerView
 
 
@@ -62,9 +63,12 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
 def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
     """The first change has 1 or 2 (CA-4), be it before or after what others have changed."""
     for change in view.changes[:1]:
-        seen = change.shown.rev if change.shown is not None else None
+        if change.shown is None or not change.is_in(change.shown):
+            continue  # CSDB-27, CSDB-07, or what the peer made of it since
+        seen = change.shown.rev
         came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
-        alone = view.opened_afresh(change.step) and not view.in_conflict(change.step)
+        alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
+        alone = alone and not any(renames_in_place(step) for step in view.steps if step.index < change.step.index)
         if seen is not None and alone and came is after_others:
             met = seen <= 2 if after_others else seen in (1, 2)
             yield judged(change.step, met, "revision 1 or 2 for the first change", f"{seen}")

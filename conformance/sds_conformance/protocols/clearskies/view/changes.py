@@ -91,6 +91,12 @@ def written(request: pb.Request) -> Any:
     return json.loads(request.put.value)
 
 
+def renames_in_place(step: Step) -> bool:
+    """Was a record given the key that it has? Some count that as a change, and it need not show as one."""
+    command = step.request.rename
+    return step.command == "rename" and step.effects is not None and command.key == command.new_key
+
+
 def _change(step: Step) -> Change | None:
     if step.effects is None or step.command not in COMMANDS:
         return None

@@ -83,7 +83,7 @@ class Knowledge:
         """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
         that since then."""
         self.conflicts: list[int] = []
-        """The indices of the steps from which on two records, or two versions of one, are in conflict."""
+        """The indices of the steps from which on two records, or two versions of one, are in conflict, or may be."""
 
     @property
     def _history(self) -> dict[str, list[Held]]:
@@ -157,6 +157,8 @@ class Knowledge:
                 before = held.candidates if held is not None else ()
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
                 self.put(uuid, Held(update.step, (update, *before), sure=False, conflict=conflict))
+                if held is not None and outcome == "open":
+                    self.conflicts.append(update.step.index)
         return arrival
 
     def write(self, uuid: str, change: Change) -> None:

@@ -15,7 +15,7 @@ from sds_harness.clearskies.trace import Party, Step, Trace
 
 from . import quiet, telling
 from .authority import excused, forbidden
-from .changes import Change, changes_of
+from .changes import Change, changes_of, renames_in_place
 from .facts import Request, Update, Version, same_content
 from .knowledge import Arrival, Knowledge
 from .links import LinkView, links_of
@@ -198,13 +198,14 @@ class PeerView:
         change, earlier = self.changes[place], self.changes[:place]
         if change.kind != "rename":
             return True
-        keys = {each.key for each in earlier}
+        keys: set[str | None] = {each.key for each in earlier}
         keys |= {a.update.key for a in self.arrivals if a.step.index < change.step.index}
         return change.key not in keys | {change.old_key}
 
     def _alone(self, one: Step, other: Step) -> bool:
-        opened = any(one.index < step.index < other.index for step in self.steps if step.command == "open")
-        return not opened and not self.in_conflict(other)
+        between = [step for step in self.steps if one.index < step.index < other.index]
+        unsure = any(step.command == "open" or renames_in_place(step) for step in between)
+        return not unsure and not self.in_conflict(other)
 
     def untouched(self, change: Change, until: Step) -> bool:
         """Did nothing come of the record of a change from then on until a step, and was nothing forgotten? Where the

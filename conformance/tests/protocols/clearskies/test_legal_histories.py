@@ -1,0 +1,130 @@
+"""What clubs can come to by what is legal, and no check may hold against them: lost stores, taken keys, other peers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clearskies_reference.vector_clock import MAX_INTEGER
+from clearskies_views import outcomes, stage_of, view_of
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols.clearskies.register import REGISTER
+from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
+from sds_conformance.protocols.clearskies.view.present import PRESENT
+from sds_harness.clearskies.stage import Stage
+
+
+def accused(stage: Stage, name: str = "alice") -> set[str]:
+    """The requirements of which any check says that they are violated."""
+    view = view_of(stage, name)
+    return {
+        check.requirement
+        for checks in REGISTER.checks.values()
+        for check in checks
+        if all(PRESENT[fact](view) for fact in check.of)
+        and any(seen.outcome is Outcome.VIOLATED for seen in check.function(view))
+    }
+
+
+def test_who_lost_its_store_uses_its_revisions_again() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.peer("bob")
+    listening(alice, bob)
+    alice.put("door", "open")
+    alice.reopen()
+    listening(alice, bob)
+    alice.put("door", "shut")
+    stage.settle()
+    view = view_of(stage)
+    assert [change.shown.rev if change.shown else None for change in view.changes] == [2, 2]
+    assert accused(stage) == set()
+
+
+def test_a_key_that_somebody_else_has_renamed_is_not_there_to_be_deleted() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.open("bob")
+    alice.link(bob)
+    alice.put("door", "open")
+    bob.after(1_000).rename("door", "gate")
+    assert alice.delete("door").answer == "rejected"
+    assert accused(stage) == set()
+
+
+def test_a_key_that_was_renamed_is_free_for_another_record() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.open("bob")
+    alice.link(bob)
+    alice.put("door", "open")
+    bob.after(1_000).rename("door", "gate")
+    alice.after(1_000).put("door", "open")
+    one, other = view_of(stage).in_a_row
+    assert one.uuid != other.uuid
+    assert accused(stage) == set()
+
+
+def test_a_rename_to_the_same_key_need_not_be_a_change_and_one_onto_another_record_may_be_two() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.peer("bob")
+    listening(alice, bob)
+    alice.put("door", "open")
+    alice.rename("door", "door")
+    alice.put("gate", "shut")
+    alice.put("lamp", "on")
+    alice.rename("door", "gate")
+    alice.put("window", "shut")
+    view = view_of(stage)
+    assert [change.kind for change in view.changes] == ["put", "put", "put", "rename", "put"]
+    assert [counted.number for counted in view.counted_changes] == [1]
+    assert accused(stage) == set()
+
+
+def test_only_strangers_are_shown_all() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.open("bob")
+    alice.put("door", "open")
+    alice.link(bob)
+    stage.settle()
+    assert view_of(stage).shown == []
+    look(alice)
+    assert [shown.link is not None for shown in view_of(stage).shown] == [True]
+
+
+def test_two_records_with_one_revision_come_in_any_order() -> None:
+    stage = stage_of()
+    alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
+    listening(alice, carol)
+    link = alice.link(bob)
+    link.say(bob.update("door", "open", last_updated_rev=7))
+    link.say(bob.update("gate", "open", last_updated_rev=7))
+    assert Outcome.VIOLATED not in outcomes(view_of(stage), "CSDB-37")
+
+
+def test_a_copy_of_what_a_peer_has_made_itself_is_no_forgery() -> None:
+    stage = stage_of()
+    alice, bob, rolf = stage.open(), stage.peer("bob"), stage.peer("rolf", read_only=True)
+    link = listening(alice, bob)
+    alice.put("door", "open")
+    (update,) = [message for message in link.heard if message.type.endswith("update")]
+    alice.link(rolf).send(rolf.frame(update.body.members))
+    look(alice)
+    view = view_of(stage)
+    assert [bool(arrival.must_not) for arrival in view.arrivals] == [True]
+    assert view.refused == []
+    assert accused(stage) == set()
+
+
+def test_half_a_surrogate_pair_may_be_refused() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.peer("bob")
+    frame = bob.update("door", "half a pair")
+    alice.link(bob).send(replace(frame, body=frame.body.replace(b"half a pair", b"\\ud800")))
+    (arrival,) = view_of(stage).arrivals
+    assert "surrogate" in arrival.may_not
+
+
+def test_a_peer_whose_counter_is_at_its_end_may_refuse_to_write() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.peer("bob")
+    last = bob.update("door", "open", last_updated_by=alice.peer_id, last_updated_rev=MAX_INTEGER)
+    alice.link(bob).say(last)
+    assert alice.put("gate", "open").answer == "rejected"
+    assert Outcome.VIOLATED not in outcomes(view_of(stage), "CSDB-02")
