@@ -27,6 +27,15 @@ class Facts(Protocol):
         ...
 
 
+# Of the module, for a kind goes to other processes.
+def _as_it_is(request: Any) -> Any:
+    return request
+
+
+def _nothing(declared: Declaration) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Kind:
     """The corpora of a protocol. Functions are given by their names, for workers to be handed them."""
@@ -55,9 +64,9 @@ class Kind:
     """Commands that the harness gives for itself: which of them it gives hangs on what an implementation declares."""
     shown: str = "observe"
     """The command, and the capability, by which an implementation shows its state."""
-    portable: Callable[[Any], Any] = lambda request: request
+    portable: Callable[[Any], Any] = _as_it_is
     """A request without what hangs on the machine that it was made on, such as paths."""
-    unrepeatable: Callable[[Declaration], str] = lambda declared: ""
+    unrepeatable: Callable[[Declaration], str] = _nothing
     """Why nothing that is played on an implementation can be played again from what is stored; "" if it can."""
     stored_names: Mapping[str, str] = field(default_factory=dict)
     """What profiles of the handshake are called in a manifest, where that is not their name."""
