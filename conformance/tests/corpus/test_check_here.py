@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import waiting
+
 pytest.importorskip("pyarrow")
 
 from compared import SCOPE, corpus
@@ -63,11 +65,6 @@ def test_a_large_corpus_is_left_to_spark(faulty: Path) -> None:
 
 
 def test_a_process_that_is_gone_is_a_fault_of_ours(faulty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(here, "_work", gone)
+    monkeypatch.setattr(here, "_work", waiting.end_at_once)
     with pytest.raises(SuiteFault, match="ended before its work was done: 7"):
         check_here(corpus(faulty), SCOPE, jobs=2)
-
-
-def gone(*given: object) -> None:
-    """The work of a process that ends at once."""
-    raise SystemExit(7)

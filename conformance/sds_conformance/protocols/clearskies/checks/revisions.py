@@ -10,7 +10,8 @@ from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER
 from ..view.changes import renames_in_place
-from ..view.peer_view import Counted, PeerView
+from ..view.peer_view import PeerView
+from ..view.proofs import Counted
 
 
 @check("CSDB-25", of="own")

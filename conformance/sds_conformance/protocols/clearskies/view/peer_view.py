@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -19,43 +18,8 @@ from .changes import Change, changes_of, renames_in_place
 from .facts import Request, Update, Version, same_content
 from .knowledge import Arrival, Knowledge
 from .links import LinkView, links_of
-from .shown import Seen, Shown, observed, told
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What became of an update, as the peer shows it."""
-
-    arrival: Arrival
-    shown: Shown
-    seen: Seen | None
-    """The record, None if there is no trace of it."""
-    passed_on: bool
-    """It went on to others: who has done that has taken it, even if it is not in an answer."""
-
-    @property
-    def is_there(self) -> bool:
-        """Is that version there?"""
-        return self.passed_on or self.is_shown
-
-    @property
-    def is_shown(self) -> bool:
-        """Is it among what the peer shows?"""
-        return self.seen is not None and self.seen.version == self.arrival.update.version
-
-    @property
-    def same(self) -> bool:
-        """Is it there, as it came?"""
-        return self.is_shown and self.seen is not None and same_content(self.seen.content, self.arrival.update.content)
-
-
-@dataclass(frozen=True)
-class Counted:
-    """Two local changes, and by how many the second one is later."""
-
-    one: Update
-    other: Update
-    number: int
+from .proofs import Counted, Proof
+from .shown import Shown, observed, told
 
 
 class PeerView:
