@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
@@ -102,12 +101,12 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-10", of="own")
 def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
     """From one local change to the next the revision grows, whichever record they are of."""
-    for one, other in pairwise(view.in_a_row):
-        before, after = one.rev, other.rev
-        same_store = view.known.same_era(one.step.index, other.step.index)
+    for both in view.successive_changes:
+        before, after, place = both.one.rev, both.other.rev, both.one.step.index
+        same_store = view.known.same_era(place, both.other.step.index)
         if same_store and before is not None and after is not None:
-            expected = f"more than {before}, the revision of the change before (step {one.step.index})"
-            yield judged(other.step, after > before, expected, f"{after}")
+            expected = f"more than {before}, the revision of the change before (step {place})"
+            yield judged(both.other.step, after > before, expected, f"{after}")
 
 
 @check("CSDB-10", of="sent")

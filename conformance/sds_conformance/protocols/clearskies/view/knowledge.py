@@ -213,11 +213,16 @@ class Knowledge:
             self._history[uuid].append(replace(held, step=step, sure=False))
 
     def show(self, update: Update) -> None:
-        """The peer shows a version of its own that no command explains: what it has, it has."""
-        if update.uuid is not None:
-            held = self.now(update.uuid)
-            if held is None or update.version not in held.versions or not held.sure:
-                self.put(update.uuid, Held(update.step, (update,), sure=True))
+        """The peer shows a version of its own that no command explains: what it has, it has. Who sends late may have
+        something newer by then."""
+        if update.uuid is None:
+            return
+        held = self.now(update.uuid)
+        others = [each for each in held.candidates if each.version != update.version] if held is not None else []
+        if held is None or update.version not in held.versions or not held.sure:
+            newest = all(dominates(update.clock, other.clock) for other in others)
+            candidates = (update,) if newest else (update, *others)
+            self.put(update.uuid, Held(update.step, candidates, sure=newest, conflict=not newest))
 
 
 def _is_later(update: Update, held: Held | None) -> bool:

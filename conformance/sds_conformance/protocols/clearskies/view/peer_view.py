@@ -18,7 +18,7 @@ from .changes import Change, changes_of, renames_in_place
 from .facts import Request, Update, Version, same_content
 from .knowledge import Arrival, Knowledge
 from .links import LinkView, links_of
-from .proofs import Counted, Proof
+from .proofs import Proof, Successive
 from .shown import Shown, observed, told
 
 
@@ -145,16 +145,23 @@ class PeerView:
         return [change.shown for change in self.changes if change.shown is not None]
 
     @cached_property
-    def counted_changes(self) -> list[Counted]:
-        """Each two of these that follow each other, where nothing but its application can have made it change
-        anything."""
+    def successive_changes(self) -> list[Successive]:
+        """Each two of these that follow each other, where the second one is not of a record that was written before,
+        and sent late."""
         shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
         return [
-            Counted(one.shown, other.shown, place - before)
+            Successive(one.shown, other.shown, self._at_most(one, before, place))
             for (before, one), (place, other) in pairwise(shown)
-            if one.shown is not None and other.shown is not None and self._alone(one.step, other.step)
-            if all(self._is_one(at) for at in range(before + 1, place + 1))
+            if one.shown is not None and other.shown is not None and one.step.index < other.since
         ]
+
+    def _at_most(self, one: Change, before: int, place: int) -> int | None:
+        """How many changes the one at a place is later than the one before it at most; None if that is not sure."""
+        if not self._alone(one.step, self.changes[place].step):
+            return None
+        if not all(self._is_one(at) for at in range(before + 1, place + 1)):
+            return None
+        return place + 1 - bisect_right(self.changes, one.since, key=lambda change: change.step.index)
 
     def _is_one(self, place: int) -> bool:
         """Is a change surely one change, of one record? A key that stays as it is is none, and one that is taken is to
