@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from clearskies_odd_peers import LEGAL
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference.variants import VARIANTS
 from clearskies_reference.vector_clock import MAX_INTEGER
-from clearskies_views import outcomes, stage_of, view_of
+from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.view.present import PRESENT
 from sds_harness.clearskies.stage import Stage
+
+SLOW = VARIANTS["sends-at-ticks"].peer_class
 
 
 def accused(stage: Stage, name: str = "alice") -> set[str]:
@@ -73,8 +78,65 @@ def test_a_rename_to_the_same_key_need_not_be_a_change_and_one_onto_another_reco
     alice.put("window", "shut")
     view = view_of(stage)
     assert [change.kind for change in view.changes] == ["put", "put", "put", "rename", "put"]
-    assert [counted.number for counted in view.counted_changes] == [1]
+    assert [both.most for both in view.successive_changes if both.most is not None] == [1]
     assert accused(stage) == set()
+
+
+def test_of_writes_that_were_written_over_before_they_were_sent_the_last_one_is_sent() -> None:
+    stage = stage_of(model(SLOW))
+    alice, bob = stage.open(), stage.peer("bob")
+    for value in ("open", "shut", "open"):
+        alice.put("door", value)
+    alice.put("gate", "shut")
+    alice.put("door", "ajar")
+    alice.put("door", "ajar")
+    listening(alice, bob)
+    stage.settle()
+    alice.put("gate", "open")
+    stage.settle()
+    view = view_of(stage)
+    assert [change.shown.rev if change.shown else None for change in view.changes] == [*(None,) * 3, 5, None, 7, 8]
+    assert [(both.one.rev, both.other.rev, both.most) for both in view.successive_changes] == [(7, 8, 6)]
+    assert accused(stage) == set()
+
+
+def test_who_writes_what_is_there_already_need_not_count_that() -> None:
+    stage = stage_of(LEGAL["writes-nothing-twice"].start())
+    alice, bob = stage.open(), stage.peer("bob")
+    alice.put("door", "open")
+    alice.put("gate", "open")
+    alice.put("door", "open")
+    listening(alice, bob)
+    alice.put("gate", "open")
+    alice.put("lamp", "on")
+    stage.settle()
+    assert accused(stage) == set()
+
+
+def test_the_deletion_of_a_record_whose_key_was_taken_is_sent_late() -> None:
+    stage = stage_of(model(SLOW))
+    alice, bob = stage.open(), stage.peer("bob")
+    for key in ("door", "gate", "lamp"):
+        alice.put(key, key)
+    alice.rename("lamp", "gate")
+    listening(alice, bob)
+    stage.settle()
+    view = view_of(stage)
+    assert [change.shown.rev if change.shown else None for change in view.changes] == [2, None, None, 6]
+    assert [update.rev for update in view.unexplained] == [5]
+    assert accused(stage) == set()
+
+
+def test_what_came_of_a_conflict_may_be_over_when_it_is_sent() -> None:
+    stage = stage_of(model(SLOW))
+    alice, bob = (stage.open(name, resolution=pb.RESOLUTION_MERGE) for name in ("alice", "bob"))
+    for each in (alice, bob):
+        each.put("door", {each.name: 1})
+    alice.link(bob)
+    stage.settle()
+    for each in (alice, bob):
+        look(each)
+    assert accused(stage) | accused(stage, "bob") == set()
 
 
 def test_only_strangers_are_shown_all() -> None:

@@ -44,6 +44,10 @@ class Change:
         """Is it a rename that changes nothing?"""
         return self.kind == "rename" and self.key == self.old_key
 
+    def says_the_same(self, other: Change) -> bool:
+        """Do both write the same under the same key?"""
+        return self.kind == other.kind == "put" and self.key == other.key and equal(self.value, other.value)
+
     def is_in(self, update: Update) -> bool:
         """Has the update the content of this change?"""
         if self.step.uuid and update.uuid is not None and update.uuid != self.step.uuid:
