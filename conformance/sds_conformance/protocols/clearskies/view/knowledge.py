@@ -82,6 +82,8 @@ class Knowledge:
         self._sent: dict[str, Update] = {}
         """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
         that since then."""
+        self._told: dict[str, dict[str, int]] = {}
+        """By uuid: the largest number of each member in the clocks that came of a record."""
         self.conflicts: list[int] = []
         """The indices of the steps from which on two records, or two versions of one, are in conflict, or may be."""
 
@@ -115,6 +117,7 @@ class Knowledge:
         """The peer is opened without anything that it knew."""
         self._eras.append((step.index, {}))
         self._with_key = {}
+        self._told = {}
 
     def rivals(self, uuid: str) -> set[str]:
         """Other records that may be there with the same key, as far as it was read."""
@@ -146,6 +149,9 @@ class Knowledge:
         if uuid is None:
             return arrival
         self._sent.pop(uuid, None)
+        if not must_not:
+            told = self._told.setdefault(uuid, {})
+            told |= {member: n for member, n in (update.clock or {}).items() if n > told.get(member, 0)}
         match outcome:
             case "new" | "newer":
                 if outcome == "newer" and self._resolves_hops:
@@ -203,9 +209,14 @@ class Knowledge:
         return _is_later(update, held)
 
     def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
-        """Does an update know of something that is new here, other than what the peer itself may have counted?"""
-        there = held.candidates[0].clock or {}
-        return any(n > there.get(member, 0) for member, n in (update.clock or {}).items() if member != self._peer_id)
+        """Does an update know of something that is new here, other than what the peer itself may have counted? What
+        came to be there by a conflict knows all that the two clocks did, whoever won."""
+        there, told = held.candidates[0].clock or {}, self._told.get(str(update.uuid), {})
+        return any(
+            n > max(there.get(member, 0), told.get(member, 0))
+            for member, n in (update.clock or {}).items()
+            if member != self._peer_id
+        )
 
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]

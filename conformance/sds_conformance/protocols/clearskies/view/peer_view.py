@@ -305,11 +305,18 @@ class PeerView:
 
     @property
     def _counts_hops(self) -> bool:
-        """Has it sent a version of somebody else in whose clock it has counted that it came, or goes (CA-15)?"""
+        """Has it counted in the clock of a record that versions of others came, or go (CA-15): in one of these, or in
+        what it made of them itself?"""
+        if any(self._counts_all_that_came(update) for update in self.unexplained):
+            return True
         came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
         versions = {version for version, _ in came}
         sent = ((update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.sent)
         return any(version in versions and (version, number) not in came for version, number in sent)
+
+    def _counts_all_that_came(self, made: Update) -> bool:
+        came = sum(update.uuid == made.uuid and update.step.index <= made.step.index for update in self.received)
+        return came > 1 and (made.clock or {}).get(self.peer_id, 0) > came
 
     @cached_property
     def _read(self) -> tuple[list[Arrival], Knowledge]:
