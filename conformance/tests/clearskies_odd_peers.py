@@ -114,6 +114,10 @@ class DropsLosersOfKeys(Peer):
         assert other is not None, "it has come"
         self.dropped.add(self.decide(one.record, other.record)[1].uuid)
 
+    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+        self.dropped.discard(kept.record.uuid)
+        super().keep(kept, effects, own=own)
+
     def missing(self, request: GetUpdates) -> list[Kept]:
         return [kept for kept in super().missing(request) if kept.record.uuid not in self.dropped]
 

@@ -208,7 +208,9 @@ def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
     for change in view.changes:
         if change.kind == "put" and change.shown is not None:
             before = last.get(change.key)
-            if before is not None and before.shown is not None and not view.in_conflict(change.step):
+            # A second record with the key is a conflict of its own making.
+            conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
+            if before is not None and before.shown is not None and not conflict:
                 others = any(key == change.key and uuid != before.uuid for key, uuid in taken)
                 if not others and view.untouched(before, change.step):
                     yield before.shown, change.shown
