@@ -24,6 +24,7 @@ from clearskies_reference import (
     Resolution,
     Sent,
     Timestamp,
+    json_text,
 )
 from clearskies_reference.logical_clock import LogicalClock
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -159,7 +160,7 @@ class WritesNothingTwice(Peer):
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
-        if current is not None and json.loads(current.record.value) == json.loads(value):
+        if current is not None and json.loads(current.record.value) == json.loads(json_text.normal(value)):
             return current.record.uuid
         return super().write(key, value, now_ms, uuid, effects)
 

@@ -68,9 +68,9 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     sent.
 
     A copy is known by what it says, first where it is sent at once, or else by being sent at once, or by being of the
-    record that was last changed so. Who sends later may leave out what was written over by then, so that of several
-    changes that say the same the last one is looked for first. A rename to the same key is a change where it shows as
-    one, and need not be.
+    record that was last changed so. Who sends later may leave out what was written over by then: of several changes
+    that say the same, the last ones are those that show. A rename to the same key is a change where it shows as one,
+    and need not be.
     """
     changes = [change for step in steps if (change := _change(step)) is not None]
     left = list(own)
@@ -81,8 +81,10 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     )
     for test in tests:
         for change in sorted(changes, key=lambda change: (change.keeps_its_key, -change.step.index)):
-            if change.shown is None:
-                change.shown = next((update for update in reversed(left) if test(change, update)), None)
+            if change.shown is None and (those := [update for update in left if test(change, update)]):
+                earlier = (c for c in changes if c.shown is None and c.step.index < change.step.index)
+                rivals = sum(any(test(c, update) for update in those) for c in earlier) if len(those) > 1 else 0
+                change.shown = those[min(rivals, len(those) - 1)]
                 left = [update for update in left if update is not change.shown]
     changes = [change for change in changes if change.shown is not None or not change.keeps_its_key]
     _say_since_when(changes)

@@ -82,6 +82,8 @@ class Knowledge:
         self._sent: dict[str, Update] = {}
         """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
         that since then."""
+        self._revisions: dict[str | None, int] = {}
+        """By writer: the largest revision that came."""
         self._told: dict[str, dict[str, int]] = {}
         """By uuid: the largest number of each member in the clocks that came of a record."""
         self.conflicts: list[int] = []
@@ -117,7 +119,7 @@ class Knowledge:
         """The peer is opened without anything that it knew."""
         self._eras.append((step.index, {}))
         self._with_key = {}
-        self._told = {}
+        self._told, self._revisions = {}, {}
 
     def rivals(self, uuid: str) -> set[str]:
         """Other records that may be there with the same key, as far as it was read."""
@@ -145,6 +147,11 @@ class Knowledge:
         outcome = "refused" if must_not else self._outcome(held, update)
         if may_not and outcome not in ("refused", "present"):
             outcome = "open"
+        most = self._revisions.get(update.by, 0)
+        if outcome in ("new", "newer") and (update.rev or 0) <= most:
+            outcome = "open"  # "or they will never be synced": nobody would have asked for it
+        if not must_not:
+            self._revisions[update.by] = max(update.rev or 0, most)
         arrival = Arrival(update, must_not, may_not, held, outcome)
         if uuid is None:
             return arrival

@@ -153,7 +153,13 @@ class PeerView:
             Successive(one.shown, other.shown, self._at_most(one, before, place))
             for (before, one), (place, other) in pairwise(shown)
             if one.shown is not None and other.shown is not None and one.step.index < other.since
+            if self._is_surely_of(one) and self._is_surely_of(other)
         ]
+
+    def _is_surely_of(self, change: Change) -> bool:
+        """Is what shows a change of it, and not what came of a conflict since then, and says the same?"""
+        update = change.shown
+        return update is not None and (update.step is change.step or not self.in_conflict(update.step))
 
     def _at_most(self, one: Change, before: int, place: int) -> int | None:
         """How many changes the one at a place is later than the one before it at most; None if that is not sure."""
