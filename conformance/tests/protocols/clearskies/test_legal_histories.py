@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from clearskies_odd_peers import LEGAL
@@ -137,6 +138,76 @@ def test_what_came_of_a_conflict_may_be_over_when_it_is_sent() -> None:
     for each in (alice, bob):
         look(each)
     assert accused(stage) | accused(stage, "bob") == set()
+
+
+def test_what_came_of_a_conflict_says_the_same_as_a_change_and_is_another_version() -> None:
+    stage = stage_of(LEGAL["writes-what-comes-of-conflicts"].start())
+    alice, bob = stage.open(), stage.open("bob")
+    line = alice.link(bob)
+    alice.put("lamp", "on")
+    bob.put("gate", "shut")
+    alice.put("door", "open")
+    line.cut()
+    for each, value in ((alice, "shut"), (bob, "ajar")):
+        each.after(1_000).put("door", value)
+    alice.link(bob)
+    stage.settle()
+    last = view_of(stage, "bob").changes[-1]
+    assert last.shown is not None
+    assert last.shown.rev == 3
+    assert [update.rev for update in view_of(stage, "bob").unexplained] == [4]
+    assert accused(stage) | accused(stage, "bob") == set()
+
+
+def test_what_is_in_conflict_to_the_letter_may_be_written_anew() -> None:
+    stage = stage_of(LEGAL["writes-what-is-in-conflict-to-the-letter"].start())
+    alice, bob = stage.open(), stage.open("bob")
+    alice.link(bob)
+    alice.put("door", "open")
+    alice.after(1_000).delete("door")
+    assert view_of(stage, "bob").unexplained
+    assert accused(stage) | accused(stage, "bob") == set()
+
+
+def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it_was() -> None:
+    stage = stage_of()
+    alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
+    link = alice.link(bob)
+    first = bob.update("door", "open", vector_clock={bob.peer_id: 4})
+    uuid = json.loads(first.body)["uuid"]
+    link.say(first)
+    stage.advance(1_000)
+    clock = {bob.peer_id: 2, carol.peer_id: 1}
+    alice.link(carol).say(carol.update("door", uuid=uuid, deleted=True, vector_clock=clock))
+    link.say(bob.frame(json.loads(first.body) | {"vector_clock": {bob.peer_id: 3}}))
+    stage.settle()
+    assert [arrival.outcome for arrival in view_of(stage).arrivals] == ["new", "conflict", "open"]
+    assert accused(stage) == set()
+
+
+def test_a_change_with_a_revision_below_the_highest_known_need_not_be_taken() -> None:
+    stage = stage_of(LEGAL["skips-low-revisions"].start())
+    alice, bob = stage.open(), stage.peer("bob")
+    link = alice.link(bob)
+    bob.revision = 8
+    link.say(bob.update("door", "open"))
+    bob.revision = 2
+    stage.advance(1_000)
+    link.say(bob.update("door", "shut"))
+    link.say(bob.update("gate", "shut"))
+    look(alice)
+    assert [arrival.outcome for arrival in view_of(stage).arrivals] == ["new", "open", "open"]
+    assert accused(stage) == set()
+
+
+def test_who_sends_in_small_pieces_does_not_gossip_without_an_end() -> None:
+    stage = stage_of(LEGAL["in-pieces"].start())
+    alice, bob = stage.open(), stage.open("bob")
+    for number in range(60):
+        alice.put(f"record {number}", "x" * 100)
+    alice.link(bob)
+    assert stage.trace.unsettled == []
+    assert len(view_of(stage, "bob").received) == 60
 
 
 def test_only_strangers_are_shown_all() -> None:
