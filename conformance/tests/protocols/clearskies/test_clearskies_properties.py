@@ -42,7 +42,7 @@ from sds_harness.clearskies.operations import (
 )
 from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play
-from sds_harness.clearskies.stage import Stage
+from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Tick
 
@@ -52,7 +52,7 @@ READERS = (Member("alice"), Member("bob"), Member("ruth", read_only=True), Membe
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
 END = (Calm(period_ms=1_000), Look(), Read())
 MS = Wait(10)
-QUIET = (MS, Tick(), MS, Tick())
+QUIET = (MS, Tick(), Wait(ROUND_MS), Tick())
 """After that what arrived has been looked at, by whoever looks when it is ticked, too."""
 
 APART = (*LINE, Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("carol", "m3"), MS, Release(), *END)
