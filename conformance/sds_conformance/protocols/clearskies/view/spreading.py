@@ -187,7 +187,8 @@ def _need_not_be_told(view: PeerView, change: Change) -> bool:
     heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
         return not heard
-    same = any(not update.deleted and equal(update.value, change.value) for update in heard)
+    last = max(heard, key=lambda update: update.step.index, default=None)
+    same = last is not None and not last.deleted and equal(last.value, change.value)
     before = [c for c in view.changes if c.step.index < change.step.index and change.key in (c.key, c.old_key)]
     return change.kind == "put" and (same or (bool(before) and before[-1].says_the_same(change)))
 
