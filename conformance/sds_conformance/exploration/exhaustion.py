@@ -139,6 +139,11 @@ class Share:
     reason: str = ""
     """Why it was not finished, if the implementation was given up."""
 
+    @property
+    def settled(self) -> int:
+        """Schedules of which is known what is to be known."""
+        return self.played + self.impossible + self.renamed
+
 
 @dataclass
 class Bound:

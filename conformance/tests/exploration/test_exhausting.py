@@ -190,6 +190,16 @@ def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.Monk
     assert coverage.finished is not None
 
 
+def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short ones, with what is odd in them, would make a bound look as if it could not be reached."""
+    clock = iter((0.0, 50.0))
+    monkeypatch.setattr(exhausting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    pace, tally = exhausting._Pace(3), begun()[2].tally
+    pace.take(Share(tally, 2, played=100, seconds=90.0))
+    pace.take(Share(tally, 3, played=400, renamed=600, seconds=10.0))
+    assert pace.each_s() == pytest.approx(50.0 / 10 / 1_000)
+
+
 def test_an_interrupt_keeps_what_was_finished_and_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What is said in the end is as if there had been no interrupt, whatever was found before it."""
     monkeypatch.setattr(exhaustion, "CHUNK", 10)
