@@ -92,6 +92,8 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
     met |= view.arrivals.keys()
+    if len(_named_with_content(view.known_filters) - met) < ENOUGH:
+        return
     foreign: dict[str, set[str]] = {}
     steps, passed = _with_content(view.known_filters), 0
     for sent in view.outgoing:
@@ -116,6 +118,14 @@ def _with_content(known: KnownFilters) -> list[Step]:
         if (step.command == "send" and any(sent.kind is content for sent in step.messages))
         or (step.command == "receive" and (message := step.arrived) is not None and message.kind is content)
     ]
+
+
+@once
+def _named_with_content(known: KnownFilters) -> set[str]:
+    """The IDs of all that was sent or came in these steps, and of what they depend on."""
+    messages = [m for step in _with_content(known) for m in (*step.messages, step.arrived) if m is not None]
+    ids = {message.message_id for message in messages}
+    return ids.union(entry.message_id for message in messages for entry in message.causal_history)
 
 
 def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
