@@ -101,10 +101,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             self._store.setdefault(key, packet)
             if sender in self._has:
                 self._has[sender][key] = None
+                self._wants[sender].pop(key, None)
         elif message.kind is Kind.SYNC and self._revision.syncs_are_logged:
             self._syncs.setdefault(key, packet)
             if sender in self._heard:
                 self._heard[sender].add(key)
+                self._wants[sender].pop(key, None)
 
     def _hear(self, listener: str, actor: Actor, wire: Wire) -> None:
         self._meet(listener, wire.message)
@@ -114,14 +116,18 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         """Keep account of what a participant has, and of what it knows to miss."""
         if message is None or message.kind not in (Kind.CONTENT, Kind.SYNC):
             return
-        has, wants = self._has[listener], self._wants[listener]
+        has, heard, wants = self._has[listener], self._heard[listener], self._wants[listener]
+        channel_id, message_id = message.channel_id, message.message_id
         if message.kind is Kind.CONTENT:
-            has[message.channel_id, message.message_id] = None
+            has[channel_id, message_id] = None
+            wants.pop((channel_id, message_id), None)
         elif self._revision.syncs_are_logged:
-            self._heard[listener].add((message.channel_id, message.message_id))
-        wants.update(dict.fromkeys((message.channel_id, entry.message_id) for entry in message.causal_history))
-        heard = self._heard[listener]
-        self._wants[listener] = {key: None for key in wants if key not in has and key not in heard}
+            heard.add((channel_id, message_id))
+            wants.pop((channel_id, message_id), None)
+        for entry in message.causal_history:
+            key = channel_id, entry.message_id
+            if key not in has and key not in heard:
+                wants[key] = None
 
     # ---- operations ------------------------------------------------------------------------------------------------
 
