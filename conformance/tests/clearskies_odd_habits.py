@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from clearskies_odd_peers import Odd
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import Effects, GetUpdates, Kept, Link, Message, Peer, Record, Sent
+from clearskies_reference import AccessLevel, Effects, GetUpdates, Kept, Link, Message, Peer, Record, Sent
 from clearskies_reference.choices import SendsAtTicks
 from clearskies_reference.framing import signed
 
@@ -76,6 +76,22 @@ class GathersForSeconds(SendsAtTicks):
             return Effects()
         self.since_ms = None
         return super().tick(now_ms)
+
+
+class AsksTheSameAgain(Peer):
+    """ "When a client connects, it asks": nothing says what else it may ask later on. Here, at ticks, for the same."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.requests: dict[int, bytes] = {}
+
+    def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
+        self.requests[number] = Message(self.request_body()).to_wire()
+        return super().connect(number, peer_id, level, now_ms)
+
+    def tick(self, now_ms: int) -> Effects:
+        asked = [number for number, link in self.links.items() if link.asked]
+        return Effects(sent=[Sent(number, self.requests[number]) for number in asked])
 
 
 class TakesAllAtTicks(Peer):
@@ -194,6 +210,7 @@ HABITS = {
     "says-when-it-is-done": Odd(SaysWhenItIsDone),
     "writes-uuids-in-capitals": Odd(WritesUuidsInCapitals, without=BLIND, change=uuids_in_capitals),
     "gathers-for-seconds": Odd(GathersForSeconds),
+    "asks-the-same-again": Odd(AsksTheSameAgain),
     "takes-all-at-ticks": Odd(TakesAllAtTicks),
     "sends-what-is-news": Odd(SendsWhatIsNews),
     "answers-from-a-log": Odd(AnswersFromALog),

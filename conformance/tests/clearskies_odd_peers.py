@@ -24,6 +24,7 @@ from clearskies_reference import (
     Resolution,
     Sent,
     Timestamp,
+    json_text,
 )
 from clearskies_reference.logical_clock import LogicalClock
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -114,6 +115,10 @@ class DropsLosersOfKeys(Peer):
         assert other is not None, "it has come"
         self.dropped.add(self.decide(one.record, other.record)[1].uuid)
 
+    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+        self.dropped.discard(kept.record.uuid)
+        super().keep(kept, effects, own=own)
+
     def missing(self, request: GetUpdates) -> list[Kept]:
         return [kept for kept in super().missing(request) if kept.record.uuid not in self.dropped]
 
@@ -155,7 +160,7 @@ class WritesNothingTwice(Peer):
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
-        if current is not None and json.loads(current.record.value) == json.loads(value):
+        if current is not None and json.loads(current.record.value) == json.loads(json_text.normal(value)):
             return current.record.uuid
         return super().write(key, value, now_ms, uuid, effects)
 

@@ -92,6 +92,14 @@ class Pings(Peer):
         return Effects(sent=[Sent(number, ping) for number in self.links])
 
 
+class Polls(Peer):
+    """Nothing says that a request is not made once more on the same connection: here whenever periodic work runs."""
+
+    def tick(self, now_ms: int) -> Effects:
+        request = Message(self.request_body()).to_wire()
+        return Effects(sent=[Sent(link.number, request) for link in self.links.values() if link.asked])
+
+
 class SmallestIdWinsTies(Peer):
     """Of two with the same update_time the other one wins than usual, on all peers (CA-9)."""
 

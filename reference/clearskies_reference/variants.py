@@ -71,6 +71,7 @@ VARIANTS = {
             "takes one message of what arrives, and the others when its periodic work runs",
         ),
         _chosen(choices.Pings, "pings", "sends a core.ping on each link whenever its periodic work runs"),
+        _chosen(choices.Polls, "polls", "asks again for updates whenever its periodic work runs"),
         _chosen(choices.SpacedBodies, "spaced-bodies", "writes JSON with blanks, and a member more"),
     )
 }

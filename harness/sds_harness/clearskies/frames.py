@@ -57,6 +57,8 @@ def frame_of(members: Mapping[str, Any], spaced: bool = False) -> Frame:
     return Frame(text.encode("utf-8", "surrogatepass"))
 
 
+UPDATE = "database.update"
+GET_UPDATES = "database.get_updates"
 PING_TYPE = "core.ping"
 PING = frame_of({"type": PING_TYPE, "timeout": 60})
 UNKNOWN = frame_of({"type": "x.nobody-knows", "since": {}, "key": 1})

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from clearskies_reference import AccessLevel
 
 from ..stage import ScheduleStopped
-from .frames import CHATTER, Frame
-from .peer import GET_UPDATES, UPDATE
+from .frames import CHATTER, GET_UPDATES, UPDATE, Frame
 from .streams import Message, Stream
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 from clearskies_reference.vector_clock import is_id
 
 from .clubs import peer_id
-from .peer import GET_UPDATES, UPDATE
+from .frames import GET_UPDATES, UPDATE
 from .performance import Act, Performance
 from .streams import Message
 

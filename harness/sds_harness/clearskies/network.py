@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .trace import Step
 
 MAX_DELIVERIES = 2_000
-"""So often something arrives somewhere before all is quiet, of what a schedule does: more is gossip without an end."""
+"""So often a message arrives somewhere before all is quiet, of what a schedule does: more is gossip without an end."""
 DELIVERIES_A_LINK = 100
 """And so often for each link, where there are many."""
 
@@ -142,7 +142,10 @@ class Network:
             for end in line.ends:
                 waiting, other = line.under_way[end.name], line.other(end)
                 if waiting and line.hears(other):
-                    self.arrive(other, line.number, waiting.popleft())
+                    step = self.arrive(other, line.number, waiting.popleft())
+                    # Links are streams: pieces of one message are no more than one.
+                    while waiting and line.hears(other) and not other.stage.trace.into(step):
+                        step = self.arrive(other, line.number, waiting.popleft())
                     # Who was served goes to the end of the queue, so that all links have their turn.
                     if line.number in self._links:
                         self._links[line.number] = self._links.pop(line.number)

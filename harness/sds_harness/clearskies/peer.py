@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 from clearskies_reference import AccessLevel
 
 from .clubs import READ_ONLY, READ_WRITE, record_id
-from .frames import Frame, frame_of
+from .frames import GET_UPDATES, UPDATE, Frame, frame_of
 from .streams import Message
 
 if TYPE_CHECKING:
     from .links import ScriptedLink
     from .stage import Stage
-
-UPDATE = "database.update"
-GET_UPDATES = "database.get_updates"
 
 
 def iso(at_ms: int) -> str:

@@ -12,6 +12,7 @@ from ..schedules.performer import MAX_STEPS, TooLong
 from .actor import Actor
 from .bodies import Bodies
 from .carrying import CountedNetwork
+from .frames import GET_UPDATES, UPDATE
 from .links import Line, ScriptedLink
 from .operations import (
     EVERYBODY,
@@ -37,10 +38,10 @@ from .operations import (
     Tick,
     Unlink,
 )
-from .peer import GET_UPDATES, UPDATE, ScriptedPeer
+from .peer import ScriptedPeer
 from .performance import Act, Loss, Packet, Performance, Wire
 from .saying import replayed, said
-from .stage import Stage
+from .stage import ROUND_MS, Stage
 from .streams import Message, Stream
 from .trace import Step, Trace
 
@@ -50,8 +51,8 @@ MOST_SPOKEN = 64 << 20
 """So many bytes scripted peers may write in all: each of them is repeated to everybody."""
 READER, READER_ONLY = "stranger", "reader"
 """The strangers that ask for everything, of whom one may write."""
-ANSWER_TICKS, TICK_MS = 3, 1_000
-"""So often, and at such intervals, peers are ticked that a stranger has asked."""
+ANSWER_TICKS = 4
+"""So often peers are ticked that a stranger has asked: some gather what they send for seconds."""
 
 
 _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE)}
@@ -295,7 +296,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._write(links[-1], reader.get_updates().wire)
         # Some answer when they are ticked, and have said all when that brings nothing more.
         for _ in range(ANSWER_TICKS):
-            self._pass(TICK_MS)
+            self._pass(ROUND_MS)
             self._tick(Tick(op.who))
         for link in links:
             link.cut()
@@ -312,7 +313,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return self._said
 
     _said = 0
-    """Updates, and requests for them, so far: what else is said changes no database."""
+    """Updates, and requests for others than before, so far: what else is said changes no database."""
 
     # ---- what comes of it ------------------------------------------------------------------------------------------
 
@@ -346,7 +347,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if stream is None:
             stream = self._streams[number, sender] = Stream(number, self._bodies, self._home.profile)
         messages = tuple(stream.feed(data, act))
-        self._said += sum(message.type in (UPDATE, GET_UPDATES) for message in messages)
+        self._said += sum(message.type in (UPDATE, GET_UPDATES) and not message.repeated for message in messages)
         label = label or self._label_of(sender, messages, act)
         wire = Wire(number, data, messages, self._home.trace.club)
         packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)

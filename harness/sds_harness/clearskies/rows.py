@@ -11,8 +11,8 @@ from clearskies_reference import MalformedMessage, timestamp
 
 from ..corpus.digests import digest64, signed
 from ..corpus.schema import Row
+from .frames import GET_UPDATES, UPDATE
 from .naming import Names
-from .peer import GET_UPDATES, UPDATE
 from .performance import Performance
 from .streams import Message
 from .trace import Step, Trace

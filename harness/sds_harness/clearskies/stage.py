@@ -151,9 +151,9 @@ class Stage(stage.Stage[Step]):
         )
 
     def _says_something(self, step: Step) -> bool:
-        """Did a peer send more than that it is there?"""
+        """Did a peer send more than that it is there, and that it still asks for what it asked for?"""
         messages = self.trace.out(step)
-        return bool(step.sent) and not (messages and all(message.type == PING_TYPE for message in messages))
+        return bool(step.sent) and not (messages and all(m.type == PING_TYPE or m.repeated for m in messages))
 
     def value(self, value: Any) -> Any:
         """A JSON value as it is said here: texts in it may be of other alphabets."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from clearskies_reference import AccessLevel, BrokenFraming, Parser, SignatureProfile
 from clearskies_reference import Message as Framed
 
 from .bodies import Bodies, Body
 from .clubs import signer
+from .frames import GET_UPDATES
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Message:
     signature: bytes | None
     """In base64, as it was sent; None if it is not signed."""
     profile: SignatureProfile | None = field(default=None, compare=False, repr=False)
+    repeated: bool = False
+    """It asks for what was asked for last on that link, in the same words: who polls so has nothing to say."""
 
     @property
     def type(self) -> str:
@@ -72,6 +76,8 @@ class Stream:
         self._parser = Parser()
         self._began = 0
         self._rest = 0
+        self._asked: dict[str, Any] | None = None
+        """The members of the last request for updates."""
 
     @property
     def rest(self) -> int:
@@ -94,7 +100,9 @@ class Stream:
         try:
             for framed in self._parser.feed(data):
                 body = self._bodies.read(framed.body)
-                self.messages.append(Message(self.link, began, step, body, framed.signature, self._profile))
+                again = body.type == GET_UPDATES and body.members == self._asked
+                self._asked = body.members if body.type == GET_UPDATES else self._asked
+                self.messages.append(Message(self.link, began, step, body, framed.signature, self._profile, again))
                 began = step
         except BrokenFraming as error:
             self._rest = self._parser.rest

@@ -8,6 +8,7 @@ from typing import Any
 
 from clearskies_reference.vector_clock import is_id
 from sds_harness.clearskies.clubs import Club
+from sds_harness.clearskies.frames import GET_UPDATES
 from sds_harness.clearskies.operations import (
     Again,
     Ask,
@@ -26,7 +27,6 @@ from sds_harness.clearskies.operations import (
     Say,
     Unlink,
 )
-from sds_harness.clearskies.peer import GET_UPDATES
 from sds_harness.clearskies.performance import Packet, Wire
 from sds_harness.clearskies.trace import Step
 from sds_harness.declaration import printable

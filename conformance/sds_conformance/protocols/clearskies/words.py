@@ -9,7 +9,7 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import EXTENSION, AccessLevel
 from sds_harness.clearskies.clubs import LEVEL_FROM_PB, READ_ONLY, READ_WRITE
-from sds_harness.clearskies.peer import GET_UPDATES
+from sds_harness.clearskies.frames import GET_UPDATES
 from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Step, Trace
 from sds_harness.declaration import printable

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from clearskies_odd_habits import HABITS
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Link, MalformedMessage, Message, Peer, Record
 from clearskies_reference.variants import VARIANTS
@@ -34,10 +35,7 @@ def test_changes_are_known_by_the_updates_that_show_them() -> None:
     view = view_of(stage)
     assert [change.kind for change in view.changes] == ["put", "put", "rename", "delete"]
     assert [change.shown.rev if change.shown else None for change in view.changes] == [None, 3, 4, 5]
-    assert [(counted.one.rev, counted.other.rev, counted.number) for counted in view.counted_changes] == [
-        (3, 4, 1),
-        (4, 5, 1),
-    ]
+    assert [(both.one.rev, both.other.rev, both.most) for both in view.successive_changes] == [(3, 4, 2), (4, 5, 1)]
 
 
 def test_a_peer_is_quiet_when_two_ticks_in_a_row_say_nothing() -> None:
@@ -61,6 +59,33 @@ def test_pings_do_not_keep_a_peer_from_being_quiet() -> None:
     stage.settle()
     assert not stage.trace.unsettled
     assert view_of(stage).quiet
+
+
+def test_who_polls_is_quiet_and_so_is_who_is_asked_by_him() -> None:
+    polls = model(VARIANTS["polls"].peer_class)
+    stage = stage_of(polls)
+    alice, bob = stage.open(), stage.open("bob")
+    alice.link(bob)
+    alice.put("door", "open")
+    stage.settle()
+    assert not stage.trace.unsettled
+    for name in ("alice", "bob"):
+        view = view_of(stage, name)
+        assert len(view.asked) > 2
+        assert view.quiet, name
+
+
+def test_who_gathers_for_seconds_is_not_quiet_because_it_was_ticked_twice() -> None:
+    stage = stage_of(HABITS["gathers-for-seconds"].start())
+    alice, bob = stage.open(), stage.peer("bob")
+    listening(alice, bob)
+    alice.put("door", "open")
+    for _ in range(3):
+        alice.after(1_000).tick()
+    assert view_of(stage).quiet == []
+    stage.settle()
+    assert view_of(stage).quiet
+    assert Outcome.VIOLATED not in outcomes(view_of(stage), "CSDB-14")
 
 
 def test_what_is_owed_is_not_judged_before_it_is_due() -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
+from clearskies_odd_peers import LEGAL
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference.variants import VARIANTS
 from clearskies_reference.vector_clock import MAX_INTEGER
-from clearskies_views import outcomes, stage_of, view_of
+from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.view.present import PRESENT
 from sds_harness.clearskies.stage import Stage
+
+SLOW = VARIANTS["sends-at-ticks"].peer_class
 
 
 def accused(stage: Stage, name: str = "alice") -> set[str]:
@@ -73,8 +79,141 @@ def test_a_rename_to_the_same_key_need_not_be_a_change_and_one_onto_another_reco
     alice.put("window", "shut")
     view = view_of(stage)
     assert [change.kind for change in view.changes] == ["put", "put", "put", "rename", "put"]
-    assert [counted.number for counted in view.counted_changes] == [1]
+    assert [both.most for both in view.successive_changes if both.most is not None] == [1]
     assert accused(stage) == set()
+
+
+def test_of_writes_that_were_written_over_before_they_were_sent_the_last_one_is_sent() -> None:
+    stage = stage_of(model(SLOW))
+    alice, bob = stage.open(), stage.peer("bob")
+    for value in ("open", "shut", "open"):
+        alice.put("door", value)
+    alice.put("gate", "shut")
+    alice.put("door", "ajar")
+    alice.put("door", "ajar")
+    listening(alice, bob)
+    stage.settle()
+    alice.put("gate", "open")
+    stage.settle()
+    view = view_of(stage)
+    assert [change.shown.rev if change.shown else None for change in view.changes] == [*(None,) * 3, 5, None, 7, 8]
+    assert [(both.one.rev, both.other.rev, both.most) for both in view.successive_changes] == [(7, 8, 6)]
+    assert accused(stage) == set()
+
+
+def test_who_writes_what_is_there_already_need_not_count_that() -> None:
+    stage = stage_of(LEGAL["writes-nothing-twice"].start())
+    alice, bob = stage.open(), stage.peer("bob")
+    alice.put("door", "open")
+    alice.put("gate", "open")
+    alice.put("door", "open")
+    listening(alice, bob)
+    alice.put("gate", "open")
+    alice.put("lamp", "on")
+    stage.settle()
+    assert accused(stage) == set()
+
+
+def test_the_deletion_of_a_record_whose_key_was_taken_is_sent_late() -> None:
+    stage = stage_of(model(SLOW))
+    alice, bob = stage.open(), stage.peer("bob")
+    for key in ("door", "gate", "lamp"):
+        alice.put(key, key)
+    alice.rename("lamp", "gate")
+    listening(alice, bob)
+    stage.settle()
+    view = view_of(stage)
+    assert [change.shown.rev if change.shown else None for change in view.changes] == [2, None, None, 6]
+    assert [update.rev for update in view.unexplained] == [5]
+    assert accused(stage) == set()
+
+
+def test_what_came_of_a_conflict_may_be_over_when_it_is_sent() -> None:
+    stage = stage_of(model(SLOW))
+    alice, bob = (stage.open(name, resolution=pb.RESOLUTION_SEPARATE) for name in ("alice", "bob"))
+    alice.link(bob)
+    alice.put("door", "open")
+    bob.tick()
+    xavier = stage.peer("xavier")
+    bob.link(xavier).say(xavier.update("gate", "shut"))
+    bob.put("door", "shut")
+    stage.settle()
+    look(alice)
+    assert accused(stage) | accused(stage, "bob") == set()
+
+
+def test_what_came_of_a_conflict_says_the_same_as_a_change_and_is_another_version() -> None:
+    stage = stage_of(LEGAL["writes-what-comes-of-conflicts"].start())
+    alice, bob = stage.open(), stage.open("bob")
+    line = alice.link(bob)
+    alice.put("lamp", "on")
+    bob.put("gate", "shut")
+    alice.put("door", "open")
+    line.cut()
+    for each, value in ((alice, "shut"), (bob, "ajar")):
+        each.after(1_000).put("door", value)
+    alice.link(bob)
+    stage.settle()
+    last = view_of(stage, "bob").changes[-1]
+    assert last.shown is not None
+    assert last.shown.rev == 3
+    assert [update.rev for update in view_of(stage, "bob").unexplained] == [4]
+    assert accused(stage) | accused(stage, "bob") == set()
+
+
+def test_what_is_in_conflict_to_the_letter_may_be_written_anew() -> None:
+    stage = stage_of(LEGAL["writes-what-is-in-conflict-to-the-letter"].start())
+    alice, bob = stage.open(), stage.open("bob")
+    alice.link(bob)
+    alice.put("door", "open")
+    alice.after(1_000).delete("door")
+    assert view_of(stage, "bob").unexplained
+    assert accused(stage) | accused(stage, "bob") == set()
+
+
+def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it_was() -> None:
+    stage = stage_of()
+    alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
+    link = alice.link(bob)
+    first = json.loads(bob.update("door", "open").body)
+
+    def say_again(number: int) -> None:
+        link.say(bob.frame(first | {"vector_clock": {bob.peer_id: number}}))
+
+    say_again(2)
+    say_again(4)
+    stage.advance(1_000)
+    clock = {bob.peer_id: 2, carol.peer_id: 1}
+    alice.link(carol).say(carol.update("door", uuid=first["uuid"], deleted=True, vector_clock=clock))
+    say_again(3)
+    look(alice)
+    assert [arrival.outcome for arrival in view_of(stage).arrivals] == ["new", "present", "newer", "open"]
+    assert accused(stage) == set()
+
+
+def test_a_change_with_a_revision_below_the_highest_known_need_not_be_taken() -> None:
+    stage = stage_of(LEGAL["skips-low-revisions"].start())
+    alice, bob = stage.open(), stage.peer("bob")
+    link = alice.link(bob)
+    bob.revision = 8
+    link.say(bob.update("door", "open"))
+    bob.revision = 2
+    stage.advance(1_000)
+    link.say(bob.update("door", "shut"))
+    link.say(bob.update("gate", "shut"))
+    look(alice)
+    assert [arrival.outcome for arrival in view_of(stage).arrivals] == ["new", "open", "open"]
+    assert accused(stage) == set()
+
+
+def test_who_sends_in_small_pieces_does_not_gossip_without_an_end() -> None:
+    stage = stage_of(LEGAL["in-pieces"].start())
+    alice, bob = stage.open(), stage.open("bob")
+    for number in range(60):
+        alice.put(f"record {number}", "x" * 100)
+    alice.link(bob)
+    assert stage.trace.unsettled == []
+    assert len(view_of(stage, "bob").received) == 60
 
 
 def test_only_strangers_are_shown_all() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from clearskies_reference.vector_clock import is_id
-from sds_harness.clearskies.peer import GET_UPDATES
+from sds_harness.clearskies.frames import GET_UPDATES
 
 from ....judging.judgement import Observation, judged, violated
 from ..register import check

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import EXTENSION
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
-from sds_harness.clearskies.peer import UPDATE
+from sds_harness.clearskies.frames import UPDATE
 
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check

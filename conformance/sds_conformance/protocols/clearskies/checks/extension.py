@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clearskies_reference import EXTENSION
-from sds_harness.clearskies.peer import UPDATE
+from sds_harness.clearskies.frames import UPDATE
 
 from ....judging.judgement import Observation, judged
 from ..register import check

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
@@ -102,12 +101,12 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-10", of="own")
 def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
     """From one local change to the next the revision grows, whichever record they are of."""
-    for one, other in pairwise(view.in_a_row):
-        before, after = one.rev, other.rev
-        same_store = view.known.same_era(one.step.index, other.step.index)
+    for both in view.successive_changes:
+        before, after, place = both.one.rev, both.other.rev, both.one.step.index
+        same_store = view.known.same_era(place, both.other.step.index)
         if same_store and before is not None and after is not None:
-            expected = f"more than {before}, the revision of the change before (step {one.step.index})"
-            yield judged(other.step, after > before, expected, f"{after}")
+            expected = f"more than {before}, the revision of the change before (step {place})"
+            yield judged(both.other.step, after > before, expected, f"{after}")
 
 
 @check("CSDB-10", of="sent")
@@ -209,7 +208,9 @@ def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
     for change in view.changes:
         if change.kind == "put" and change.shown is not None:
             before = last.get(change.key)
-            if before is not None and before.shown is not None and not view.in_conflict(change.step):
+            # A second record with the key is a conflict of its own making.
+            conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
+            if before is not None and before.shown is not None and not conflict:
                 others = any(key == change.key and uuid != before.uuid for key, uuid in taken)
                 if not others and view.untouched(before, change.step):
                     yield before.shown, change.shown

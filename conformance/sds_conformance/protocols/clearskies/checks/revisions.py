@@ -11,7 +11,7 @@ from ..register import check
 from ..view.authority import SAFE_INTEGER
 from ..view.changes import renames_in_place
 from ..view.peer_view import PeerView
-from ..view.proofs import Counted
+from ..view.proofs import Successive
 
 
 @check("CSDB-25", of="own")
@@ -34,9 +34,9 @@ def wide_revisions_survive(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-26", of="own")
 def revisions_count_on(view: PeerView) -> Iterator[Observation]:
     """From one local change to the next the revision grows by one."""
-    for counted in view.counted_changes:
-        if not _meanwhile(view, counted):
-            yield from _counted(counted)
+    for both in view.successive_changes:
+        if not _meanwhile(view, both):
+            yield from _counted(both)
 
 
 @check("CSDB-27", of="changes")
@@ -56,9 +56,9 @@ def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
 def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     """The own revision grows by one, however many changes of others came meanwhile."""
     yield from _first(view, after_others=True)
-    for counted in view.counted_changes:
-        if _meanwhile(view, counted):
-            yield from _counted(counted)
+    for both in view.successive_changes:
+        if _meanwhile(view, both):
+            yield from _counted(both)
 
 
 def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
@@ -75,13 +75,14 @@ def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
             yield judged(change.step, met, "revision 1 or 2 for the first change", f"{seen}")
 
 
-def _meanwhile(view: PeerView, counted: Counted) -> bool:
+def _meanwhile(view: PeerView, both: Successive) -> bool:
     """Did anything of others come between two changes?"""
-    return any(counted.one.step.index < a.step.index < counted.other.step.index for a in view.arrivals)
+    return any(both.one.step.index < a.step.index < both.other.step.index for a in view.arrivals)
 
 
-def _counted(counted: Counted) -> Iterator[Observation]:
-    before, after = counted.one.rev, counted.other.rev
-    if before is not None and after is not None and after > before:  # else CSDB-10
-        expected = f"revision {before + counted.number}, after {before} at step {counted.one.step.index}"
-        yield judged(counted.other.step, after == before + counted.number, expected, f"{after}")
+def _counted(both: Successive) -> Iterator[Observation]:
+    before, after, most = both.one.rev, both.other.rev, both.most
+    if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
+        upper = f" to {before + most}" if most > 1 else ""
+        expected = f"revision {before + 1}{upper}, after {before} at step {both.one.step.index}"
+        yield judged(both.other.step, after <= before + most, expected, f"{after}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sds_harness.clearskies.clubs import record_id
-from sds_harness.clearskies.peer import GET_UPDATES, UPDATE
+from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
 
 A = "b934d9de020109fde790cd39acce73fc"
 B = "d38a0af145c48b75289e72985e3cc50a"

@@ -27,11 +27,11 @@ class Asking:
 
 @once
 def askings(view: PeerView) -> list[Asking]:
-    """All requests of a peer that can be read."""
+    """All requests of a peer that can be read, but for those that only say again what the one before did."""
     return [
         Asking(request.step, request.since, _least(view, _formed(view, request)), _most(view, request))
         for request in view.asked
-        if request.since is not None
+        if request.since is not None and not request.message.repeated
     ]
 
 

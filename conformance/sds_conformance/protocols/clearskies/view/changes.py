@@ -30,6 +30,9 @@ class Change:
     """Of ``put``."""
     shown: Update | None = None
     """The first copy of it on any link; None where it was never sent, or under another name."""
+    since: int = 0
+    """Index of the step of the first of the changes of its record that nothing was sent of until this one was: what is
+    sent late may have been made by any of these, or by all of them together."""
 
     @property
     def uuid(self) -> str:
@@ -40,6 +43,10 @@ class Change:
     def keeps_its_key(self) -> bool:
         """Is it a rename that changes nothing?"""
         return self.kind == "rename" and self.key == self.old_key
+
+    def says_the_same(self, other: Change) -> bool:
+        """Do both write the same under the same key?"""
+        return self.kind == other.kind == "put" and self.key == other.key and equal(self.value, other.value)
 
     def is_in(self, update: Update) -> bool:
         """Has the update the content of this change?"""
@@ -57,10 +64,13 @@ class Change:
 
 
 def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
-    """The changes in the steps of a peer; ``own`` are the first copies of its own versions, as they were sent.
+    """The changes in the steps of a peer; ``own`` are the first copies of its own versions by revision, as they were
+    sent.
 
     A copy is known by what it says, first where it is sent at once, or else by being sent at once, or by being of the
-    record that was last changed so. A rename to the same key is a change where it shows as one, and need not be.
+    record that was last changed so. Who sends later may leave out what was written over by then: of several changes
+    that say the same, the last ones are those that show. A rename to the same key is a change where it shows as one,
+    and need not be.
     """
     changes = [change for step in steps if (change := _change(step)) is not None]
     left = list(own)
@@ -70,20 +80,40 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
         lambda change, update: _belongs(update, change, changes),
     )
     for test in tests:
-        for change in sorted(changes, key=lambda change: change.keeps_its_key):
-            if change.shown is None:
-                change.shown = next((update for update in left if test(change, update)), None)
+        for change in sorted(changes, key=lambda change: (change.keeps_its_key, -change.step.index)):
+            if change.shown is None and (those := [update for update in left if test(change, update)]):
+                earlier = (c for c in changes if c.shown is None and c.step.index < change.step.index)
+                rivals = sum(any(test(c, update) for update in those) for c in earlier) if len(those) > 1 else 0
+                change.shown = those[min(rivals, len(those) - 1)]
                 left = [update for update in left if update is not change.shown]
-    return [change for change in changes if change.shown is not None or not change.keeps_its_key]
+    changes = [change for change in changes if change.shown is not None or not change.keeps_its_key]
+    _say_since_when(changes)
+    return changes
+
+
+def _say_since_when(changes: list[Change]) -> None:
+    """Since when was nothing sent of the record of each change?"""
+    began: dict[str, int] = {}
+    for change in changes:
+        names = {change.step.uuid} if change.step.uuid else {change.key, change.old_key}
+        change.since = min([change.step.index, *(began[name] for name in names if name in began)])
+        for name in names:
+            if change.shown is None:
+                began[name] = change.since
+            else:
+                began.pop(name, None)
 
 
 def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
-    """Is an update that of a change, although it says something else?"""
+    """Is an update that of a change, although it says something else? Of a record whose key another one was given, it
+    may be the deletion."""
     uuid = change.step.uuid
     if update.step is change.step:
         return uuid in ("", update.members.get("uuid"))
-    later = [c for c in changes if change.step.index < c.step.index <= update.step.index and c.step.uuid == uuid]
-    return bool(uuid) and update.uuid == uuid and change.step.index < update.step.index and not later
+    if not uuid or update.uuid != uuid or update.step.index < change.step.index:
+        return False
+    later = (c for c in changes if change.step.index < c.step.index <= update.step.index)
+    return not any(c.step.uuid == uuid or c.key == change.key for c in later)
 
 
 def written(request: pb.Request) -> Any:

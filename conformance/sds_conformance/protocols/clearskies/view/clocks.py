@@ -31,6 +31,8 @@ class Grown:
     """The first copy of it."""
     before: tuple[Update, ...]
     """All copies of its own earlier versions, the first copy of the last version being the first."""
+    overtaken: bool
+    """It was sent when the record had been changed again."""
 
 
 @once
@@ -53,7 +55,9 @@ def grown(view: PeerView) -> list[Grown]:
         if earlier:
             last = max(update.rev or 0 for update in earlier)
             earlier.sort(key=lambda update: (update.rev != last, update.step.index))
-            out.append(Grown(change, first, tuple(earlier)))
+            later = (c.step.index for c in view.changes if c.uuid == first.uuid)
+            overtaken = any(change.step.index < index <= first.step.index for index in later)
+            out.append(Grown(change, first, tuple(earlier), overtaken))
     return out
 
 

@@ -22,7 +22,7 @@ from clearskies_reference import (
     vector_clock,
 )
 from clearskies_reference.vector_clock import MAX_INTEGER, is_id
-from sds_harness.clearskies.peer import GET_UPDATES, UPDATE
+from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
 from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Connection, Step
 

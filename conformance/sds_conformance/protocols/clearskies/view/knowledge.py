@@ -82,6 +82,10 @@ class Knowledge:
         self._sent: dict[str, Update] = {}
         """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
         that since then."""
+        self._revisions: dict[str | None, int] = {}
+        """By writer: the largest revision that came."""
+        self._told: dict[str, dict[str, int]] = {}
+        """By uuid: the largest number of each member in the clocks that came of a record."""
         self.conflicts: list[int] = []
         """The indices of the steps from which on two records, or two versions of one, are in conflict, or may be."""
 
@@ -115,6 +119,7 @@ class Knowledge:
         """The peer is opened without anything that it knew."""
         self._eras.append((step.index, {}))
         self._with_key = {}
+        self._told, self._revisions = {}, {}
 
     def rivals(self, uuid: str) -> set[str]:
         """Other records that may be there with the same key, as far as it was read."""
@@ -142,10 +147,18 @@ class Knowledge:
         outcome = "refused" if must_not else self._outcome(held, update)
         if may_not and outcome not in ("refused", "present"):
             outcome = "open"
+        most = self._revisions.get(update.by, 0)
+        if outcome in ("new", "newer") and (update.rev or 0) <= most:
+            outcome = "open"  # "or they will never be synced": nobody would have asked for it
+        if not must_not:
+            self._revisions[update.by] = max(update.rev or 0, most)
         arrival = Arrival(update, must_not, may_not, held, outcome)
         if uuid is None:
             return arrival
         self._sent.pop(uuid, None)
+        if not must_not:
+            told = self._told.setdefault(uuid, {})
+            told |= {member: n for member, n in (update.clock or {}).items() if n > told.get(member, 0)}
         match outcome:
             case "new" | "newer":
                 if outcome == "newer" and self._resolves_hops:
@@ -203,9 +216,14 @@ class Knowledge:
         return _is_later(update, held)
 
     def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
-        """Does an update know of something that is new here, other than what the peer itself may have counted?"""
-        there = held.candidates[0].clock or {}
-        return any(n > there.get(member, 0) for member, n in (update.clock or {}).items() if member != self._peer_id)
+        """Does an update know of something that is new here, other than what the peer itself may have counted? What
+        came to be there by a conflict knows all that the two clocks did, whoever won."""
+        there, told = held.candidates[0].clock or {}, self._told.get(str(update.uuid), {})
+        return any(
+            n > max(there.get(member, 0), told.get(member, 0))
+            for member, n in (update.clock or {}).items()
+            if member != self._peer_id
+        )
 
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]
@@ -213,11 +231,16 @@ class Knowledge:
             self._history[uuid].append(replace(held, step=step, sure=False))
 
     def show(self, update: Update) -> None:
-        """The peer shows a version of its own that no command explains: what it has, it has."""
-        if update.uuid is not None:
-            held = self.now(update.uuid)
-            if held is None or update.version not in held.versions or not held.sure:
-                self.put(update.uuid, Held(update.step, (update,), sure=True))
+        """The peer shows a version of its own that no command explains: what it has, it has. Who sends late may have
+        something newer by then."""
+        if update.uuid is None:
+            return
+        held = self.now(update.uuid)
+        others = [each for each in held.candidates if each.version != update.version] if held is not None else []
+        if held is None or update.version not in held.versions or not held.sure:
+            newest = all(dominates(update.clock, other.clock) for other in others)
+            candidates = (update,) if newest else (update, *others)
+            self.put(update.uuid, Held(update.step, candidates, sure=newest, conflict=not newest))
 
 
 def _is_later(update: Update, held: Held | None) -> bool:

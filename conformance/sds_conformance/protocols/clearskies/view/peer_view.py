@@ -18,7 +18,7 @@ from .changes import Change, changes_of, renames_in_place
 from .facts import Request, Update, Version, same_content
 from .knowledge import Arrival, Knowledge
 from .links import LinkView, links_of
-from .proofs import Counted, Proof
+from .proofs import Proof, Successive
 from .shown import Shown, observed, told
 
 
@@ -145,16 +145,29 @@ class PeerView:
         return [change.shown for change in self.changes if change.shown is not None]
 
     @cached_property
-    def counted_changes(self) -> list[Counted]:
-        """Each two of these that follow each other, where nothing but its application can have made it change
-        anything."""
+    def successive_changes(self) -> list[Successive]:
+        """Each two of these that follow each other, where the second one is not of a record that was written before,
+        and sent late."""
         shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
         return [
-            Counted(one.shown, other.shown, place - before)
+            Successive(one.shown, other.shown, self._at_most(one, before, place))
             for (before, one), (place, other) in pairwise(shown)
-            if one.shown is not None and other.shown is not None and self._alone(one.step, other.step)
-            if all(self._is_one(at) for at in range(before + 1, place + 1))
+            if one.shown is not None and other.shown is not None and one.step.index < other.since
+            if self._is_surely_of(one) and self._is_surely_of(other)
         ]
+
+    def _is_surely_of(self, change: Change) -> bool:
+        """Is what shows a change of it, and not what came of a conflict since then, and says the same?"""
+        update = change.shown
+        return update is not None and (update.step is change.step or not self.in_conflict(update.step))
+
+    def _at_most(self, one: Change, before: int, place: int) -> int | None:
+        """How many changes the one at a place is later than the one before it at most; None if that is not sure."""
+        if not self._alone(one.step, self.changes[place].step):
+            return None
+        if not all(self._is_one(at) for at in range(before + 1, place + 1)):
+            return None
+        return place + 1 - bisect_right(self.changes, one.since, key=lambda change: change.step.index)
 
     def _is_one(self, place: int) -> bool:
         """Is a change surely one change, of one record? A key that stays as it is is none, and one that is taken is to
@@ -298,11 +311,18 @@ class PeerView:
 
     @property
     def _counts_hops(self) -> bool:
-        """Has it sent a version of somebody else in whose clock it has counted that it came, or goes (CA-15)?"""
+        """Has it counted in the clock of a record that versions of others came, or go (CA-15): in one of these, or in
+        what it made of them itself?"""
+        if any(self._counts_all_that_came(update) for update in self.unexplained):
+            return True
         came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
         versions = {version for version, _ in came}
         sent = ((update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.sent)
         return any(version in versions and (version, number) not in came for version, number in sent)
+
+    def _counts_all_that_came(self, made: Update) -> bool:
+        came = sum(update.uuid == made.uuid and update.step.index <= made.step.index for update in self.received)
+        return came > 1 and (made.clock or {}).get(self.peer_id, 0) > came
 
     @cached_property
     def _read(self) -> tuple[list[Arrival], Knowledge]:

@@ -37,9 +37,11 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Two local changes, and by how many the second one is later."""
+class Successive:
+    """Two local changes that show, the second one surely made after the first."""
 
     one: Update
     other: Update
-    number: int
+    most: int | None
+    """By how many it is later, if all between the two were changes: what was never sent need not have been one. None
+    where more than the application may have made the peer change something."""

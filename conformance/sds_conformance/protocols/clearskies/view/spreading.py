@@ -12,7 +12,7 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
 from .changes import Change
-from .facts import Request, Update, Version
+from .facts import Request, Update, Version, equal
 from .knowledge import Arrival
 from .links import LinkView
 from .peer_view import PeerView
@@ -181,6 +181,17 @@ def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
             yield link
 
 
+def _need_not_be_told(view: PeerView, change: Change) -> bool:
+    """Does a change change nothing for anybody: is it a write of what was there, or the deletion of what nobody had
+    heard of?"""
+    heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
+    if change.kind == "delete":
+        return not heard
+    same = any(not update.deleted and equal(update.value, change.value) for update in heard)
+    before = [c for c in view.changes if c.step.index < change.step.index and change.key in (c.key, c.old_key)]
+    return change.kind == "put" and (same or (bool(before) and before[-1].says_the_same(change)))
+
+
 def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
     """When a change must have been sent, if who listens has asked ``since`` then, unless something newer came about
     before."""
@@ -189,6 +200,8 @@ def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = No
         return None
     if change.shown is not None and change.uuid:
         return due if view.has(change.uuid, change.shown.version, due) else None
+    if _need_not_be_told(view, change):
+        return None
     keys, window = {change.key, change.old_key}, range(change.step.index + 1, due.index + 1)
     again = any(other.step.index in window and {other.key, other.old_key} & keys for other in view.changes)
     came = any(a.step.index in window and not a.must_not and a.update.key in keys for a in view.arrivals)
