@@ -113,6 +113,15 @@ def test_bodies_are_kept_once_and_not_without_end() -> None:
     assert bodies.read(b"[1,2]").value == [1, 2]
 
 
+def test_what_is_read_in_two_places_is_kept_once_and_has_room_in_both() -> None:
+    here = Bodies(10)
+    there = here.beside()
+    assert here.read(BODY) is there.read(bytes(bytearray(BODY)))
+    assert here.read(b"[1,2,3]").value == there.read(b"[1,2,3]").value == [1, 2, 3]
+    assert here.read(b"[4,5,6,7,8,9]").error.startswith("not read")
+    assert Bodies(10).read(b"[4,5,6,7,8,9]").value == [4, 5, 6, 7, 8, 9]
+
+
 def test_large_streams_take_no_quadratic_time() -> None:
     taken = stream()
     data = frame_of({"type": "x", "value": "y" * 4_000_000}).wire
