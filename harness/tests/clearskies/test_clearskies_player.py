@@ -264,7 +264,9 @@ def test_a_large_body_is_said_but_not_without_end() -> None:
 
 
 def test_large_messages_are_kept_once_and_told_in_full() -> None:
-    show = shown(Link("alice", "bob"), Link("alice", "carol"), Say("xavier", "alice", label="x1", odd="large"))
+    links = Link("alice", "bob"), Link("alice", "carol")
+    writers = tuple(map(Member, ("alice", "bob", "carol")))
+    show = shown(*links, Say("xavier", "alice", label="x1", odd="large"), members=writers)
     (step,) = [act.step for act in show.acts if act.who == "alice" and len(act.step.sent) == 2]
     (_, one), (_, other) = step.sent
     assert one is other

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from base64 import b64decode
 from itertools import pairwise
 from time import perf_counter
 
@@ -133,6 +134,14 @@ def test_large_streams_take_no_quadratic_time() -> None:
 
 
 # ---- Signatures ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
+def test_scripted_peers_sign_the_same_each_time_whatever_is_drawn(profile: SignatureProfile) -> None:
+    one, again, other = (Frame(body).signed(profile) for body in (BODY, BODY, b'{"type":"y"}'))
+    assert one == again
+    assert one.signature != other.signature
+    assert len(b64decode(one.signature or b"")) == 256
 
 
 @pytest.mark.parametrize("level", AccessLevel)
