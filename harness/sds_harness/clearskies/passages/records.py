@@ -70,6 +70,17 @@ def many_records(writer: Writer) -> None:
     writer.link(newcomer, writer.someone(newcomer))
 
 
+@passage(1, fits=lambda writer: len(writer.here) <= 3)
+def a_page_of_records(writer: Writer) -> None:
+    """There are more records than one byte counts when somebody comes who has none of them."""
+    newcomer = writer.someone()
+    who = writer.writer(newcomer)
+    for name in writer.here:
+        writer.isolate(name)
+    writer.put(who, times=260)
+    writer.link(newcomer, who)
+
+
 @passage(8)
 def renames(writer: Writer) -> None:
     """Records get other keys, also such as others have, and what had these."""
