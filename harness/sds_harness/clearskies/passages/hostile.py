@@ -208,6 +208,15 @@ def clocks_against_times(writer: Writer) -> None:
         writer.add(Again(peer, to if writer.chance(60) else writer.someone(), label=label))
 
 
+@passage(4, scripted=True)
+def in_one_second(writer: Writer) -> None:
+    """Two change a record who know nothing of each other, within one second, and one of them writes whole seconds."""
+    peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.key()
+    label = writer.put(writer.writer(), key)
+    writer.say(peer, to, key=key, after=label, concurrent=True, digits=0)
+    writer.perhaps(40, Look(to))
+
+
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
     """A peer that was away hears of a change before it hears of what was changed, which is younger by its time, or has

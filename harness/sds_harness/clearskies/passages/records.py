@@ -171,6 +171,17 @@ def clocks_are_set(writer: Writer) -> None:
 
 
 @passage(4)
+def looked_at_between(writer: Writer) -> None:
+    """One who is alone changes a record again and again, and is looked at each time."""
+    who, key = writer.writer(), writer.key()
+    writer.isolate(who)
+    for _ in writer.times(2, 4):
+        writer.put(who, key)
+        writer.add(Look(who))
+    writer.link(who, writer.someone(who))
+
+
+@passage(4)
 def at_once(writer: Writer) -> None:
     """Several changes within one millisecond."""
     who = writer.writer()
