@@ -25,23 +25,25 @@ def in_conflict(case: Case) -> bool:
     of any other record? Of those one may be there no more, and then a change of it is refused; and whoever resolves may
     count a change of its own."""
     views = [(side, view_of(side, case.who), act) for side, act in case.played()]
-    those = [(side, view, act) for side, view, act in views if view is not None]
-    uuids = {uuid for _, view, act in those for uuid in view.contested(act.step)}
-    if len(those) != len(case.sides) or not uuids:
+    those = [(Facts(side.performance), side, view, act) for side, view, act in views if view is not None]
+    # By name: uuids are drawn, and what is in conflict on one side need not be so on the other.
+    records = {facts.names.record(uuid) for facts, _, view, act in those for uuid in view.contested(act.step)}
+    if len(those) != len(case.sides) or not records:
         return False
     if case.only("answer") and case.command in COMMANDS:
-        keys = {key for _, view, act in those for key in _keys(view, act, uuids)}
-        return bool(keys & _named(those[0][2]))
+        keys = {key for facts, _, view, act in those for key in _keys(facts, view, act, records)}
+        return bool(keys & _named(those[0][3]))
     if not case.fields <= OF_DATABASES:
         return False
-    one, other = (_of_others(side, act, uuids) for side, _, act in those)
+    one, other = (_of_others(facts, side, act, records) for facts, side, _, act in those)
     return one == other
 
 
-def _keys(view: PeerView, act: Act, uuids: set[str]) -> set[str]:
+def _keys(facts: Facts, view: PeerView, act: Act, records: set[str]) -> set[str]:
     """The keys that records in conflict ever had."""
-    told = (u.key for u in (*view.sent, *view.received) if u.uuid in uuids and u.step.index <= act.step.index)
-    changed = (key for c in view.changes if c.uuid in uuids for key in (c.key, c.old_key))
+    name = facts.names.record
+    told = (u.key for u in (*view.sent, *view.received) if u.step.index <= act.step.index and name(u.uuid) in records)
+    changed = (key for c in view.changes if name(c.uuid) in records for key in (c.key, c.old_key))
     return {key for key in (*told, *changed) if key is not None}
 
 
@@ -51,17 +53,17 @@ def _named(act: Act) -> set[str]:
     return {command.key, command.new_key} if act.step.command == "rename" else {command.key}
 
 
-def _of_others(side: Side, act: Act, uuids: set[str]) -> dict[str, Any]:
+def _of_others(facts: Facts, side: Side, act: Act, records: set[str]) -> dict[str, Any]:
     """What a step tells of all records but those in conflict, and those that were made because of it.
 
     Who has resolved one may have counted on by that, so revisions of such peers are left out, and versions.
     """
-    facts = Facts(side.performance)
     names, step = facts.names, act.step
 
     def concerned(uuid: object) -> bool:
         # What no application has made was made by who resolved.
-        return uuid in uuids or "/" in names.record(uuid).partition("#")[0]
+        name = names.record(uuid)
+        return name in records or "/record" in name
 
     told = [message for message in act.trace.out(step) if message.type == UPDATE]
     since = [message.body.members.get("since") for message in act.trace.out(step) if message.type == GET_UPDATES]
