@@ -110,7 +110,9 @@ class Kept:
             kept = json.loads(file.read_text())
             if {key: kept[key] for key in self._about} != self._about:
                 raise ValueError(f"{file} is about {kept['events']} events of {'; '.join(kept['alphabet'])}")
-            self.deaths = {name: Death(d["events"], tuple(d["names"])) if d else None for name, d in kept["mutants"].items()}
+            self.deaths = {
+                name: Death(d["events"], tuple(d["names"])) if d else None for name, d in kept["mutants"].items()
+            }
 
     def take(self, name: str, death: Death | None) -> None:
         """One more."""

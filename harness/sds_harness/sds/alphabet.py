@@ -12,7 +12,9 @@ from ..schedules.worlds import Kind, Part, World
 from .events import KINDS, REPAIRS
 from .generator import NAMES
 from .odd_events import ODD, TWINS
+from .odd_settings import FORTY, MANY_CHANNELS, NAMELESS, PATIENT, PERIODIC, ROUND, SYNC_INTERVAL_MS
 from .odd_uses import APPLICATION, CHANNEL, CHANNELS, CLOCK, MANY
+from .odd_values import VALUES
 from .operations import Member, Schedule
 
 REPAIR = "repair"
@@ -26,7 +28,7 @@ USUAL = (
     Part(("send", "sync", "time", "arrive", REPAIR), 6),
     Part(("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR), 4),
     Part(("send", "sync", "time", "arrive", ODD, APPLICATION, CLOCK, TWINS, CHANNEL, REPAIR), 2),
-    Part((MANY, REPAIR), 1),
+    Part((VALUES, ROUND, PATIENT, PERIODIC, NAMELESS, FORTY, MANY, REPAIR), 1),
 )
 """What is, unless something else is."""
 _NEEDS = {
@@ -34,6 +36,9 @@ _NEEDS = {
     "ephemeral": pb.CAPABILITY_EPHEMERAL,
     REPAIR: pb.CAPABILITY_SDS_R,
     CHANNEL: pb.CAPABILITY_CHANNELS,
+    FORTY: pb.CAPABILITY_CHANNELS,
+    NAMELESS: pb.CAPABILITY_UNNAMED_CHANNEL,
+    PERIODIC: pb.CAPABILITY_PERIODIC_SYNC,
 }
 
 
@@ -63,15 +68,21 @@ def world(participants: int, parts: Collection[Part], *, syncs_are_logged: bool 
 
 def setting(parts: Iterable[Part]) -> Schedule:
     """What all schedules of a world have in common: participants and configuration."""
-    sds_r = any(REPAIR in part.names for part in parts)
+    names = {name for part in parts for name in part.names}
+    sds_r = REPAIR in names
     configuration: dict[str, int | float | bool] = {
         "bloom_capacity": 100,
         "sds_r": sds_r,
         "resend_unacknowledged_ms": 30_000,
         "resend_possibly_acknowledged_ms": 60_000,
-        "lost_timeout_ms": 90_000,
     }
+    if PATIENT not in names:
+        configuration["lost_timeout_ms"] = 90_000
+    if PERIODIC in names:
+        configuration["sync_interval_ms"] = SYNC_INTERVAL_MS
     if sds_r:
         configuration |= {"t_min_ms": 10_000, "t_max_ms": 30_000, "num_response_groups": 1}
-    channels = CHANNELS if any(CHANNEL in part.names for part in parts) else CHANNELS[:1]
+    channels: tuple[str, ...] = CHANNELS[: 0 if NAMELESS in names else 1]
+    if names & {CHANNEL, FORTY}:
+        channels = CHANNELS + (MANY_CHANNELS if FORTY in names else ())
     return Schedule(tuple(map(Member, NAMES)), (), channels, configuration=tuple(sorted(configuration.items())))

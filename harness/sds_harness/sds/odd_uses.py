@@ -63,7 +63,7 @@ def _stepped(ms: int) -> Story:
             Say(PEER, f"{label}.3", after=(f"{label}.2",), to=who),
             Say(PEER, f"{label}.4", content=None, filter=(f"{label}.1",), to=who),
             Tick(who),
-            *_passing(who, ms),
+            *passing(who, ms),
             *(step for _ in range(3) for step in (Tick(who), Wait(PERIOD_MS))),
             Send(who, f"{label}.5"),
             lost(who, f"{label}.6"),
@@ -78,7 +78,7 @@ def _stepped(ms: int) -> Story:
     return write
 
 
-def _passing(who: str, ms: int) -> Said:
+def passing(who: str, ms: int) -> Said:
     """As few steps as there can be in a schedule; back goes the clock of the participant alone."""
     if ms < 0:
         return (StepClock(who, ms),)
@@ -191,12 +191,25 @@ def _waiting(number: int) -> Story:
 for _number in (150, 1_000):
     for _many in (_own, _heard, _waiting):
         many()(_many(_number))
+many()(_heard(420))
+
+
+@many()
+def waiting_and_naming(who: str, label: str, route: Route) -> Said:
+    """Each of many messages names an own one, and one that is missing."""
+    names = tuple(f"{label}.{n}" for n in range(1, 120))
+    return (
+        Send(who, label, times=len(names) + 1),
+        *(Say(PEER, f"{name}.w", after=("ghost", name), to=who) for name in names),
+        Look(who),
+    )
 
 
 @many()
 def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
     """Sync and ephemeral messages, of the participant and of a peer."""
     rounds = range(120)
+    hits = (98, 99)
     return (
         Send(who, f"{label}.own"),
         *(
@@ -204,6 +217,9 @@ def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
             for n in rounds
             for step in (Sync(who), Ephemeral(who), Say(PEER, f"{label}.e{n}", lamport_ms=None, to=who))
         ),
-        *(Say(PEER, f"{label}.s{n}", content=None, filter=(f"{label}.own",) if n > 90 else (), to=who) for n in rounds),
+        *(
+            Say(PEER, f"{label}.s{n}", content=None, filter=(f"{label}.own",) if n in hits else (), to=who)
+            for n in rounds
+        ),
         Look(who),
     )
