@@ -13,8 +13,9 @@ from .events import KINDS, REPAIRS
 from .generator import NAMES
 from .odd_events import ODD, TWINS
 from .odd_settings import FORTY, MANY_CHANNELS, NAMELESS, PATIENT, PERIODIC, ROUND, SYNC_INTERVAL_MS
-from .odd_uses import APPLICATION, CHANNEL, CHANNELS, CLOCK, MANY
+from .odd_uses import APPLICATION, CHANNEL, CHANNELS, CLOCK
 from .odd_values import VALUES
+from .odd_volumes import MANY
 from .operations import Member, Schedule
 
 REPAIR = "repair"

@@ -41,13 +41,15 @@ def patient(who: str, label: str, route: Route) -> Said:
 
 @story(PERIODIC)
 def periodic(who: str, label: str, route: Route) -> Said:
-    """Sync messages are due, several times, after a day, and after 31 bits of milliseconds."""
-    rounds = (*(SYNC_INTERVAL_MS for _ in range(4)), DAY_MS + PERIOD_MS, SYNC_INTERVAL_MS, SYNC_INTERVAL_MS)
-    late = ((1 << 31) - PERIOD_MS, *(SYNC_INTERVAL_MS for _ in range(3)))
+    """Sync messages are due, again and again, also after a day, and after 31 bits of milliseconds."""
+    minutes = (SYNC_INTERVAL_MS,) * 12
     return (
         Send(who, label),
+        Say(PEER, f"{label}.1", content=None, after=(label,), to=who),
         Tick(who),
-        *(step for ms in (*rounds, *late) for step in (Wait(ms), Tick(who))),
+        *(step for ms in minutes for step in (Wait(ms), Tick(who))),
+        *(step for ms in (DAY_MS + PERIOD_MS, *minutes) for step in (Wait(ms), Tick(who))),
+        *(step for ms in ((1 << 31) + PERIOD_MS, *minutes) for step in (Wait(ms), Tick(who))),
         Look(who),
     )
 
