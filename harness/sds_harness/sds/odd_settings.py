@@ -1,5 +1,6 @@
-"""What happens in a small world of SDS that is set in another way: nothing is ever given up, sync messages are due by
-themselves, there are forty channels, or one without a name; and what is due just when a clock goes round.
+"""What happens in a small world of SDS that is set in another way: sync messages are due by themselves, there are forty
+channels, or one without a name, SDS-R is not in use, or hundreds of others are said to be there; and what is due just
+when a clock goes round.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -13,30 +14,18 @@ from ..stage import START_MS
 from .events import PERIOD_MS, event
 from .odd_events import DAY_MS, OTHER, PEER, Said, Story, lost
 from .odd_uses import passing
-from .operations import Again, Look, Say, Send, Sync, Tick, Wait
+from .operations import Look, Say, Send, Sync, Tick, Wait
 
-PATIENT, PERIODIC, NAMELESS, FORTY, ROUND = "patient", "periodic", "nameless", "forty", "round"
+PERIODIC, NAMELESS, FORTY, ROUND = "periodic", "nameless", "forty", "round"
+UNREPAIRED, CROWD = "unrepaired", "crowd"
 SYNC_INTERVAL_MS = 60_000
 """Of sync messages that are due by themselves."""
+CROWD_OF = 300
+"""Participants, as the application says."""
 MANY_CHANNELS = tuple(f"c-{number}" for number in range(1, 36))
 """Beside those that there are."""
 
 story = partial(event, most=1, equals=False, starts=True, aware=True)
-
-
-@story(PATIENT)
-def patient(who: str, label: str, route: Route) -> Said:
-    """What is missing comes after more than a day."""
-    return (
-        lost(who, f"{label}.1"),
-        Say(PEER, label, after=(f"{label}.1",), to=who),
-        *(step for ms in (PERIOD_MS, 3_700_000, DAY_MS + 3_600_000) for step in (Tick(who), Wait(ms))),
-        Tick(who),
-        Look(who),
-        Again(f"{label}.1", who),
-        Tick(who),
-        Look(who),
-    )
 
 
 @story(PERIODIC)
@@ -80,6 +69,33 @@ def forty(who: str, label: str, route: Route) -> Said:
         Look(who),
         Sync(who, channel=last),
         Sync(who),
+        Tick(who),
+        Look(who),
+    )
+
+
+@story(UNREPAIRED, repairs=True)
+def unrepaired(who: str, label: str, route: Route) -> Said:
+    """Messages that know of SDS-R come to a participant for which it is off."""
+    return (
+        Say(PEER, f"{label}.1", to=who),
+        Say(OTHER, f"{label}.2", after=(f"{label}.1", "ghost"), senders_named=True, asks=(f"{label}.1",), to=who),
+        Send(who, f"{label}.own"),
+        Wait(PERIOD_MS),
+        Tick(who),
+        Sync(who),
+        Look(who),
+    )
+
+
+@story(CROWD, repairs=True)
+def crowd(who: str, label: str, route: Route) -> Said:
+    """Somebody asks in a group of hundreds, of which each answers a part."""
+    return (
+        *(Say(PEER, f"{label}.{n}", to=who) for n in range(4)),
+        Say(OTHER, label, content=None, asks=tuple(f"{label}.{n}" for n in range(4)), senders_named=True, to=who),
+        Look(who),
+        Wait(PERIOD_MS),
         Tick(who),
         Look(who),
     )
