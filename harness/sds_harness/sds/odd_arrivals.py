@@ -80,17 +80,18 @@ def answered_by_others(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def asked_by_a_copy(who: str, label: str, route: Route) -> Said:
-    """A copy of what has waited asks for what it waited for."""
+    """A copy of what has waited asks for one message, and a sync message for another."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         lost(who, first),
-        Say(PEER, second, after=(first,), senders_named=True, to=who),
+        Say(OTHER, second, after=(first,), senders_named=True, to=who),
         Again(first, who),
         Tick(who),
-        Again(second, who, asks=(first,)),
+        *(Say(PEER, f"{label}.{n}", to=who) for n in (3, 5)),
+        Say(OTHER, f"{label}.4", content=None, asks=(f"{label}.3",), senders_named=True, to=who),
+        Again(second, who, asks=(f"{label}.5",)),
         Look(who),
-        Wait(PERIOD_MS),
-        Tick(who),
+        *(step for _ in range(4) for step in (Wait(PERIOD_MS), Tick(who))),
         Look(who),
     )
 
@@ -102,7 +103,7 @@ def asked_in_vain(who: str, label: str, route: Route) -> Said:
     return (
         lost(who, missing),
         Say(PEER, f"{label}.2", after=(missing,), senders_named=True, to=who),
-        Wait(PERIOD_MS),
+        Wait(PERIOD_MS - 1_000),
         Sync(who),
         Send(who, f"{label}.own"),
         Say(OTHER, f"{label}.3", after=(missing,), senders_named=True, to=who),

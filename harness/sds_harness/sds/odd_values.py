@@ -9,6 +9,7 @@ from functools import partial
 
 from ..schedules.operations import Route
 from ..schedules.performance import NEVER
+from ..stage import START_MS
 from .events import PERIOD_MS, event
 from .odd_events import OTHER, PEER, Said, Story, lost
 from .operations import Again, Look, Say, Send, Sync, Tick, Wait
@@ -112,6 +113,17 @@ def awaited(who: str, label: str, route: Route) -> Said:
         Tick(who),
         Send(who, f"{label}.own", message_id=f"{NEVER}{label}.own"),
         Tick(who),
+        Look(who),
+    )
+
+
+@values()
+def at_the_end(who: str, label: str, route: Route) -> Said:
+    """A timestamp after which there are few more; and then there are none."""
+    return (
+        Say(PEER, f"{label}.1", lamport_ms=(1 << 64) - 4 - START_MS, to=who),
+        *(Send(who, f"{label}.{n}") for n in range(2, 8)),
+        Sync(who),
         Look(who),
     )
 
