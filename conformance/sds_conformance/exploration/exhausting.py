@@ -32,6 +32,8 @@ class Coverage:
     tally: Tally
     bounds: list[Bound] = field(default_factory=list)
     """From one event on, without a gap; the last is the one that is aimed at."""
+    otherwise: str = ""
+    """What was answered otherwise than before, so that nothing is taken from memory any more."""
     expected_s: float = 0.0
     """How long what was left when it was planned was expected to take."""
     earlier_s: float = 0.0
@@ -75,6 +77,7 @@ class Coverage:
     def take(self, share: Share) -> None:
         """What came of a chunk."""
         join(self.tally, share.tally)
+        self.otherwise = self.otherwise or share.otherwise
         if share.reason:
             self.tally.gave_up = share.reason
         else:

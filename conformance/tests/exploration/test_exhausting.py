@@ -148,8 +148,8 @@ def test_what_is_remembered_says_what_playing_it_says(
     assert some.schedules == all_of_it.schedules
 
 
-def test_whoever_does_something_else_the_second_time_is_given_up() -> None:
-    """What would be taken from memory would prove nothing of it."""
+def test_of_whoever_does_something_else_the_second_time_nothing_is_remembered() -> None:
+    """It may draw its IDs by lot; what would be taken from memory would prove nothing of it."""
     often = itertools.count()
 
     def fickle(request: pb.Request) -> pb.Reply:
@@ -159,9 +159,16 @@ def test_whoever_does_something_else_the_second_time_is_given_up() -> None:
         return reply
 
     inner = reference()
+    whole = exhausted(3, handle=fickle, whole=True)
+    asked_of_whole = next(often)
     coverage = exhausted(3, handle=fickle)
-    assert "does not always do the same: send_sync was answered otherwise" in coverage.tally.gave_up
-    assert not exhausted(2, handle=fickle, whole=True).tally.gave_up
+    asked = next(often) - asked_of_whole
+    assert "send_sync was answered otherwise than before" in coverage.otherwise
+    assert not (whole.otherwise or exhausted(3).otherwise)
+    assert not (coverage.tally.gave_up or coverage.tally.errors)
+    assert set(coverage.tally.found) == {"SDS-MSG-01"}
+    assert said(coverage)["bounds"] == said(whole)["bounds"]
+    assert asked > asked_of_whole - 10, "since then it is asked for everything"
 
 
 def test_whoever_always_breaks_is_given_up_and_nothing_is_proved() -> None:
