@@ -62,9 +62,11 @@ def copy_of_vectors(to: Path) -> Path:
     return copy
 
 
-def edit(folder: Path, name: str, change: Callable[[dict[str, Any]], object], *, honest: bool = True) -> None:
+def edit(
+    folder: Path, name: str, change: Callable[[dict[str, Any]], object], *, honest: bool = True, of: str = "sds"
+) -> None:
     """Change a file of vectors; an ``honest`` change counts and digests anew, in manifest and changelog as well."""
-    path = folder / "sds" / f"{name}.json"
+    path = folder / of / f"{name}.json"
     data = json.loads(path.read_text("utf-8"))
     change(data)
     if honest:

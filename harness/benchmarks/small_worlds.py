@@ -1,22 +1,31 @@
 """What it buys to play every schedule of a small world: how many mutants are dead after each bound, and at what price.
 
-    python harness/benchmarks/small_worlds.py [--events K] [--alphabet NAMES[:K] ...] [--only GLOB] [--jobs N] [--json]
+    python harness/benchmarks/small_worlds.py [--events K] [--alphabet NAMES[:K] ...] [--only GLOB] [--jobs N]
+                                              [--keep FILE [--minutes M]] [--json]
 
 Each mutant plays all schedules, the shortest first, until something is found against it; those of core SDS without
 SDS-R. Schedules and seconds are those of an implementation without a fault, in this process, alone.
+
+With ``--keep`` it goes on where it was: what FILE says of a mutant is not asked again. With ``--minutes`` no mutant is
+begun after so long; the table is printed when there is no mutant left.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 import time
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.casts import NotPlayed
@@ -77,6 +86,42 @@ def shortest(name: str, events: int, alphabet: tuple[Part, ...]) -> Death | None
     return None
 
 
+def deaths_of(names: list[str], play: Any, jobs: int | None, minutes: float) -> Iterator[tuple[str, Death | None]]:
+    """The mutants as they are done; none is begun after so many minutes."""
+    until = time.monotonic() + 60 * minutes
+    left = iter(names)
+    with ProcessPoolExecutor(jobs) as pool:
+        running = {pool.submit(play, name): name for name in islice(left, jobs or 1)}
+        while running:
+            done = next(as_completed(running))
+            yield running.pop(done), done.result()
+            running |= {pool.submit(play, name): name for name in islice(left, int(time.monotonic() < until))}
+
+
+class Kept:
+    """What is known of mutants from before, in a file."""
+
+    def __init__(self, file: Path | None, alphabet: tuple[Part, ...], events: int) -> None:
+        """Raises ValueError for a file that is about other schedules."""
+        self._file = file
+        self._about = {"alphabet": list(map(str, alphabet)), "events": events}
+        self.deaths: dict[str, Death | None] = {}
+        if file is not None and file.exists():
+            kept = json.loads(file.read_text())
+            if {key: kept[key] for key in self._about} != self._about:
+                raise ValueError(f"{file} is about {kept['events']} events of {'; '.join(kept['alphabet'])}")
+            self.deaths = {
+                name: Death(d["events"], tuple(d["names"])) if d else None for name, d in kept["mutants"].items()
+            }
+
+    def take(self, name: str, death: Death | None) -> None:
+        """One more."""
+        self.deaths[name] = death
+        if self._file is not None:
+            found = {name: asdict(death) if death is not None else None for name, death in self.deaths.items()}
+            self._file.write_text(json.dumps({**self._about, "mutants": found}, indent=1) + "\n")
+
+
 def needs(name: str) -> str:
     """What a mutant needs that lives: by its name, which says its size or time where it has one."""
     if _TIME.search(name):
@@ -110,6 +155,8 @@ def main() -> None:
     parser.add_argument("--alphabet", nargs="+", metavar="NAMES[:K]", default=[str(part) for part in worlds.usual])
     parser.add_argument("--only", default="*", metavar="GLOB")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", type=Path, metavar="FILE")
+    parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     alphabet = tuple(map(Part.read, arguments.alphabet))
@@ -117,8 +164,17 @@ def main() -> None:
         parser.error(f"there is no event {min(unknown)}, but {', '.join(worlds.alphabet)}")
     mutants = [name for name in huntable()[0] if fnmatchcase(name, arguments.only)]
     play = partial(shortest, events=arguments.events, alphabet=alphabet)
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        deaths = dict(zip(mutants, pool.map(play, mutants), strict=True))
+    try:
+        kept = Kept(arguments.keep, alphabet, arguments.events)
+    except ValueError as error:
+        parser.error(str(error))
+    left = [name for name in mutants if name not in kept.deaths]
+    for name, death in deaths_of(left, play, arguments.jobs, arguments.minutes):
+        kept.take(name, death)
+    if missing := sum(name not in kept.deaths for name in mutants):
+        print(f"{missing} of {len(mutants)} mutants are left: the same command goes on.")
+        return
+    deaths = {name: kept.deaths[name] for name in mutants}
     paid = price(arguments.events, alphabet)
     if arguments.json:
         told = [{"events": n, "schedules": s, "seconds": t} for n, (s, t) in enumerate(paid, 1)]

@@ -108,9 +108,10 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
             raise click.UsageError(f"--jobs {out['jobs']} needs as many implementations, and {cannot}: {instead}")
         out["jobs"] = 1
     spark = out.get("spark_options")
-    if spark is not None and spark.master not in ("local", "local[1]"):
+    master = spark.master if spark is not None else out.get("master")
+    if master not in (None, "local", "local[1]"):
         if _asked(context, "master"):
-            raise click.UsageError(f"--master {spark.master} records several at a time, and {cannot}: {instead}")
+            raise click.UsageError(f"--master {master} plays several at a time, and {cannot}: {instead}")
         out["spark_options"] = replace(spark, master="local[1]")
     return out
 

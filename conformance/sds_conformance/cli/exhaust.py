@@ -295,6 +295,9 @@ def _show(out: Console, coverage: Coverage) -> None:
     exercised = [what for what in judged if tally.exercised[what]]
     labelled(out, "Judged", Text(f"{len(exercised)} of {len(judged)} requirements and properties"))
     out.print()
+    if coverage.otherwise:
+        told = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
+        out.print(f"{told} So nothing was taken from memory.\n", style="yellow")
     if tally.gave_up:
         out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
     out.print(last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip()))
@@ -337,6 +340,7 @@ def _as_json(coverage: Coverage) -> dict[str, Any]:
         "participants": order.participants,
         "alphabet": [str(part) for part in order.alphabet],
         "digest": order.digest,
+        "otherwise": coverage.otherwise,
         "finished": finished.events if finished is not None else 0,
         "proved_schedules": coverage.schedules,
         "bounds": [

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CHUNKS = 8
 """In one piece: some seconds, so that the start of an implementation weighs little."""
 _COUNTS = ("played", "impossible", "renamed")
-_CHUNK, _TROUBLE = "chunk", "trouble"
+_CHUNK, _TROUBLE, _OTHERWISE = "chunk", "trouble", "otherwise"
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Pieces:
                         break
                     rows += (row_of(name, "", getattr(share, name)) for name in _COUNTS)
                     rows += (row_of(_CHUNK, str(chunk), 1) for chunk in share.chunks)
+                rows += [row_of(_OTHERWISE, company.otherwise, 1)] if company.otherwise else []
                 rows += rows_of(tally)
         except TesteeFault as fault:
             rows.append(row_of(_TROUBLE, f"could not be started: {fault}", 1))
@@ -79,7 +80,7 @@ def spread(spark: SparkSession) -> Source:
         for task in tasks:
             starts = tuple(_starts(order, task))
             of_bound = Tally(tally.declaration)
-            counts, chunks = dict.fromkeys(_COUNTS, 0), []
+            counts, chunks, otherwise = dict.fromkeys(_COUNTS, 0), [], ""
             with failures_told():
                 rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until_s), ROWS)
                 for kind, what, number in take(of_bound, summed(rows)):
@@ -87,10 +88,12 @@ def spread(spark: SparkSession) -> Source:
                         chunks.append(int(what))
                     elif kind == _TROUBLE:
                         tally.gave_up = what
+                    elif kind == _OTHERWISE:
+                        otherwise = what
                     else:
                         counts[kind] = number
             played, impossible, renamed = (counts[name] for name in _COUNTS)
-            yield Share(of_bound, task.events, tuple(chunks), played, impossible, renamed)
+            yield Share(of_bound, task.events, tuple(chunks), played, impossible, renamed, otherwise=otherwise)
             if tally.gave_up or (until_s and time.time() >= until_s):
                 return
 

@@ -162,15 +162,16 @@ def play_one(order: Order, company: Company, index: int, scope: Scope | None = N
 
 
 def _played_here(order: Order, company: Company, tally: Tally, began: float) -> Generator[Played, None, None]:
-    for index in range(order.examples):
-        if _late(order, began):
-            tally.out_of_time = True
-            return
-        try:
-            yield play_one(order, company, index)
-        except NotPlayed as reason:
-            tally.gave_up = str(reason)
-            return
+    with rarely_collecting():
+        for index in range(order.examples):
+            if _late(order, began):
+                tally.out_of_time = True
+                return
+            try:
+                yield play_one(order, company, index)
+            except NotPlayed as reason:
+                tally.gave_up = str(reason)
+                return
 
 
 def _late(order: Order, began: float) -> bool:

@@ -6,6 +6,7 @@ broke. Whatever one of them does, the others can go on.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ from sds_harness.trace import Dialect, Trace
 from ..judging.rules import UnknownDialect
 from ..judging.runner import PATIENCE, BrokenRun, Connect
 from ..protocols import protocol_of, repertoire_of, revisions
+
+LARGE_BYTES = 32 << 20
+"""Of what a schedule made one say and hear: who goes on with the next lets go of it first."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,8 @@ class Cast:
         self._protocol = protocol_of(revision)
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
+        self._room: Room | None = None
+        """Of the last performance."""
 
     def __enter__(self) -> Cast:
         return self
@@ -141,9 +147,12 @@ class Cast:
         Not ``translated``, all bytes go as they are, whatever the dialects. An implementation that breaks ends the
         performance, which says so, and is started again for the next one. Raises NotPlayed.
         """
+        if self._room is not None and self._room.used > LARGE_BYTES:
+            # A trace and what is read of it hold each other: nobody lets go of them before that is looked for.
+            gc.collect()
         stages = self._stages(schedule, roles, translated)
         # What is made of all of them together is kept until it is judged, and no longer.
-        room = Room(max(one.limits.kept_bytes for one in self.implementations.values()))
+        self._room = room = Room(max(one.limits.kept_bytes for one in self.implementations.values()))
         for stage in stages.values():
             stage.room = room
         try:

@@ -32,6 +32,8 @@ class Coverage:
     tally: Tally
     bounds: list[Bound] = field(default_factory=list)
     """From one event on, without a gap; the last is the one that is aimed at."""
+    otherwise: str = ""
+    """What was answered otherwise than before, so that nothing is taken from memory any more."""
     expected_s: float = 0.0
     """How long what was left when it was planned was expected to take."""
     earlier_s: float = 0.0
@@ -75,6 +77,7 @@ class Coverage:
     def take(self, share: Share) -> None:
         """What came of a chunk."""
         join(self.tally, share.tally)
+        self.otherwise = self.otherwise or share.otherwise
         if share.reason:
             self.tally.gave_up = share.reason
         else:
@@ -124,7 +127,7 @@ def exhaust(
             if not coverage.left or tally.gave_up:
                 break
             tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.whole]
-            before, since = coverage.settled, time.monotonic()
+            pace = _Pace(tasks[-1].events)
             if alone:
                 source = _played_here(order, company, tasks, late)
             else:
@@ -134,10 +137,11 @@ def exhaust(
                 )
             for share in source:
                 coverage.take(share)
+                pace.take(share)
                 progress(coverage)
             if tally.gave_up or tally.errors or not all(bound.whole for bound in coverage.bounds):
                 break
-            each_s = (time.monotonic() - since) / max(1, coverage.settled - before)
+            each_s = pace.each_s()
     except KeyboardInterrupt:
         tally.interrupted = True
         if source is not None:
@@ -147,6 +151,29 @@ def exhaust(
         tally.seconds += time.monotonic() - began
     unfinished = any(not bound.whole for bound in coverage.bounds)
     tally.out_of_time = unfinished and not (tally.interrupted or tally.gave_up or tally.errors) and late()
+
+
+class _Pace:
+    """How long one of the longest schedules takes. Odd ones, of which each takes several times as long as others, are
+    shorter than these: what they took says nothing of what comes next."""
+
+    def __init__(self, events: int) -> None:
+        self._events = events
+        self._since = time.monotonic()
+        self._worked_s = self._longest_s = 0.0
+        self._longest = 0
+
+    def take(self, share: Share) -> None:
+        self._worked_s += share.seconds
+        if share.events == self._events:
+            self._longest_s += share.seconds
+            self._longest += share.settled
+
+    def each_s(self) -> float:
+        """Seconds, with as many at once as there were."""
+        if not (self._longest and self._worked_s):
+            return 0.0
+        return (time.monotonic() - self._since) * self._longest_s / self._worked_s / self._longest
 
 
 def _at_once(order: Exhaustion) -> int:
@@ -167,7 +194,7 @@ def _sample(
         before, began = settled, time.monotonic()
         for share in _played_here(order, company, [coverage.task(bound)], late):
             coverage.take(share)
-            settled += share.played + share.impossible + share.renamed
+            settled += share.settled
             if settled >= SAMPLE or share.reason:
                 break
         if settled > before:

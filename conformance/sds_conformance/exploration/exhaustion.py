@@ -136,8 +136,15 @@ class Share:
     renamed: int = 0
     """Another one differs from it by who is called what, and by nothing else."""
     seconds: float = 0.0
+    otherwise: str = ""
+    """What was answered otherwise than before, so that nothing is taken from memory any more."""
     reason: str = ""
     """Why it was not finished, if the implementation was given up."""
+
+    @property
+    def settled(self) -> int:
+        """Schedules of which is known what is to be known."""
+        return self.played + self.impossible + self.renamed
 
 
 @dataclass
@@ -207,6 +214,7 @@ class Prober:
         company, schedule = self._company, unfolded.schedule
         company.whole = self._order.whole or len(word) <= SHORT or not index % TWINS_EVERY
         performance = company.play(schedule)
+        company.whole |= company.forgetful
         if performance.breakdown is None:
             self._learn(word, unfolded.silent({packet.operation for packet in performance.packets}))
             if self._cannot(word):
@@ -281,6 +289,7 @@ def shares(
                     yield share
                     return
             share.seconds = time.monotonic() - began
+            share.otherwise = company.otherwise
             yield share
 
 

@@ -11,10 +11,6 @@ from sds_harness.schedules import Performance, Schedule
 
 from ..judging.runner import Connect
 from .casting import Casting, Company
-from .casts import NotPlayed
-
-OTHERWISE = "does not always do the same: {}. With --whole nothing is taken from memory"
-"""Why nothing more is played."""
 
 
 class Rehearsed(Company):
@@ -31,16 +27,21 @@ class Rehearsed(Company):
         forgetful: bool = False,
     ) -> None:
         """``forgetful``, it remembers nothing, and asks everything each time."""
+        self.forgetful = forgetful
+        self.otherwise = ""
+        """What was answered otherwise than before; since then it is forgetful."""
         self._links: WeakSet[Remembering] = WeakSet()
         self._whole = False
 
         def remembering(environment: Mapping[str, str]) -> Link:
+            if self.forgetful:
+                return connect(environment)
             link = Remembering(connect(environment))
             link.whole = self._whole
             self._links.add(link)
             return link
 
-        super().__init__(connect if forgetful else remembering, limits, casting, revision, dialect)
+        super().__init__(remembering, limits, casting, revision, dialect)
 
     @property
     def whole(self) -> bool:
@@ -54,8 +55,11 @@ class Rehearsed(Company):
             link.whole = whole
 
     def play(self, schedule: Schedule) -> Performance:
-        """Raises NotPlayed, also for one that does not do the same as before."""
+        """Of who does not do the same as before (it may draw IDs by lot) nothing is remembered any more. Raises
+        NotPlayed."""
         try:
             return super().play(schedule)
         except OtherAnswer as other:
-            raise NotPlayed(self.declaration.name, OTHERWISE.format(other)) from None
+            self.otherwise, self.forgetful = str(other), True
+            self.kill()
+            return super().play(schedule)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def garbage_waits() -> Iterator[None]:
-    """While a trace is read: to look among what is read of it finds nothing, and takes a sixth of the time."""
+    """While a trace is read, or code: to look among what is made of it finds nothing, and takes a sixth of the time."""
     looked_for = gc.isenabled()
     gc.disable()
     try:

@@ -19,9 +19,9 @@ PropertyFunction = Callable[[Any], Iterator["Sighting"]]
 TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sighting:
-    """What a property says of one place in a performance. One that makes none was not exercised."""
+    """What a property says of one place in a performance. One that makes none was not exercised. It does not change."""
 
     outcome: Outcome
     act: Act

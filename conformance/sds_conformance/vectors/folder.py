@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,10 @@ def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, 
     return data
 
 
+MOST_TOLD = 5
+"""So many sentences are said of one file."""
+
+
 def violations(material: Material, data: Any) -> list[str]:
     """Where a file of vectors is not what its schema says, the first few."""
     from jsonschema import Draft202012Validator  # `run` loads this module, and holds nothing to a schema
@@ -171,13 +176,15 @@ def violations(material: Material, data: Any) -> list[str]:
     shape = data.get("shape") if isinstance(data, dict) else None
     if not isinstance(shape, str) or shape not in material.shapes:
         return [f"its shape is none of {', '.join(material.shapes)}"]
-    out = []
+    out: list[str] = []
     for error in Draft202012Validator(schema(shape, material.shapes[shape])).iter_errors(data):
         where = "/".join(str(part) for part in error.absolute_path) or "the file"
-        out.append(printable(f"{where}: {error.message}", 300))
-        if len(out) == 5:
+        out.append(f"{where}: {error.message}")
+        if len(out) == MOST_TOLD:
             break
-    return out
+    tests = data["tests"] if not out else []
+    senseless = (f"tests/{n}/{told}" for n, test in enumerate(tests) for told in material.shapes[shape].senseless(test))
+    return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_TOLD)]]
 
 
 _VERSION = re.compile(r"^## ([0-9]+\.[0-9]+\.[0-9]+)$", re.MULTILINE)

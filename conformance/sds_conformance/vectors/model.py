@@ -88,6 +88,9 @@ class Shape:
     """The fields of a file beside those that every file has."""
     head: Callable[[str], dict[str, Any]] = lambda revision: {}
     """What stands in them, by the name of the first revision of the file."""
+    senseless: Callable[[Vector], Iterable[str]] = lambda vector: ()
+    """Where a vector that is what the schema says asks for nothing all the same: what refers to what is not there, by
+    paths within the vector."""
 
 
 @dataclass(frozen=True)

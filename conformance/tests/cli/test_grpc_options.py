@@ -51,9 +51,13 @@ def server() -> Iterator[str]:
         (("fuzz", "--grpc", "localhost:1", "--cast", "apart"), "use --cast together, or `--grpc auto -- COMMAND`"),
         (("replay", "x.json", "--grpc", "localhost:1", "--cast", "apart"), "use --cast together"),
         (("fuzz", "--grpc", "localhost:1", "--cast", "apart", "--", "./mine"), "there is one server at localhost:1"),
+        (
+            ("exhaust", "--grpc", "localhost:1", "--master", "local[2]"),
+            "--master local[2] plays several at a time, and there is one server at localhost:1",
+        ),
         pytest.param(
             ("corpus", "record", "--out", "c", "--grpc", "localhost:1", "--master", "local[4]"),
-            "--master local[4] records several at a time, and there is one server at localhost:1",
+            "--master local[4] plays several at a time, and there is one server at localhost:1",
             marks=pytest.mark.spark,
         ),
         (

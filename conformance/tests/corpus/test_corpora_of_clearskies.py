@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -31,12 +32,11 @@ from stored import record_here
 
 pytestmark = pytest.mark.spark
 
-SCHEDULES = 10
-GRAMMAR = Grammar(most=4, passages=("chatter", "deleted-and-edited"))
+SCHEDULES = 14
 
 
 def folder_of(model: Model, at: Path, schedules: int = SCHEDULES) -> Path:
-    return record_here(at, order_of(model, schedules, seed=2, grammar=GRAMMAR))
+    return record_here(at, order_of(model, schedules, seed=2))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_the_reference_is_accused_of_nothing(reference: Path) -> None:
 
 
 def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: Path) -> None:
-    order = order_of(Model(mutant="does-not-relay"), 6, seed=2, grammar=GRAMMAR)
+    order = order_of(Model(mutant="does-not-relay"), 6, seed=2)
     live, kept = explore(order), found_in(record_here(tmp_path / "a", order))
     assert "CSDB-20" in live.found
     assert live.found.keys() == kept.found.keys()
@@ -90,6 +90,7 @@ def test_who_draws_other_uuids_does_nothing_else(reference: Path, tmp_path: Path
         ("pings", "pieces"),
         ("clocks-to-the-letter", "hops"),
         ("sends-at-ticks", "moments"),
+        ("repeats-originals", "conflicts"),
     ],
 )
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, variant: str, freedom: str) -> None:
@@ -110,7 +111,7 @@ def test_legal_differences_are_legal(reference: Path, tmp_path: Path, variant: s
 def test_what_is_open_in_special_cases_is_explained(
     tmp_path: Path, variant: str, passage: str, schedules: int, freedom: str
 ) -> None:
-    grammar = Grammar(most=4, passages=(passage,), longest=1)
+    grammar = Grammar(passages=(passage,))
     one, other = (
         record_here(tmp_path / name, order_of(model, schedules, seed=4, grammar=grammar))
         for name, model in (("a", Model()), ("b", Model(variant=variant)))
@@ -120,18 +121,18 @@ def test_what_is_open_in_special_cases_is_explained(
     assert {kind for kind, _ in found} == {Class.LEGAL}
 
 
-@pytest.mark.parametrize("variant", ["first-revision-one", "repeats-originals", "clock-per-peer", "spaced-bodies"])
+@pytest.mark.parametrize("variant", ["first-revision-one", "clock-per-peer", "spaced-bodies"])
 def test_what_is_in_no_column_makes_no_difference(reference: Path, tmp_path: Path, variant: str) -> None:
     assert causes(reference, folder_of(Model(variant=variant), tmp_path / "b")) <= {(Class.LEGAL, "order-of-updates")}
 
 
 @pytest.mark.parametrize(
     "mutant",
-    ["forgets-clocks-of-others", "counts-in-twos", "signs-nothing", "smallest-time-wins", "relays-with-another-time"],
+    ["forgets-clocks-of-others", "counts-in-twos", "signs-nothing", "forgets-the-deleted", "relays-with-another-time"],
 )
 def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path, mutant: str) -> None:
     found = classified(reference, folder_of(Model(mutant=mutant), tmp_path / "b"), SCOPE)
-    assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.LEGAL}
+    assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.UNEXPLAINED, Class.LEGAL}
     assert MUTANTS[mutant].requirement in {requirement for one in found for requirement in one.violated_b}
 
 
@@ -150,7 +151,7 @@ def keeps_keys_apart(_: object) -> Link:
 
 
 def test_a_key_that_is_taken_may_be_refused(tmp_path: Path) -> None:
-    grammar = Grammar(most=4, passages=("renames",))
+    grammar = Grammar(passages=("renames",))
     one, other = (
         record_here(tmp_path / name, order_of(model, 12, seed=6, grammar=grammar))
         for name, model in (("a", Model()), ("b", keeps_keys_apart))
@@ -173,7 +174,7 @@ def test_who_gives_no_signals_is_as_good(reference: Path, tmp_path: Path) -> Non
 def test_a_step_is_shown_in_words(reference: Path, tmp_path: Path) -> None:
     shown = typed("corpus", "show", str(reference), "0", "--save", str(tmp_path))
     assert shown.exit_code == 0
-    assert "link =stranger/10; sends" in words(shown.stdout)
+    assert re.search(r"link =(stranger|reader)/[0-9]+; sends", words(shown.stdout))
 
 
 def test_2_corpora_of_two_protocols_are_not_compared(reference: Path, tmp_path: Path) -> None:
@@ -185,9 +186,12 @@ def test_2_corpora_of_two_protocols_are_not_compared(reference: Path, tmp_path: 
     assert f"is of {REVISION}, and sds-2026-01 is another text: leave --revision out" in words(refused.stderr)
 
 
-def test_2_signatures_that_are_drawn_cannot_be_played_again(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "clearskies_reference", "--variant", "pss-signatures"]
-    refused = typed("corpus", "record", "--revision", REVISION, "--out", str(tmp_path / "a"), "--", *command)
-    assert refused.exit_code == 2
-    assert "signatures have random bytes" in words(refused.stderr)
-    assert not (tmp_path / "a").exists()
+@pytest.mark.parametrize("variant", ["pss-signatures", "sha1-signatures"])
+def test_whatever_is_declared_of_signatures_is_recorded_and_checked(tmp_path: Path, variant: str) -> None:
+    at, command = str(tmp_path / "a"), [sys.executable, "-m", "clearskies_reference", "--variant", variant]
+    asked = ("--revision", REVISION, "--schedules", "12", "--passage", "a-stranger-writes", "--passage", "forgeries")
+    recorded = typed("corpus", "record", *asked, "--out", at, "--", *command)
+    assert recorded.exit_code == 0, recorded.stderr
+    checked = typed("corpus", "check", at)
+    assert checked.exit_code == 0, checked.stdout
+    assert any(row["signed"] for one in stored_in(corpus(tmp_path / "a"), 0, None, None) for row in one.rows)

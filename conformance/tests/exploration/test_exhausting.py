@@ -148,8 +148,8 @@ def test_what_is_remembered_says_what_playing_it_says(
     assert some.schedules == all_of_it.schedules
 
 
-def test_whoever_does_something_else_the_second_time_is_given_up() -> None:
-    """What would be taken from memory would prove nothing of it."""
+def test_of_whoever_does_something_else_the_second_time_nothing_is_remembered() -> None:
+    """It may draw its IDs by lot; what would be taken from memory would prove nothing of it."""
     often = itertools.count()
 
     def fickle(request: pb.Request) -> pb.Reply:
@@ -159,9 +159,16 @@ def test_whoever_does_something_else_the_second_time_is_given_up() -> None:
         return reply
 
     inner = reference()
+    whole = exhausted(3, handle=fickle, whole=True)
+    asked_of_whole = next(often)
     coverage = exhausted(3, handle=fickle)
-    assert "does not always do the same: send_sync was answered otherwise" in coverage.tally.gave_up
-    assert not exhausted(2, handle=fickle, whole=True).tally.gave_up
+    asked = next(often) - asked_of_whole
+    assert "send_sync was answered otherwise than before" in coverage.otherwise
+    assert not (whole.otherwise or exhausted(3).otherwise)
+    assert not (coverage.tally.gave_up or coverage.tally.errors)
+    assert set(coverage.tally.found) == {"SDS-MSG-01"}
+    assert said(coverage)["bounds"] == said(whole)["bounds"]
+    assert asked > asked_of_whole - 10, "since then it is asked for everything"
 
 
 def test_whoever_always_breaks_is_given_up_and_nothing_is_proved() -> None:
@@ -188,6 +195,16 @@ def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.Monk
     assert 3 <= bounds == len(coverage.bounds)
     assert expected_s <= 1.5
     assert coverage.finished is not None
+
+
+def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short ones, with what is odd in them, would make a bound look as if it could not be reached."""
+    clock = iter((0.0, 50.0))
+    monkeypatch.setattr(exhausting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    pace, tally = exhausting._Pace(3), begun()[2].tally
+    pace.take(Share(tally, 2, played=100, seconds=90.0))
+    pace.take(Share(tally, 3, played=400, renamed=600, seconds=10.0))
+    assert pace.each_s() == pytest.approx(50.0 / 10 / 1_000)
 
 
 def test_an_interrupt_keeps_what_was_finished_and_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from played import Handle, altered, plan, reference
 from sds_conformance.cli.options import exit_code
+from sds_conformance.exploration import casts
 from sds_conformance.exploration.campaign import Order, explore
 from sds_conformance.exploration.judging import BREAKDOWN
 from sds_conformance.judging.certification import Certification, certify
@@ -74,6 +77,28 @@ def test_a_schedule_that_was_generated_may_keep_no_more() -> None:
     order = Order(lambda _: LocalLink(reference()), Limits(kept_bytes=1 << 12), examples=3, grammar=Grammar(longest=1))
     tally = explore(order)
     assert tally.found[BREAKDOWN].seen.startswith("too-much: its replies, and what was made of them, came to over")
+
+
+@pytest.mark.parametrize(("large", "is_kept"), [(0, False), (1 << 30, True)])
+def test_what_was_much_is_let_go_before_the_next_schedule(
+    monkeypatch: pytest.MonkeyPatch, large: int, is_kept: bool
+) -> None:
+    monkeypatch.setattr(casts, "LARGE_BYTES", large)
+    order = Order(lambda _: LocalLink(reference()), grammar=Grammar(longest=1))
+    company = order.company()
+    company.start()
+    gc.collect()
+    gc.disable()
+    try:
+        trace = company.play(order.schedule(0)).traces[0]
+        list(order.scope.rules.views(trace))
+        before = weakref.ref(trace)
+        del trace
+        company.play(order.schedule(1))
+        assert (before() is not None) is is_kept
+    finally:
+        gc.enable()
+        company.kill()
 
 
 def test_the_total_time_ends_a_run_and_what_was_played_is_judged() -> None:

@@ -79,8 +79,17 @@ class Bodies:
     """The bodies of one trace: equal ones are read once, and kept once."""
 
     def __init__(self, most_values: int = MAX_VALUES) -> None:
-        self._left = most_values
+        self._most = self._left = most_values
         self._known: dict[bytes, Body] = {}
+        self._everywhere: dict[bytes, Body] = {}
+        """Also those that were read beside it."""
+
+    def beside(self) -> Bodies:
+        """Those of something else that is about the same messages: there is room in it for itself, and what both read
+        is kept once."""
+        other = Bodies(self._most)
+        other._everywhere = self._everywhere
+        return other
 
     def read(self, raw: bytes) -> Body:
         """What a body says, as long as there is room for it."""
@@ -91,5 +100,8 @@ class Bodies:
             if values > self._left:
                 return Body(raw, error="not read: the bodies that came before it have too many values")
             self._left -= values
-            body = self._known[raw] = read(raw)
+            body = self._everywhere.get(raw)
+            if body is None:
+                body = self._everywhere[raw] = read(raw)
+            self._known[body.raw] = body
         return body

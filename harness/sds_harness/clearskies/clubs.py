@@ -9,6 +9,8 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+from cryptography.hazmat.primitives.asymmetric.padding import PSS
+
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
     AccessLevel,
@@ -21,6 +23,8 @@ from clearskies_reference import (
     signature_profile,
 )
 from clearskies_reference.signing import RSA_PKCS1_SHA256
+
+from . import pss
 
 READ_WRITE, READ_ONLY = AccessLevel.READ_WRITE, AccessLevel.READ_ONLY
 LEVEL_TO_PB: dict[AccessLevel, pb.AccessLevel] = {
@@ -67,8 +71,9 @@ def profile_called(name: str) -> SignatureProfile | None:
 
 
 def sign(body: bytes, level: AccessLevel, profile: SignatureProfile) -> bytes:
-    """The signature of whoever has the private key of a level."""
-    return profile.sign(body, _private(level))
+    """The signature of whoever has the private key of a level, the same each time."""
+    key = _private(level)
+    return pss.signature(body, key) if isinstance(profile.padding, PSS) else profile.sign(body, key)
 
 
 def signer(message: Message, profile: SignatureProfile) -> AccessLevel | None:

@@ -6,7 +6,6 @@ from pathlib import PurePath
 from typing import Any
 
 from ..corpus.kind import Kind
-from ..declaration import Declaration
 from ..schedules import Schedule, dumps
 from ..trace import Dialect
 from .columns import COLUMNS
@@ -17,9 +16,6 @@ from .performance import Performance
 from .player import play
 from .rows import Facts
 from .stage import Stage
-
-_DRAWN = "rsa-pss-sha256"
-"""The signatures of this profile have random bytes in them, also those of scripted peers."""
 
 
 def loads(text: str) -> Schedule:
@@ -51,16 +47,6 @@ def portable(request: Any) -> Any:
     return out
 
 
-def unrepeatable(declared: Declaration) -> str:
-    """Why what is played on an implementation cannot be played again from what is stored."""
-    if declared.profile("signature") == _DRAWN:
-        return (
-            f"it signs by {_DRAWN}, and so would scripted peers: their signatures have random bytes, and no second "
-            "performance has the same. Let the adapter declare another profile for a recording"
-        )
-    return ""
-
-
 KIND = Kind(
     CLEARSKIES,
     COLUMNS,
@@ -77,5 +63,4 @@ KIND = Kind(
     frozenset({"compare_clocks", "frame", "unframe", "verify"}),
     stored_names={"signature": "signature_profile"},
     portable=portable,
-    unrepeatable=unrepeatable,
 )

@@ -8,7 +8,6 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel
 
 from ..stage import ScheduleStopped
-from .bodies import Bodies
 from .clubs import LEVEL_TO_PB
 from .frames import CHATTER
 from .links import Line, ScriptedLink
@@ -34,7 +33,7 @@ class Network:
         self._stage = stage
         self._last = 0
         self._links: dict[int, Line | ScriptedLink] = {}
-        self._bodies = Bodies()
+        self._bodies = stage.trace.bodies.beside()
 
     def join(self, one: Actor, other: Actor, *, held: bool = False) -> Line:
         """A link between two peers under test; ``held`` from its beginning, or not."""

@@ -10,7 +10,6 @@ from clearskies_reference.vector_clock import is_id
 from ..schedules import operations, performer
 from ..schedules.performer import MAX_STEPS, TooLong
 from .actor import Actor
-from .bodies import Bodies
 from .carrying import CountedNetwork
 from .frames import GET_UPDATES, UPDATE
 from .links import Line, ScriptedLink
@@ -75,7 +74,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._home: Stage = self._distinct[0]
         self._network = CountedNetwork(self._home, self._at, self._took, self._lost)
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
-        self._bodies = Bodies()
+        self._bodies = self._home.trace.bodies.beside()
         self._streams: dict[tuple[int, str], Stream] = {}
         self._closed: dict[str, Actor] = {}
         self._lines: list[Line] = []
@@ -86,6 +85,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """By label, the first copy that has a signature."""
         for stage in self._distinct:
             stage.network = self._network
+            stage.trace.bodies = self._bodies.beside()
             for name in schedule.names:
                 stage.trace.club.join(name)
         self._does |= {

@@ -43,7 +43,7 @@ class Facts:
             "record": names.record(step.uuid) if step.uuid else "",
             "arrives": names.arriving(act) if act is not None else [],
             "sent": self.sent(step, trace),
-            "updates": digest64(_ordered(self._said(message) for message in out if message.type == UPDATE)),
+            "updates": digest64(_ordered(self.said(message) for message in out if message.type == UPDATE)),
             "times": digest64(_ordered(self._time(message, trace) for message in out if message.type == UPDATE)),
             "since": digest64(
                 _ordered([self._end(step, m.link), names.since(_since(m))] for m in out if m.type == GET_UPDATES)
@@ -89,7 +89,7 @@ class Facts:
         """Who is at the other end of a link."""
         return self._ends.get((step.participant, number), f"nobody/{number}")
 
-    def _said(self, message: Message) -> list[Any]:
+    def said(self, message: Message) -> list[Any]:
         """What an update says of its record, but for what the text leaves open; of what is deleted only that it is."""
         members = message.body.members
         deleted = members.get("deleted", False)

@@ -113,6 +113,7 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "no-time": _with(update_time="yesterday"),
     "negative": _with(last_updated_rev=-1),
     "not-deleted": _with(deleted=False),
-    "large": _value(b'"' + b"x" * LARGE_BYTES + b'"'),
+    # Made when it is said: who says none does not keep it.
+    "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),
 }
 """By one of ``ODDITIES``: the body with it."""

@@ -47,7 +47,10 @@ class Stage(stage.Stage[Step]):
             environment=environment.name,
             start_ms=start_of(session),
         )
-        super().__init__(session, trace, lambda index, who, request: Step(index, who, request, None), environment)
+        known: dict[bytes, bytes] = {}
+        super().__init__(
+            session, trace, lambda index, who, request: Step(index, who, request, None, known=known), environment
+        )
         self.ways = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL
         """What the environment changes that only ClearSkies has."""
         self.actors: list[Actor] = []

@@ -33,12 +33,39 @@ class Text:
 CLEARSKIES_DATABASE = Text("clearskies-database", "ClearSkies database extension", "CSDB")
 
 
+LARGE_BYTES = 1 << 16
+"""Of a reply with messages: what is in it goes to others as it is."""
+
+
 @dataclass
 class Step(trace.Step):
     """One command to one peer, and its answer."""
 
     request: pb.Request
     reply: pb.Reply | None
+    known: dict[bytes, bytes] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+    """The large ones of what went over links in the steps of a trace: copies are kept once."""
+
+    def lighten(self) -> None:
+        reply = self.reply
+        if reply is None or not reply.effects.sent or reply.ByteSize() < LARGE_BYTES:
+            return
+        self._moved = [(each.link, self.known.setdefault(data := each.data, data)) for each in reply.effects.sent]
+        del reply.effects.sent[:]
+        self.reply = pb.Reply()  # the old one keeps its memory, whatever is taken out of it
+        self.reply.CopyFrom(reply)
+
+    @property
+    def whole_reply(self) -> pb.Reply | None:
+        if not self._moved or self.reply is None:
+            return self.reply
+        whole = pb.Reply()
+        whole.CopyFrom(self.reply)
+        whole.effects.sent.extend(pb.Sent(link=link, data=data) for link, data in self._moved)
+        return whole
+
+    _moved: list[tuple[int, bytes]] = field(default_factory=list, init=False, compare=False, repr=False)
+    """What was sent by its reply, where that says it no longer."""
 
     @cached_property
     def link(self) -> int:
@@ -58,7 +85,9 @@ class Step(trace.Step):
     @cached_property
     def sent(self) -> list[tuple[int, bytes]]:
         """What it wrote to its links, in order: the number of the link, and bytes."""
-        return [(each.link, each.data) for each in self.effects.sent] if self.effects is not None else []
+        if self.effects is None:
+            return []
+        return self._moved or [(each.link, each.data) for each in self.effects.sent]
 
     @property
     def uuid(self) -> str:
@@ -87,7 +116,10 @@ class Step(trace.Step):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be worked out again."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, known={})
 
 
 @dataclass
@@ -137,9 +169,9 @@ class Stray:
 class _Wiring:
     """What the steps of a trace say about links, as far as they were read."""
 
-    def __init__(self, profile: SignatureProfile | None) -> None:
+    def __init__(self, profile: SignatureProfile | None, bodies: Bodies) -> None:
         self.profile = profile
-        self.bodies = Bodies()
+        self.bodies = bodies
         self.read = 0
         """So many steps."""
         self.connections: list[Connection] = []
@@ -198,6 +230,8 @@ class Trace(trace.Trace[Step]):
     """Whose IDs are whose."""
     unsettled: list[int] = field(default_factory=list)
     """Steps at which peers had so much to say to each other that the schedule gave up waiting for an end (CA-3)."""
+    bodies: Bodies = field(default_factory=Bodies, init=False, compare=False, repr=False)
+    """What its messages say."""
     _wiring: _Wiring | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
@@ -224,7 +258,7 @@ class Trace(trace.Trace[Step]):
 
     def _read(self) -> _Wiring:
         if self._wiring is None:
-            self._wiring = _Wiring(profile_called(self.declaration.profile("signature")))
+            self._wiring = _Wiring(profile_called(self.declaration.profile("signature")), self.bodies)
         wiring = self._wiring
         # A step without an answer is not over yet, unless everything is.
         for step in self.steps[wiring.read :]:
@@ -236,4 +270,4 @@ class Trace(trace.Trace[Step]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be worked out again."""
-        return {**self.__dict__, "_wiring": None, "_steps_of": {}}
+        return {**self.__dict__, "bodies": Bodies(), "_wiring": None, "_steps_of": {}}

@@ -124,9 +124,12 @@ class Writer:
         self.labels.append(label)
         return label
 
-    def put(self, who: str, key: str | None = None, text: str = "", times: int = 1) -> str:
+    def put(
+        self, who: str, key: str | None = None, text: str = "", times: int = 1, *, in_the_same_moment: bool = False
+    ) -> str:
         """A value under a key, by default any; the label."""
-        self.pause()
+        if not in_the_same_moment:
+            self.pause()
         key = self.key() if key is None else key
         self._used(key)
         label = self.label()

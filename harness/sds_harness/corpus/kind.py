@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..declaration import Declaration
 from ..language import Language
 from ..schedules import Act, Performance, Schedule
 from ..session import Session
@@ -30,10 +29,6 @@ class Facts(Protocol):
 # Of the module, for a kind goes to other processes.
 def _as_it_is(request: Any) -> Any:
     return request
-
-
-def _nothing(declared: Declaration) -> str:
-    return ""
 
 
 @dataclass(frozen=True)
@@ -66,8 +61,6 @@ class Kind:
     """The command, and the capability, by which an implementation shows its state."""
     portable: Callable[[Any], Any] = _as_it_is
     """A request without what hangs on the machine that it was made on, such as paths."""
-    unrepeatable: Callable[[Declaration], str] = _nothing
-    """Why nothing that is played on an implementation can be played again from what is stored; "" if it can."""
     stored_names: Mapping[str, str] = field(default_factory=dict)
     """What profiles of the handshake are called in a manifest, where that is not their name."""
 

@@ -107,13 +107,13 @@ class _Writer:
 
     def row(self, step: Step, trace: Trace[Any], act: Act | None) -> Row:
         """All columns but the keys."""
-        row = self.compared(step, trace, act)
+        row, reply = self.compared(step, trace, act), step.whole_reply
         return {
             **row,
             **self._told.informative(step, trace),
             "trace": self._places[id(trace)],
             "request": bare(self._portable(step.request)),
-            "reply": bare(step.reply) if step.reply is not None else None,
+            "reply": bare(reply) if reply is not None else None,
             "row_hash": self._columns.hash_of(row),
         }
 

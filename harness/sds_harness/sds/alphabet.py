@@ -11,8 +11,22 @@ from ..declaration import Declaration
 from ..schedules.worlds import Kind, Part, World
 from .events import KINDS, REPAIRS
 from .generator import NAMES
+from .odd_arrivals import PATIENT
 from .odd_events import ODD, TWINS
-from .odd_uses import APPLICATION, CHANNEL, CHANNELS, CLOCK, MANY
+from .odd_settings import (
+    CROWD,
+    CROWD_OF,
+    FORTY,
+    MANY_CHANNELS,
+    NAMELESS,
+    PERIODIC,
+    ROUND,
+    SYNC_INTERVAL_MS,
+    UNREPAIRED,
+)
+from .odd_uses import APPLICATION, CHANNEL, CHANNELS, CLOCK
+from .odd_values import VALUES
+from .odd_volumes import MANY
 from .operations import Member, Schedule
 
 REPAIR = "repair"
@@ -26,7 +40,7 @@ USUAL = (
     Part(("send", "sync", "time", "arrive", REPAIR), 6),
     Part(("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR), 4),
     Part(("send", "sync", "time", "arrive", ODD, APPLICATION, CLOCK, TWINS, CHANNEL, REPAIR), 2),
-    Part((MANY, REPAIR), 1),
+    Part((PATIENT, VALUES, ROUND, PERIODIC, NAMELESS, FORTY, UNREPAIRED, CROWD, MANY, REPAIR), 1),
 )
 """What is, unless something else is."""
 _NEEDS = {
@@ -34,6 +48,9 @@ _NEEDS = {
     "ephemeral": pb.CAPABILITY_EPHEMERAL,
     REPAIR: pb.CAPABILITY_SDS_R,
     CHANNEL: pb.CAPABILITY_CHANNELS,
+    FORTY: pb.CAPABILITY_CHANNELS,
+    NAMELESS: pb.CAPABILITY_UNNAMED_CHANNEL,
+    PERIODIC: pb.CAPABILITY_PERIODIC_SYNC,
 }
 
 
@@ -63,15 +80,22 @@ def world(participants: int, parts: Collection[Part], *, syncs_are_logged: bool 
 
 def setting(parts: Iterable[Part]) -> Schedule:
     """What all schedules of a world have in common: participants and configuration."""
-    sds_r = any(REPAIR in part.names for part in parts)
+    names = {name for part in parts for name in part.names}
+    sds_r = REPAIR in names and UNREPAIRED not in names
     configuration: dict[str, int | float | bool] = {
         "bloom_capacity": 100,
         "sds_r": sds_r,
         "resend_unacknowledged_ms": 30_000,
         "resend_possibly_acknowledged_ms": 60_000,
-        "lost_timeout_ms": 90_000,
     }
+    if PATIENT not in names:
+        configuration["lost_timeout_ms"] = 90_000
+    if PERIODIC in names:
+        configuration["sync_interval_ms"] = SYNC_INTERVAL_MS
     if sds_r:
-        configuration |= {"t_min_ms": 10_000, "t_max_ms": 30_000, "num_response_groups": 1}
-    channels = CHANNELS if any(CHANNEL in part.names for part in parts) else CHANNELS[:1]
+        groups = {"num_participants": CROWD_OF} if CROWD in names else {"num_response_groups": 1}
+        configuration |= {"t_min_ms": 10_000, "t_max_ms": 30_000, **groups}
+    channels: tuple[str, ...] = CHANNELS[: 0 if NAMELESS in names else 1]
+    if names & {CHANNEL, FORTY}:
+        channels = CHANNELS + (MANY_CHANNELS if FORTY in names else ())
     return Schedule(tuple(map(Member, NAMES)), (), channels, configuration=tuple(sorted(configuration.items())))

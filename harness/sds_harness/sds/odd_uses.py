@@ -1,4 +1,4 @@
-"""What an odd application, an odd clock, another channel and large numbers do to a participant of a small world of SDS.
+"""What an odd application, an odd clock and another channel do to a participant of a small world of SDS.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -10,12 +10,11 @@ from functools import partial
 from ..schedules.operations import Route
 from .events import PERIOD_MS, event
 from .odd_events import DAY_MS, OTHER, PEER, Said, Story, lost
-from .operations import Again, Ephemeral, Look, Say, Send, StepClock, Sync, Tick, Wait
+from .operations import Ephemeral, Look, Say, Send, StepClock, Sync, Tick, Wait
 
-APPLICATION, CLOCK, MANY, CHANNEL = "application", "clock", "many", "channel"
+APPLICATION, CLOCK, CHANNEL = "application", "clock", "channel"
 _MOST_MS = 10**12
-"""In one operation; and so many labels there are in a message at most."""
-_MOST_LABELS = 950
+"""In one operation."""
 
 
 # ---- the application -------------------------------------------------------------------------------------------------
@@ -63,7 +62,7 @@ def _stepped(ms: int) -> Story:
             Say(PEER, f"{label}.3", after=(f"{label}.2",), to=who),
             Say(PEER, f"{label}.4", content=None, filter=(f"{label}.1",), to=who),
             Tick(who),
-            *_passing(who, ms),
+            *passing(who, ms),
             *(step for _ in range(3) for step in (Tick(who), Wait(PERIOD_MS))),
             Send(who, f"{label}.5"),
             lost(who, f"{label}.6"),
@@ -78,7 +77,7 @@ def _stepped(ms: int) -> Story:
     return write
 
 
-def _passing(who: str, ms: int) -> Said:
+def passing(who: str, ms: int) -> Said:
     """As few steps as there can be in a schedule; back goes the clock of the participant alone."""
     if ms < 0:
         return (StepClock(who, ms),)
@@ -117,93 +116,3 @@ CHANNELS = ("c1", "C1", "c1\0again", "c\u00e9", "ce\u0301")
 """Names of channels that a careless comparison takes for the same."""
 for _place in range(1, len(CHANNELS)):
     channel()(_elsewhere(_place))
-
-
-# ---- many ------------------------------------------------------------------------------------------------------------
-
-many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
-
-
-def _some(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The first and the last of them, as many as one message may name."""
-    half = _MOST_LABELS // 2
-    return names if len(names) <= _MOST_LABELS else names[:half] + names[-half:]
-
-
-def _own(number: int) -> Story:
-    def write(who: str, label: str, route: Route) -> Said:
-        """Own messages in one go, some of which others acknowledge."""
-        all_names = tuple(f"{label}.{n}" for n in range(1, number))
-        named = _some(all_names)
-        parts = [all_names[n : n + _MOST_LABELS] for n in range(0, number, _MOST_LABELS)]
-        return (
-            Send(who, label, times=number),
-            Wait(PERIOD_MS),
-            Tick(who),
-            Say(PEER, f"{label}.f", content=None, filter=named, to=who),
-            Look(who),
-            Wait(61_000),
-            Tick(who),
-            *(Say(PEER, f"{label}.h{n}", after=part, to=who) for n, part in enumerate(parts)),
-            Look(who),
-            Sync(who),
-        )
-
-    return write
-
-
-def _heard(number: int) -> Story:
-    def write(who: str, label: str, route: Route) -> Said:
-        """Messages of peers, the first of which come late, and what names them all; and one that waits for the last."""
-        all_names = tuple(f"{label}.{n}" for n in range(number))
-        names = _some(all_names)
-        return (
-            *(Say(f"{PEER}-{n}" if n < 120 else PEER, name, lamport_ms=n, to=who) for n, name in enumerate(all_names)),
-            Say(PEER, f"{label}.late", lamport_ms=-5, to=who),
-            *(lost(who, f"{label}.lost{n}") for n in range(2)),
-            Say(PEER, f"{label}.n1", after=(*names, f"{label}.lost0"), to=who),
-            Say(PEER, f"{label}.n2", after=(f"{label}.lost1", *names), to=who),
-            Say(OTHER, f"{label}.n3", after=names, to=who),
-            Again(names[0], who),
-            Look(who),
-            Send(who, f"{label}.own"),
-        )
-
-    return write
-
-
-def _waiting(number: int) -> Story:
-    def write(who: str, label: str, route: Route) -> Said:
-        """Each message of a peer waits for the one before it, and the first comes last."""
-        names = tuple(f"{label}.{n}" for n in range(number))
-        return (
-            lost(who, names[0]),
-            *(Say(PEER, name, after=(names[n],), to=who) for n, name in enumerate(names[1:])),
-            Look(who),
-            Again(names[0], who),
-            Tick(who),
-            Look(who),
-        )
-
-    return write
-
-
-for _number in (150, 1_000):
-    for _many in (_own, _heard, _waiting):
-        many()(_many(_number))
-
-
-@many()
-def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
-    """Sync and ephemeral messages, of the participant and of a peer."""
-    rounds = range(120)
-    return (
-        Send(who, f"{label}.own"),
-        *(
-            step
-            for n in rounds
-            for step in (Sync(who), Ephemeral(who), Say(PEER, f"{label}.e{n}", lamport_ms=None, to=who))
-        ),
-        *(Say(PEER, f"{label}.s{n}", content=None, filter=(f"{label}.own",) if n > 90 else (), to=who) for n in rounds),
-        Look(who),
-    )

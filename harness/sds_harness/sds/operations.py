@@ -36,6 +36,10 @@ class Send(Operation, op="send", command="send"):
     """Hexadecimal digits of what it says, instead; where only text can be said, what is none is said in ASCII."""
     hint: bool = False
     """The application supplies a retrieval hint."""
+    message_id: str = ""
+    """The application gives this message ID, where it can."""
+    empty: tuple[str, ...] = ()
+    """What of it has no length: ``content``, ``hint``."""
     times: int = 1
     """So many messages at once; the label is that of the last, those before it have it with ".1", ".2", ..."""
     route: Route = STRAIGHT
@@ -108,6 +112,10 @@ class Say(Operation, op="say"):
     """Its causal history has retrieval hints."""
     id_of: str = ""
     """It has the message ID of another message: that of this label."""
+    message_id: str = ""
+    """It has this message ID."""
+    empty: tuple[str, ...] = ()
+    """What of it has no length: ``sender``, ``filter``, and with ``hint`` the ``hints``."""
     poses_as: str = ""
     """It gives this participant as its sender."""
     encoding: str = "usual"

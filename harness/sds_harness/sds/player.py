@@ -101,10 +101,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             self._store.setdefault(key, packet)
             if sender in self._has:
                 self._has[sender][key] = None
+                self._wants[sender].pop(key, None)
         elif message.kind is Kind.SYNC and self._revision.syncs_are_logged:
             self._syncs.setdefault(key, packet)
             if sender in self._heard:
                 self._heard[sender].add(key)
+                self._wants[sender].pop(key, None)
 
     def _hear(self, listener: str, actor: Actor, wire: Wire) -> None:
         self._meet(listener, wire.message)
@@ -114,14 +116,18 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         """Keep account of what a participant has, and of what it knows to miss."""
         if message is None or message.kind not in (Kind.CONTENT, Kind.SYNC):
             return
-        has, wants = self._has[listener], self._wants[listener]
+        has, heard, wants = self._has[listener], self._heard[listener], self._wants[listener]
+        channel_id, message_id = message.channel_id, message.message_id
         if message.kind is Kind.CONTENT:
-            has[message.channel_id, message.message_id] = None
+            has[channel_id, message_id] = None
+            wants.pop((channel_id, message_id), None)
         elif self._revision.syncs_are_logged:
-            self._heard[listener].add((message.channel_id, message.message_id))
-        wants.update(dict.fromkeys((message.channel_id, entry.message_id) for entry in message.causal_history))
-        heard = self._heard[listener]
-        self._wants[listener] = {key: None for key in wants if key not in has and key not in heard}
+            heard.add((channel_id, message_id))
+            wants.pop((channel_id, message_id), None)
+        for entry in message.causal_history:
+            key = channel_id, entry.message_id
+            if key not in has and key not in heard:
+                wants[key] = None
 
     # ---- operations ------------------------------------------------------------------------------------------------
 
@@ -138,11 +144,15 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _send_one(self, op: Send, who: str, label: str) -> None:
         actor, channel = self._actors[who], self._channel(who, op.channel)
         hinted = op.hint and actor.stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS)
-        hint = hint_of(label) if hinted else None
+        hint = (b"" if "hint" in op.empty else hint_of(label)) if hinted else None
+        can = actor.stage.trace.declaration.can
+        given = can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) or can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        message_id = (op.message_id if given else "") or None
         # The content belongs to the label, not to the number of messages sent before, so that a message stays what it
         # is when others are taken away.
         content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
-        self._act(who, lambda: actor.send(content, channel, retrieval_hint=hint), op.route, label=label)
+        content = b"" if "content" in op.empty else content
+        self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
 
     def _sync(self, op: Sync) -> None:
         for who in self._those(op.who):
@@ -244,13 +254,16 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             # By the profile of the first implementation; for the others it is a filter they may not understand.
             stage: Stage = self._distinct[0]
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
+        history = self._entries(op.after, senders=op.senders_named, hints=op.hint)
+        if "hints" in op.empty:
+            history = tuple(replace(entry, retrieval_hint=b"") for entry in history)
         return Message(
-            op.poses_as or op.peer,
-            self._id(op.id_of) if op.id_of else f"{op.peer}-{op.label}",
+            "" if "sender" in op.empty else op.poses_as or op.peer,
+            op.message_id or (self._id(op.id_of) if op.id_of else f"{op.peer}-{op.label}"),
             channel,
             lamport,
-            self._entries(op.after, senders=op.senders_named, hints=op.hint),
-            bloom_filter,
+            history,
+            b"" if "filter" in op.empty else bloom_filter,
             self._entries(op.asks, senders=True, hints=False, unknown=None),
             said,
         )

@@ -263,6 +263,22 @@ def test_a_large_body_is_said_but_not_without_end() -> None:
     assert f"{MOST_SPOKEN >> 20} MiB" in show.left_out[4]
 
 
+def test_large_messages_are_kept_once_and_told_in_full() -> None:
+    links = Link("alice", "bob"), Link("alice", "carol")
+    writers = tuple(map(Member, ("alice", "bob", "carol")))
+    show = shown(*links, Say("xavier", "alice", label="x1", odd="large"), members=writers)
+    (step,) = [act.step for act in show.acts if act.who == "alice" and len(act.step.sent) == 2]
+    (_, one), (_, other) = step.sent
+    assert one is other
+    assert step.reply is not None
+    assert not step.reply.effects.sent
+    whole = step.whole_reply
+    assert whole is not None
+    assert [(each.link, each.data) for each in whole.effects.sent] == step.sent
+    (line,) = [line for line in show.traces[0].to_json_lines() if line.startswith(f'{{"step":{step.index},')]
+    assert len(line) > 2 * len(one)
+
+
 def test_a_clock_can_be_large_and_a_writer_another_one() -> None:
     say = Say("xavier", "alice", label="x1", clock_members=500, clock_number=7, revision=1 << 63, poses_as="bob")
     (message,) = shown(say).labels["x1"].wire.messages

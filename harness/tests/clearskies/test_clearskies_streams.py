@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from base64 import b64decode
 from itertools import pairwise
 from time import perf_counter
 
@@ -113,6 +114,15 @@ def test_bodies_are_kept_once_and_not_without_end() -> None:
     assert bodies.read(b"[1,2]").value == [1, 2]
 
 
+def test_what_is_read_in_two_places_is_kept_once_and_has_room_in_both() -> None:
+    here = Bodies(10)
+    there = here.beside()
+    assert here.read(BODY) is there.read(bytes(bytearray(BODY)))
+    assert here.read(b"[1,2,3]").value == there.read(b"[1,2,3]").value == [1, 2, 3]
+    assert here.read(b"[4,5,6,7,8,9]").error.startswith("not read")
+    assert Bodies(10).read(b"[4,5,6,7,8,9]").value == [4, 5, 6, 7, 8, 9]
+
+
 def test_large_streams_take_no_quadratic_time() -> None:
     taken = stream()
     data = frame_of({"type": "x", "value": "y" * 4_000_000}).wire
@@ -124,6 +134,14 @@ def test_large_streams_take_no_quadratic_time() -> None:
 
 
 # ---- Signatures ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
+def test_scripted_peers_sign_the_same_each_time_whatever_is_drawn(profile: SignatureProfile) -> None:
+    one, again, other = (Frame(body).signed(profile) for body in (BODY, BODY, b'{"type":"y"}'))
+    assert one == again
+    assert one.signature != other.signature
+    assert len(b64decode(one.signature or b"")) == 256
 
 
 @pytest.mark.parametrize("level", AccessLevel)

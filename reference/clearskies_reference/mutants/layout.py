@@ -38,6 +38,11 @@ class _Levels(Peer):
         if not incoming.deleted:
             super().take(incoming, signed, source, effects)
 
+    @fault(Peer.take, "02", "takes no more records of others when it has 256")
+    def has_room_for_a_page(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if self.store.get(incoming.uuid) is not None or sum(1 for _ in self.store) < 256:
+            super().take(incoming, signed, source, effects)
+
     @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, from itself")
     def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
         if link.level is not AccessLevel.READ_ONLY or update.last_updated_by != link.peer_id:

@@ -28,6 +28,14 @@ class _Spreading(Peer):
         super().spread(kept, effects, source)
         self.links = everybody
 
+    @fault(Peer.spread, "14", "sends its changes to eight of its peers at most")
+    def tells_eight_peers(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        links = [link for link in self.links.values() if self.listens(link, source)]
+        everybody = self.links
+        self.links = {link.number: link for link in links[:8]} if source is None else self.links
+        super().spread(kept, effects, source)
+        self.links = everybody
+
     @fault(Peer.spread, "14", "does not send deletions as they happen")
     def keeps_deletions_back(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         if not kept.record.deleted:
@@ -229,6 +237,10 @@ class _Answering(Peer):
     def skips_the_second(self, request: GetUpdates) -> list[Kept]:
         found = super().missing(request)
         return found[:1] + found[2:]
+
+    @fault(Peer.missing, "37", "leaves out of its answers what it changed while nobody listened")
+    def answers_without_the_unheard(self, request: GetUpdates) -> list[Kept]:
+        return [kept for kept in super().missing(request) if kept.sent or kept.record.last_updated_by != self.peer_id]
 
     @fault(Peer.missing, "59", "sends what the client names as its last once more")
     def sends_the_known(self, request: GetUpdates) -> list[Kept]:

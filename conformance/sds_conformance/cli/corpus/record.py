@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.corpus.errors import CorpusError, SparkFailed
+from sds_harness.corpus.errors import SparkFailed
 from sds_harness.declaration import Declaration
 
 from ...exploration.campaign import TWINS_EVERY, Order
@@ -93,8 +93,6 @@ def record_command(
     )
     declared = _declaration(err, driven, order)
     place, kind = Place.at(folder), kind_of(revision)
-    if why := kind.unrepeatable(declared):
-        raise CorpusError(f"There can be no corpus of {declared.name}: {why}.")
     manifest = Manifest(
         implementation_of(declared, kind),
         seed,

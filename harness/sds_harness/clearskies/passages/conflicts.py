@@ -54,7 +54,7 @@ def one_key_twice(writer: Writer) -> None:
     held = apart(writer, one, other)
     key = writer.new_key()
     writer.put(one, key)
-    writer.put(other, key)
+    writer.put(other, key, in_the_same_moment=writer.chance(25))
     if writer.chance(30):
         writer.change(pick(writer.choices, (one, other)), key)
     together(writer, one, other, held=held)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...schedules.choices import pick, some
 from ..operations import Again, Ask, Garble, Leave, Look
 from ..writer import LURKERS, PEERS, Writer
-from .registry import passage
+from .registry import a_reader, passage
 
 FORGERIES = ("none", "forged", "flipped", "read-only")
 ODD = ("nan", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative", "deep")
@@ -101,6 +101,42 @@ def clocks_full_of_strangers(writer: Writer) -> None:
     writer.change(writer.writer(), writer.key())
 
 
+@passage(5, scripted=True)
+def clocks_beyond_doubles(writer: Writer) -> None:
+    """Of two changes that follow each other the numbers in the clocks are the same to whoever keeps them in doubles."""
+    peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
+    number = pick(writer.choices, (1 << 53, 1 << 60))
+    first = writer.say(peer, to, key=key, clock_number=number)
+    writer.say(peer, to, key=key, after=first, clock_number=number + 1)
+    writer.perhaps(50, Again(peer, writer.someone(), label=first))
+
+
+@passage(5, scripted=True, fits=a_reader)
+def unsigned_to_a_reader(writer: Writer) -> None:
+    """One who may write tells one who may only read, and does not sign."""
+    peer, to = pick(writer.choices, PEERS), pick(writer.choices, writer.readers)
+    key = writer.key()
+    label = writer.put(writer.writer(), key)
+    for _ in writer.times(1, 2):
+        after = label if writer.chance(50) else ""
+        writer.say(peer, to, key=key if after else writer.new_key(), after=after, signature="none")
+    writer.perhaps(50, Look(to))
+
+
+@passage(3, scripted=True)
+def a_crowd_listens(writer: Writer) -> None:
+    """All strangers ask one peer, who is linked to all others as well, and then changes something."""
+    who = writer.writer()
+    for other in writer.others_than(who):
+        writer.link(who, other)
+    for peer in (*PEERS, *LURKERS):
+        writer.add(Ask(peer, who, peer in LURKERS))
+    for _ in writer.times(1, 2):
+        writer.change(who, writer.key())
+    for peer in some(writer.choices, (*PEERS, *LURKERS), 60):
+        writer.add(Leave(peer, who, peer in LURKERS))
+
+
 @passage(1, scripted=True, fits=lambda writer: len(writer.here) <= 3)
 def a_large_body(writer: Writer) -> None:
     """A body that is nearly as large as one may be."""
@@ -170,6 +206,37 @@ def clocks_against_times(writer: Writer) -> None:
     )
     for label in some(writer.choices, writer.recent(2), 60):
         writer.add(Again(peer, to if writer.chance(60) else writer.someone(), label=label))
+
+
+@passage(4, scripted=True)
+def in_one_second(writer: Writer) -> None:
+    """Two change a record who know nothing of each other, within one second, and one of them writes whole seconds."""
+    peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.key()
+    label = writer.put(writer.writer(), key)
+    writer.say(peer, to, key=key, after=label, concurrent=True, digits=0)
+    writer.perhaps(40, Look(to))
+
+
+@passage(6, scripted=True)
+def the_newest_comes_first(writer: Writer) -> None:
+    """A peer that was away hears of a change before it hears of what was changed, which is younger by its time, or has
+    the same clock and is not."""
+    peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
+    writer.isolate(to)
+    equal = writer.chance(25)
+    first = writer.say(peer, writer.someone(to), key=key, at_ms=pick(writer.choices, (3_600_000, 60_000)))
+    writer.say(
+        peer,
+        to,
+        key=key,
+        after=first,
+        at_ms=pick(writer.choices, (0, -60_000, -3_600_000)),
+        deleted=writer.chance(25),
+        clock_number=1 if equal else 0,
+    )
+    writer.add(Again(peer, to, label=first))
+    writer.perhaps(60, Look(to))
+    writer.link(to, writer.someone(to))
 
 
 @passage(6, scripted=True)

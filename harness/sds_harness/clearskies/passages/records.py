@@ -70,6 +70,17 @@ def many_records(writer: Writer) -> None:
     writer.link(newcomer, writer.someone(newcomer))
 
 
+@passage(1, fits=lambda writer: len(writer.here) <= 3)
+def a_page_of_records(writer: Writer) -> None:
+    """There are more records than one byte counts when somebody comes who has none of them."""
+    newcomer = writer.someone()
+    who = writer.writer(newcomer)
+    for name in writer.here:
+        writer.isolate(name)
+    writer.put(who, times=260)
+    writer.link(newcomer, who)
+
+
 @passage(8)
 def renames(writer: Writer) -> None:
     """Records get other keys, also such as others have, and what had these."""
@@ -157,6 +168,17 @@ def clocks_are_set(writer: Writer) -> None:
     writer.add(StepClock(other, pick(writer.choices, STEPS_MS)))
     for _ in writer.times(1, 3):
         writer.change(writer.writer() if writer.chance(40) else other, key)
+
+
+@passage(4)
+def looked_at_between(writer: Writer) -> None:
+    """One who is alone changes a record again and again, and is looked at each time."""
+    who, key = writer.writer(), writer.key()
+    writer.isolate(who)
+    for _ in writer.times(2, 4):
+        writer.put(who, key)
+        writer.add(Look(who))
+    writer.link(who, writer.someone(who))
 
 
 @passage(4)

@@ -100,7 +100,8 @@ def answers_about_own_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
 
 @scenario("35", "14", "20", "37")
 def after_the_answer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody asks and is answered; then changes come from the application and from others, in turn."""
+    """Somebody asks and is answered; then changes come from the application and from others, in turn. When nobody
+    listens there is one more, and then everything is asked for."""
     alice.put("before", 0)
     link = listening(alice, bob)
     told = alice.link(carol)
@@ -111,6 +112,7 @@ def after_the_answer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scrip
     link.cut()
     alice.put("meanwhile", 1)
     listening(alice, bob, {alice.peer_id: 1})
+    look(alice)
 
 
 @scenario("36")

@@ -9,6 +9,7 @@ from sds_harness.clearskies.clubs import private_pem, public_pem
 
 from ....vectors.model import Schema, Shape
 from ....vectors.schemas import COUNT, HEX, NUMERAL, TEXT, YES, array, outcomes, record, ref, vector_of
+from . import sense
 from .running.admissions import ask_admission
 from .running.answers import ask_answer
 from .running.codecs import ask_comparison, ask_frame, ask_sign, ask_unframe, ask_verify
@@ -109,6 +110,7 @@ SHAPES: dict[str, Shape] = {
         ),
         ask_answer,
         UPDATES,
+        senseless=sense.of_answer,
     ),
     "settlement": Shape(
         "Updates in orders of arrival, and what is found under their keys.",
@@ -122,6 +124,7 @@ SHAPES: dict[str, Shape] = {
         ),
         ask_settlement,
         UPDATES,
+        senseless=sense.of_settlement,
     ),
     "admission": Shape(
         "An update that is signed in some way, and what is found under its key afterwards.",
@@ -132,9 +135,14 @@ SHAPES: dict[str, Shape] = {
         ),
         ask_admission,
         UPDATES,
+        senseless=sense.of_admission,
     ),
     "club-transcript": Shape(
-        "What happens to a peer, step by step, and what comes out of it.", _transcript(), ask_transcript, UPDATES
+        "What happens to a peer, step by step, and what comes out of it.",
+        _transcript(),
+        ask_transcript,
+        UPDATES,
+        senseless=sense.of_transcript,
     ),
 }
 """The shapes by name."""

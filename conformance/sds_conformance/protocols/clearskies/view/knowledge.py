@@ -86,8 +86,9 @@ class Knowledge:
         """By writer: the largest revision that came."""
         self._told: dict[str, dict[str, int]] = {}
         """By uuid: the largest number of each member in the clocks that came of a record."""
-        self.conflicts: list[int] = []
-        """The indices of the steps from which on two records, or two versions of one, are in conflict, or may be."""
+        self.conflicts: list[tuple[int, frozenset[str]]] = []
+        """The indices of the steps from which on two records, or two versions of one, are in conflict, or may be, with
+        the uuids of these."""
 
     @property
     def _history(self) -> dict[str, list[Held]]:
@@ -133,10 +134,10 @@ class Knowledge:
         for key in _keys(held):
             self._with_key.setdefault(key, set()).add(uuid)
         if held.conflict:
-            self.conflicts.append(held.step.index)
+            self._contest(held.step, uuid)
         if rivals := self.rivals(uuid):
             # Whoever loses a key may be hidden, deleted, or given another one (CA-8).
-            self.conflicts.append(held.step.index)
+            self._contest(held.step, uuid, *rivals)
             for other in (uuid, *rivals):
                 self._unsettle(other, held.step)
 
@@ -162,7 +163,7 @@ class Knowledge:
         match outcome:
             case "new" | "newer":
                 if outcome == "newer" and self._resolves_hops:
-                    self.conflicts.append(update.step.index)
+                    self._contest(update.step, uuid)
                 self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
             case "older" | "equal" if held is not None:
                 self.put(uuid, replace(held, step=update.step, candidates=(*held.candidates, update), sure=False))
@@ -171,7 +172,7 @@ class Knowledge:
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
                 self.put(uuid, Held(update.step, (update, *before), sure=False, conflict=conflict))
                 if held is not None and outcome == "open":
-                    self.conflicts.append(update.step.index)
+                    self._contest(update.step, uuid)
         return arrival
 
     def write(self, uuid: str, change: Change) -> None:
@@ -224,6 +225,9 @@ class Knowledge:
             for member, n in (update.clock or {}).items()
             if member != self._peer_id
         )
+
+    def _contest(self, step: Step, *uuids: str) -> None:
+        self.conflicts.append((step.index, frozenset(uuids)))
 
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]

@@ -228,7 +228,11 @@ class PeerView:
 
     def in_conflict(self, step: Step) -> bool:
         """Had anything come to be in conflict until then? Who resolves that may make changes of its own (CA-8)."""
-        return any(index <= step.index for index in self.known.conflicts)
+        return bool(self.contested(step))
+
+    def contested(self, step: Step) -> set[str]:
+        """The uuids of the records that had come to be in conflict until then."""
+        return {uuid for index, uuids in self.known.conflicts if index <= step.index for uuid in uuids}
 
     def has(self, uuid: str, version: Version | None, step: Step) -> bool:
         """Is it sure that a version is there after a step, and nothing newer?"""

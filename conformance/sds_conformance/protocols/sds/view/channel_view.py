@@ -71,7 +71,9 @@ class ChannelView:
         self._last_broadcast: dict[str, Step] = {}
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
-        self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
+        self.known_filters = filters or KnownFilters(trace)
+        """Of the trace: the same for all views that were made of it together."""
+        self._filters = FiltersOf(trace, party, self.known_filters)
         self._fogged, self._owed = False, 0  # owed are syncs that did not go out: a sweep may send them as they were
         self.heard_elsewhere = False  # whether anything came that is of another channel
         opened, own_steps = False, list(trace.of(party.name))

@@ -87,7 +87,7 @@ class KnownFilters:
     can be read nobody does."""
 
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+        self.trace = trace
 
     def of_given(self, bloom_filter: bytes) -> Membership | None:
         """One for a participant to receive: by whom it was made, or what the codec says."""
@@ -104,15 +104,15 @@ class KnownFilters:
 
     @cached_property
     def _given(self) -> dict[bytes, Membership]:
-        return _memberships(_made(self._trace), self._queried)
+        return _memberships(_made(self.trace), self._queried)
 
     @cached_property
     def _sent(self) -> dict[bytes, Membership]:
-        return _memberships(echoed_filters(self._trace), self._queried)
+        return _memberships(echoed_filters(self.trace), self._queried)
 
     @cached_property
     def _queried(self) -> dict[bytes, dict[str, bool]]:
-        return _queried(self._trace)
+        return _queried(self.trace)
 
 
 class FiltersOf:

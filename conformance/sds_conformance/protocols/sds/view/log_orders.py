@@ -14,9 +14,10 @@ from .facts import LogItem, Sent
 from .histories import log_is_astray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Neighbours:
-    """Two messages that stand next to each other in the log as shown, ``first`` before ``second``."""
+    """Two messages that stand next to each other in the log as shown, ``first`` before ``second``. They do not change;
+    that nothing sees to it makes them in half the time."""
 
     step: Step
     first: LogItem

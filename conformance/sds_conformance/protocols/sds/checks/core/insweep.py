@@ -134,7 +134,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
             yield held(step)
     waiting = [r for r in view.received if r.unmet and r.acceptable]
     first = min((step.index for step, _ in lost), default=len(view.trace.steps) + 1)
-    for tick in reversed(view.ticks):
+    for tick in reversed(view.ticks) if waiting else ():
         before = (r for r in waiting if r.step.index < tick.index < first)
         waits = (r for r in before if not any(d.step.index < tick.index for d in r.delivered))
         if any(not timeout or tick.now_ms - r.step.now_ms < timeout for r in waits):

@@ -14,6 +14,7 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
+from ...view.filters import KnownFilters
 from ...view.histories import foreign_ids, outsiders, with_outsiders
 from ...view.lateness import may_be_delivered_late
 from ...view.refusals import offered
@@ -316,7 +317,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     yield violated(sent.step, expected, f"{entry.sender_id!r}")
 
 
-@check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered", together=True)
+@check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
 def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     """Field order, unknown fields and over-long varints make no difference to a reader."""
     for received in offered(view) if view.delivered else ():
@@ -333,14 +334,14 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
 
 def _as_usual(view: ChannelView, received: Received) -> bool:
     """Is it encoded as the text's fields in their order are, and nothing else?"""
-    known, text = _known_encodings(view.everybody[0]), received.step.received.text
+    known, text = _known_encodings(view.known_filters), received.step.received.text
     if text not in known:
         known[text] = text == view.revision.wire.encode(received.message)
     return known[text]
 
 
 @once
-def _known_encodings(_: ChannelView) -> dict[bytes, bool]:
+def _known_encodings(_: KnownFilters) -> dict[bytes, bool]:
     """Kept by its bytes, for the same message comes to many."""
     return {}
 

@@ -343,13 +343,14 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
 def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observation]:
     """A message without content is neither delivered nor logged, whether content is unset or of zero length."""
+    logs = [(o, {entry.message_id for entry in o.state.log.entries}) for o in view.showing("log")]
     for received in view.received:
         if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
             continue
         message_id = received.message.message_id
         delivered = [e.delivered for e in received.step.events if e.WhichOneof("event") == "delivered"]
-        later = (o for o in view.observed if o.step.index > received.step.index)
-        logged = next((o for o in later if message_id in [e.message_id for e in o.state.log.entries]), None)
+        later = (o for o, log in logs if message_id in log and o.step.index > received.step.index)
+        logged = next(later, None)
         if message_id in [delivery.message_id for delivery in delivered]:
             yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
         elif logged is not None and message_id not in view.known_ids:

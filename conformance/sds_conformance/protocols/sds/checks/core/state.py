@@ -12,7 +12,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.filters import ENOUGH
+from ...view.filters import ENOUGH, KnownFilters
 from ...view.histories import outsiders, with_outsiders
 from ...view.lateness import named_early
 from ...view.log_orders import neighbours
@@ -87,13 +87,15 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
         yield from judge_members(sent.step, holds, expected, what, "{} is not")
 
 
-@check("SDS-STATE-05", of="outgoing", together=True)
+@check("SDS-STATE-05", of="outgoing")
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
     met |= view.arrivals.keys()
+    if len(_named_with_content(view.known_filters) - met) < ENOUGH:
+        return
     foreign: dict[str, set[str]] = {}
-    steps, passed = _with_content(view.everybody[0]), 0
+    steps, passed = _with_content(view.known_filters), 0
     for sent in view.outgoing:
         holds = view.filter_of(sent.message.bloom_filter)
         if holds is None:
@@ -107,15 +109,23 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
 
 
 @once
-def _with_content(view: ChannelView) -> list[Step]:
+def _with_content(known: KnownFilters) -> list[Step]:
     """The steps of anybody in which content comes, or is sent."""
     content = Kind.CONTENT
     return [
         step
-        for step in view.trace.steps
+        for step in known.trace.steps
         if (step.command == "send" and any(sent.kind is content for sent in step.messages))
         or (step.command == "receive" and (message := step.arrived) is not None and message.kind is content)
     ]
+
+
+@once
+def _named_with_content(known: KnownFilters) -> set[str]:
+    """The IDs of all that was sent or came in these steps, and of what they depend on."""
+    messages = [m for step in _with_content(known) for m in (*step.messages, step.arrived) if m is not None]
+    ids = {message.message_id for message in messages}
+    return ids.union(entry.message_id for message in messages for entry in message.causal_history)
 
 
 def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:

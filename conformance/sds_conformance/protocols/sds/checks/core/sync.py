@@ -214,16 +214,21 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
     """Sync messages do not enter bloom filters."""
     if len(sync_ids(view)) < ENOUGH:
         return
+    own = {s.message.message_id for s in view.syncs}
+    came = [
+        (r.step.index, (r.message.content is not None, bool(r.unmet)), r.message.message_id)
+        for r in view.received
+        if r.kind is Kind.SYNC
+    ]
     for sent in view.outgoing:
         syncs = {message_id for message_id, since in sync_ids(view).items() if since < sent.step.index}
         holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or len(syncs) < ENOUGH or sent.repeat:
             continue
-        kinds: dict[str, set[str]] = {"own": {s.message.message_id for s in view.syncs} & syncs}
-        for r in view.received:
-            if r.kind is Kind.SYNC and r.message.message_id in syncs and r.step.index < sent.step.index:
-                kind = f"{'with empty' if r.message.content is not None else 'without'} content, {bool(r.unmet)}"
-                kinds.setdefault(kind, set()).add(r.message.message_id)
+        kinds: dict[object, set[str]] = {"own": own & syncs}
+        for index, kind, message_id in came:
+            if index < sent.step.index and message_id in syncs:
+                kinds.setdefault(kind, set()).add(message_id)
         if len(kinds) == 1:
             continue  # own ones alone do not show it
         for which in kinds.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -39,20 +40,25 @@ def text_of(values: list[int | bytes]) -> str | None:
         return None
 
 
-def _stray_entries(fields: list[WireField]) -> Iterator[tuple[bool, str]]:
+def _stray_entries(fields: list[WireField]) -> list[tuple[bool, str]]:
     """What entries have that they should not: is it but an extra field, and what it is."""
-    for field in fields:
-        if field.number in _REPEATED and isinstance(field.value, bytes):
-            try:
-                inner = split(field.value)
-            except MalformedMessage:
-                yield False, f"an entry of field {field.number} that is no HistoryEntry"
-                continue
-            named = any(entry.number == 1 for entry in inner)
-            for entry in inner:
-                if _ENTRY_FIELDS.get(entry.number) != entry.wire_type:
-                    extra = named and entry.number not in _ENTRY_FIELDS
-                    yield extra, f"field {entry.number} in an entry of field {field.number}"
+    entries = [(f.number, f.value) for f in fields if f.number in _REPEATED and isinstance(f.value, bytes)]
+    return [stray for number, entry in entries for stray in _strays_in(number, entry)]
+
+
+@lru_cache(4_096)
+def _strays_in(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
+    """The same of one entry of the field of that number; it stands in one history after the other."""
+    try:
+        fields = split(entry)
+    except MalformedMessage:
+        return ((False, f"an entry of field {number} that is no HistoryEntry"),)
+    named = any(field.number == 1 for field in fields)
+    return tuple(
+        (named and field.number not in _ENTRY_FIELDS, f"field {field.number} in an entry of field {number}")
+        for field in fields
+        if _ENTRY_FIELDS.get(field.number) != field.wire_type
+    )
 
 
 @check("SDS-MSG-01")

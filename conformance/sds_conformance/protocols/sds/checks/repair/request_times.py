@@ -16,6 +16,7 @@ from sds_harness.sds.trace import Step
 
 from .....judging.chance import chi_square_limit, least_distinct
 from .....judging.judgement import Observation, judged, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -94,14 +95,8 @@ def _last_word(view: ChannelView, side: Requester, missing: Missing) -> Step:
 def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
     """Participants with the same ID and terms that miss the same message wait equally long for it."""
     first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
-    wanted = [
-        ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
-        for side in together(view)
-        for missing in side.wanted
-    ]
-    often = Counter(key for key, _, _ in wanted)
-    for key, side, missing in wanted:
-        seen = side.offset(missing) if often[key] > 1 else None
+    for key, side, missing in _wanted_again(view):
+        seen = side.offset(missing)
         if seen is not None:
             if key not in first:
                 first[key] = (side, missing, seen)
@@ -115,6 +110,18 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f", {apart} ms earlier or later"
             yield judged(missing.detected.step, seen.meets(before, slack), expected, _span(seen))
+
+
+@once
+def _wanted_again(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
+    """What more than one of them misses, or one more than once, by whose it is and what."""
+    wanted = [
+        ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
+        for side in together(view)
+        for missing in side.wanted
+    ]
+    often = Counter(key for key, _, _ in wanted)
+    return [one for one in wanted if often[one[0]] > 1]
 
 
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)

@@ -143,6 +143,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
             yield held(observed.step)
 
 
+@once
 def _first_named(view: ChannelView) -> dict[str, int]:
     """Index of the first step that asks for a message, by its ID."""
     return {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}

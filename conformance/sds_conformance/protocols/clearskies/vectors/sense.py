@@ -1,0 +1,81 @@
+"""What a schema cannot say of a vector: places that there are, values that are JSON, links that somebody has made.
+
+A vector in which one of these is wrong asks for nothing that anybody could answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clearskies_reference.errors import MalformedMessage
+from clearskies_reference.json_text import read
+
+from ....vectors.model import Outcome, Vector
+from .fields import Fields
+
+
+def of_answer(vector: Vector) -> Iterator[str]:
+    """Of a request: what is sent is among the updates."""
+    yield from _values("updates", vector["updates"])
+    for number, outcome in enumerate(vector["outcomes"]):
+        yield from _places(f"outcomes/{number}/sent", outcome["sent"], vector)
+
+
+def of_settlement(vector: Vector) -> Iterator[str]:
+    """Of orders of arrival: what arrives is among the updates."""
+    yield from _values("updates", vector["updates"])
+    for number, order in enumerate(vector["orders"]):
+        yield from _places(f"orders/{number}", order, vector)
+    yield from _found("", vector["outcomes"])
+
+
+def of_admission(vector: Vector) -> Iterator[str]:
+    """Of one update."""
+    yield from _json("update/value", vector["update"]["value"])
+    yield from _found("", vector["outcomes"])
+
+
+def of_transcript(vector: Vector) -> Iterator[str]:
+    """Of steps: links are connected before anything goes over them, and what is repeated was told before."""
+    links: set[str] = set()
+    bound: set[str] = set()
+    for number, step in enumerate(vector["steps"]):
+        at, link = f"steps/{number}", step.get("link")
+        if step["do"] == "connect":
+            links.add(step["link"])
+        elif link is not None and link not in links:
+            yield f"{at}/link: {link!r} was not connected before"
+        match step["do"]:
+            case "update":
+                yield from _json(f"{at}/update/value", step["update"]["value"])
+            case "put":
+                yield from _json(f"{at}/value", step["value"])
+                bound.add(step["binds"])
+            case "repeat" if step["update"] not in bound:
+                yield f"{at}/update: {step['update']!r} was not bound before"
+        yield from _found(f"{at}/", step["outcomes"])
+
+
+def _places(at: str, places: Iterable[int], vector: Vector) -> Iterator[str]:
+    count = len(vector["updates"])
+    for place in places:
+        if place >= count:
+            yield f"{at}: there is no update {place}: there are {count}, and the first is 0"
+
+
+def _values(at: str, updates: Iterable[Fields]) -> Iterator[str]:
+    for number, update in enumerate(updates):
+        yield from _json(f"{at}/{number}/value", update["value"])
+
+
+def _found(at: str, outcomes: Iterable[Outcome]) -> Iterator[str]:
+    for number, outcome in enumerate(outcomes):
+        for key, value in outcome.get("keys", {}).items():
+            yield from _json(f"{at}outcomes/{number}/keys/{key}", value)
+
+
+def _json(at: str, text: str) -> Iterator[str]:
+    try:
+        read(text.encode())
+    except MalformedMessage as error:
+        yield f"{at}: {error}"

@@ -1,0 +1,245 @@
+"""What the text leaves open excuses just that: a legal difference is covered by its freedom, a fault beside it by none.
+
+No checks are asked here: whatever of it they would find must not be hidden by a freedom where they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import zip_longest
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from clearskies_odd_peers import in_pieces
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import Config, Effects, Message, Peer
+from clearskies_reference.choices import Pings, SendsAtTicks, TakesTheFirstAtOnce
+from clearskies_reference.config import LoserOfKey, Resolution
+from clearskies_reference.peer import Link as Link_
+from clearskies_reference.record import Kept, Record
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_stages import session_of
+from sds_conformance.protocols.clearskies.corpora import CORPORA
+from sds_conformance.protocols.clearskies.freedoms import following
+from sds_conformance.protocols.freedoms import END, Case, Side, covering
+from sds_harness.clearskies.columns import COLUMNS
+from sds_harness.clearskies.corpora import KIND
+from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Operation, Put, Release, Unlink, Wait
+from sds_harness.clearskies.performance import Performance
+from sds_harness.clearskies.player import play
+from sds_harness.clearskies.rows import Facts
+from sds_harness.clearskies.stage import Stage
+from sds_harness.schedules import Schedule
+from sds_harness.schedules.operations import Tick
+
+WRITERS = tuple(map(Member, ("alice", "bob", "carol")))
+LINE = (Link("alice", "bob"), Link("bob", "carol"))
+MS = Wait(10)
+Change = Callable[[pb.Reply], object]
+
+
+def played(operations: tuple[Operation, ...], peer: type[Peer], change: Change, **config: Any) -> Performance:
+    testee = Testee(TesteeOptions("1", Config(**config), peer))
+
+    def handle(request: pb.Request) -> pb.Reply:
+        reply = testee.handle(request)
+        change(reply)
+        return reply
+
+    schedule = Schedule(WRITERS, operations, (), name="a difference")
+    stage = Stage(session_of(SimpleNamespace(handle=handle)), schedule.name)
+    return play(schedule, dict.fromkeys(schedule.names, stage))
+
+
+def rows(show: Performance) -> list[dict[str, Any]]:
+    facts = Facts(show)
+    acts = filter(KIND.compares, show.acts)
+    return [
+        {
+            "step": number,
+            "participant": act.who,
+            "command": act.step.command,
+            "at_ms": act.at_ms,
+            "answer": act.step.answer,
+            **facts.compared(act.step, act.trace),
+        }
+        for number, act in enumerate(acts, 1)
+    ]
+
+
+def excused(
+    operations: tuple[Operation, ...],
+    peer: type[Peer] = Peer,
+    change: Change = lambda reply: None,
+    **config: Any,
+) -> list[str]:
+    """The freedoms that cover where somebody first parts from the reference; none if something is left over."""
+    shows = [played(operations, Peer, lambda reply: None), played(operations, peer, change, **config)]
+    for one, other in zip_longest(*map(rows, shows)):
+        if one != other:
+            break
+    else:
+        pytest.fail("there is no difference")
+    there = [row for row in (one, other) if row is not None]
+    differing = {name for name in there[0] if one is None or other is None or one[name] != other[name]}
+    fields = frozenset(differing if len(there) == 2 else {END})
+    sides = [
+        Side(show, tuple(filter(KIND.compares, show.acts)), row) for show, row in zip(shows, (one, other), strict=True)
+    ]
+    case = Case(fields - following(fields, there[0]["command"]), *sides)
+    return [freedom.name for freedom in covering(case, CORPORA.freedoms, COLUMNS.names)]
+
+
+# ---- conflicts -------------------------------------------------------------------------------------------------------
+
+TWICE = (
+    *(*LINE, Put("alice", "m1", "q"), MS, Hold(), Put("alice", "m2", "k"), MS, Put("carol", "m3", "k"), MS),
+    *(Release(), MS, Put("alice", "m4", "q"), Calm(period_ms=1_000), Look()),
+)
+"""Two records get one key, and there is another one."""
+EDITED = (
+    *(*LINE, Put("alice", "m1", "q"), Put("alice", "m2", "k"), MS, Hold(), Put("alice", "m3", "k"), MS),
+    *(Put("carol", "m4", "k"), MS, Release(), Calm(period_ms=1_000), Look()),
+)
+"""Two have changed one record, and there is another one."""
+
+
+class HidesOthers(Peer):
+    """Shows nothing of other records where two have one key."""
+
+    def shown(self, kept: Kept) -> Record:
+        shown = super().shown(kept)
+        rivals = any(len(list(self.store.at_key(each.record.key))) > 1 for each in self.store)
+        return Record(**{**_fields(shown), "deleted": True}) if rivals and shown.key == "q" else shown
+
+
+class ChangesOthers(Peer):
+    """Resolves a conflict by another value for a record that is in none."""
+
+    def resolve(self, current: Kept, *details: Any) -> None:
+        super().resolve(current, *details)
+        other = next(kept for kept in self.store if kept.record.key == "q")
+        effects = details[-1]
+        self.settle(other.record.uuid, ("q", '"of nobody"', False), other.record, effects)
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in Record.__slots__}
+
+
+@pytest.mark.parametrize(
+    ("operations", "config"),
+    [
+        (TWICE, {"loser_of_key": LoserOfKey.EVERYBODY}),
+        (TWICE, {"loser_of_key": LoserOfKey.ITS_WRITER}),
+        (EDITED, {"resolution": Resolution.SEPARATE}),
+    ],
+    ids=["deleted by everybody", "deleted by its writer", "separated"],
+)
+def test_what_becomes_of_records_in_conflict_is_open(operations: tuple[Operation, ...], config: dict[str, Any]) -> None:
+    assert excused(operations, **config) == ["conflicts"]
+
+
+@pytest.mark.parametrize(("operations", "peer"), [(TWICE, HidesOthers), (EDITED, ChangesOthers)])
+def test_what_becomes_of_others_is_not(operations: tuple[Operation, ...], peer: type[Peer]) -> None:
+    assert excused(operations, peer) == []
+
+
+# ---- moments ---------------------------------------------------------------------------------------------------------
+
+TOLD = (*LINE, Put("alice", "m1", "k"), MS, *(Tick(), MS) * 8, Look())
+CUT = (
+    *LINE,
+    *(Tick(), MS) * 3,
+    Put("alice", "m1", "k"),
+    MS,
+    Put("alice", "m2", "q"),
+    MS,
+    Unlink("alice", "bob"),
+    Look(),
+)
+HELD = (
+    *(*LINE, Hold(), Put("alice", "m1", "k"), MS, Put("alice", "m2", "q"), MS, Release("alice", "bob", size=9_999)),
+    *(Release(), *(Tick(), MS) * 4, Look()),
+)
+
+
+class SendsAtTheEighthTick(SendsAtTicks):
+    """Waits on although it has been quiet."""
+
+    ticks = 0
+
+    def wait(self, effects: Effects) -> Effects:
+        # Requests go at once.
+        self.waiting += [each for each in effects.sent if b"database.update" in each.data]
+        effects.sent = [each for each in effects.sent if b"database.update" not in each.data]
+        return effects
+
+    def tick(self, now_ms: int) -> Effects:
+        self.ticks += 1
+        return super().tick(now_ms) if self.ticks > 7 else Effects()
+
+
+class LosesTheFirst(Peer):
+    """Tells nobody of the first of its changes, and of the next ones at once."""
+
+    told = 0
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        self.told += source is None
+        if source is not None or self.told > 1:
+            super().spread(kept, effects, source)
+
+
+@pytest.mark.parametrize(
+    ("operations", "peer"),
+    [(TOLD, SendsAtTicks), (CUT, SendsAtTicks), (HELD, TakesTheFirstAtOnce)],
+    ids=["at ticks", "at ticks that do not come", "one at a time"],
+)
+def test_when_something_is_sent_is_open(operations: tuple[Operation, ...], peer: type[Peer]) -> None:
+    assert excused(operations, peer) == ["moments"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "peer"),
+    [(TOLD, SendsAtTheEighthTick), (CUT, LosesTheFirst)],
+    ids=["when it has been quiet", "what came after it was sent"],
+)
+def test_that_it_is_sent_in_time_and_in_order_is_not(operations: tuple[Operation, ...], peer: type[Peer]) -> None:
+    assert excused(operations, peer) == []
+
+
+# ---- pieces ----------------------------------------------------------------------------------------------------------
+
+SPREAD = (*LINE, MS, Tick(), Put("alice", "m1", "k"), MS, *(Tick(), MS) * 3, Look())
+
+
+class DeafToPieces(Peer):
+    """Takes no update of which it had a piece before."""
+
+    def _take_apart(self, link: Link_, data: bytes, effects: Effects) -> None:
+        self.begun = bool(link.parser.rest)
+        super()._take_apart(link, data, effects)
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if not self.begun:
+            super().take(incoming, signed, source, effects)
+
+
+def updates_in_pieces(reply: pb.Reply) -> None:
+    if any(b"database.update" in each.data for each in reply.effects.sent):
+        in_pieces(reply)
+
+
+@pytest.mark.parametrize(
+    ("peer", "change"), [(Peer, in_pieces), (Pings, lambda reply: None)], ids=["in pieces", "with pings"]
+)
+def test_in_which_pieces_a_stream_is_written_is_open(peer: type[Peer], change: Change) -> None:
+    assert excused(SPREAD, peer, change) == ["pieces"]
+
+
+def test_what_comes_of_it_is_not() -> None:
+    assert excused(SPREAD, Peer, updates_in_pieces) == ["pieces"]
+    assert excused(SPREAD, DeafToPieces, updates_in_pieces) == []

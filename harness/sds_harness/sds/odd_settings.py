@@ -1,0 +1,128 @@
+"""What happens in a small world of SDS that is set in another way: sync messages are due by themselves, there are forty
+channels, or one without a name, SDS-R is not in use, or hundreds of others are said to be there; and what is due just
+when a clock goes round.
+
+Each function is one kind of event, as in `odd_events.py`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..schedules.operations import Route
+from ..stage import START_MS
+from .events import PERIOD_MS, event
+from .odd_events import DAY_MS, OTHER, PEER, Said, Story, lost
+from .odd_uses import passing
+from .operations import Look, Say, Send, Sync, Tick, Wait
+
+PERIODIC, NAMELESS, FORTY, ROUND = "periodic", "nameless", "forty", "round"
+UNREPAIRED, CROWD = "unrepaired", "crowd"
+SYNC_INTERVAL_MS = 60_000
+"""Of sync messages that are due by themselves."""
+CROWD_OF = 300
+"""Participants, as the application says."""
+MANY_CHANNELS = tuple(f"c-{number}" for number in range(1, 36))
+"""Beside those that there are."""
+
+story = partial(event, most=1, equals=False, starts=True, aware=True)
+
+
+@story(PERIODIC)
+def periodic(who: str, label: str, route: Route) -> Said:
+    """Sync messages are due, again and again, also after a day, and after 31 bits of milliseconds."""
+    minutes = (SYNC_INTERVAL_MS,) * 12
+    return (
+        Send(who, label),
+        Say(PEER, f"{label}.1", content=None, after=(label,), to=who),
+        Tick(who),
+        *(step for ms in minutes for step in (Wait(ms), Tick(who))),
+        *(step for ms in (DAY_MS + PERIOD_MS, *minutes) for step in (Wait(ms), Tick(who))),
+        *(step for ms in ((1 << 31) + PERIOD_MS, *minutes) for step in (Wait(ms), Tick(who))),
+        Look(who),
+    )
+
+
+@story(NAMELESS)
+def nameless(who: str, label: str, route: Route) -> Said:
+    """Everything in the channel that nobody named."""
+    return (
+        Send(who, label),
+        Say(PEER, f"{label}.1", after=(label,), to=who),
+        Say(OTHER, f"{label}.2", content=None, filter=(label,), to=who),
+        Sync(who),
+        Wait(PERIOD_MS),
+        Tick(who),
+        Look(who),
+    )
+
+
+@story(FORTY)
+def forty(who: str, label: str, route: Route) -> Said:
+    """Something in the first of forty channels, and in the last."""
+    last = len(MANY_CHANNELS) + 4
+    return (
+        Send(who, f"{label}.1"),
+        Say(PEER, f"{label}.2", channel=last, lamport_ms=60_000, to=who),
+        Send(who, f"{label}.3", channel=last),
+        Say(PEER, f"{label}.4", after=(f"{label}.3",), to=who),
+        Look(who),
+        Sync(who, channel=last),
+        Sync(who),
+        Tick(who),
+        Look(who),
+    )
+
+
+@story(UNREPAIRED, repairs=True)
+def unrepaired(who: str, label: str, route: Route) -> Said:
+    """Messages that know of SDS-R come to a participant for which it is off."""
+    return (
+        Say(PEER, f"{label}.1", to=who),
+        Say(OTHER, f"{label}.2", after=(f"{label}.1", "ghost"), senders_named=True, asks=(f"{label}.1",), to=who),
+        Send(who, f"{label}.own"),
+        Wait(PERIOD_MS),
+        Tick(who),
+        Sync(who),
+        Look(who),
+    )
+
+
+@story(CROWD, repairs=True)
+def crowd(who: str, label: str, route: Route) -> Said:
+    """Somebody asks in a group of hundreds, of which each answers a part."""
+    return (
+        *(Say(PEER, f"{label}.{n}", to=who) for n in range(4)),
+        Say(OTHER, label, content=None, asks=tuple(f"{label}.{n}" for n in range(4)), senders_named=True, to=who),
+        Look(who),
+        Wait(PERIOD_MS),
+        Tick(who),
+        Look(who),
+    )
+
+
+def _goes_round(ms: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """Things become due before a number of so many milliseconds, or of its seconds, goes round, and after it."""
+        own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
+        return (
+            *passing(who, ms - 20_000),
+            Tick(who),
+            Send(who, own),
+            Send(who, other),
+            Say(OTHER, f"{label}.4", content=None, filter=(other,), to=who),
+            lost(who, missing),
+            Say(PEER, f"{label}.5", after=(missing,), to=who),
+            *(step for _ in range(15) for step in (Wait(10_000), Tick(who))),
+            Look(who),
+            Send(who, f"{label}.6"),
+            Sync(who),
+            Look(who),
+        )
+
+    return write
+
+
+for _bits in (31, 32):
+    for _ms in (1 << _bits, (1_000 << _bits) - START_MS):
+        story(ROUND)(_goes_round(_ms))

@@ -1,0 +1,154 @@
+"""What has no length, what is very long, and IDs that the application gives, in a small world of SDS.
+
+Each function is one kind of event, as in `odd_events.py`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..schedules.operations import Route
+from ..schedules.performance import NEVER
+from ..stage import START_MS
+from .events import PERIOD_MS, event
+from .odd_events import OTHER, PEER, Said, Story, lost
+from .operations import Again, Look, Say, Send, Sync, Tick, Wait
+
+VALUES = "values"
+_LONG = 1_010
+"""So many characters are in a long ID, before the one that matters."""
+
+values = partial(event, VALUES, most=1, equals=False, starts=True, aware=True)
+
+
+@values()
+def nobody(who: str, label: str, route: Route) -> Said:
+    """Messages of all kinds with a sender of no length."""
+    unsigned = partial(Say, PEER, empty=("sender",), to=who)
+    return (
+        unsigned(f"{label}.1"),
+        unsigned(f"{label}.2"),
+        Say(OTHER, f"{label}.3", after=(f"{label}.1", f"{label}.2"), to=who),
+        unsigned(f"{label}.4", content=None, after=(f"{label}.3",)),
+        unsigned(f"{label}.5", lamport_ms=None),
+        unsigned(f"{label}.6", route=Route((who,))),
+        Say(OTHER, f"{label}.7", after=(f"{label}.6",), to=who),
+        Again(f"{label}.6", who),
+        Tick(who),
+        Look(who),
+        Send(who, f"{label}.own"),
+        Sync(who),
+        Look(who),
+    )
+
+
+@values()
+def unfilled(who: str, label: str, route: Route) -> Said:
+    """Messages of all kinds with a filter of no length."""
+    own = f"{label}.own"
+    return (
+        Send(who, own),
+        *(Say(peer, f"{label}.1{peer}", empty=("filter",), to=who) for peer in (PEER, OTHER)),
+        Say(PEER, f"{label}.2", content=None, after=("ghost",), empty=("filter",), to=who),
+        Look(who),
+        Say(OTHER, label, content=None, after=(own,), empty=("filter",), to=who),
+        Look(who),
+    )
+
+
+@values()
+def hinted_with_nothing(who: str, label: str, route: Route) -> Said:
+    """Retrieval hints of no length, of what is missing, of what is acknowledged, and of own messages between others."""
+    own, missing = f"{label}.own", f"{label}.1"
+    return (
+        Send(who, own, hint=True),
+        Send(who, f"{label}.other", hint=True, empty=("hint",)),
+        lost(who, missing),
+        Say(PEER, f"{label}.2", after=(missing,), hint=True, empty=("hints",), to=who),
+        Look(who),
+        Say(OTHER, f"{label}.3", after=(own,), hint=True, empty=("hints",), to=who),
+        Tick(who),
+        Again(missing, who),
+        Look(who),
+        *(Send(who, f"{label}.4{n}", hint=True, empty=("hint",) if n else ()) for n in range(3)),
+        Sync(who),
+        Look(who),
+    )
+
+
+@values()
+def empty_content(who: str, label: str, route: Route) -> Said:
+    """The application sends content of no length."""
+    return (
+        Send(who, label, empty=("content",)),
+        Look(who),
+        Send(who, f"{label}.own"),
+        Wait(PERIOD_MS),
+        Tick(who),
+        Sync(who),
+        Look(who),
+    )
+
+
+@values()
+def long_ids(who: str, label: str, route: Route) -> Said:
+    """Message IDs that differ in their last character alone, after a thousand."""
+    first, second = (f"{label}-{'x' * _LONG}{n}" for n in range(2))
+    return (
+        lost(who, f"{label}.1", message_id=first),
+        Say(PEER, f"{label}.2", message_id=second, to=who),
+        Say(OTHER, f"{label}.3", after=(f"{label}.1",), to=who),
+        Look(who),
+        Again(f"{label}.1", who),
+        Send(who, f"{label}.own"),
+        Look(who),
+    )
+
+
+@values()
+def awaited(who: str, label: str, route: Route) -> Said:
+    """The application gives an ID that somebody waits for already."""
+    return (
+        Say(PEER, f"{label}.1", after=(f"{label}.own",), to=who),
+        Tick(who),
+        Send(who, f"{label}.own", message_id=f"{NEVER}{label}.own"),
+        Tick(who),
+        Look(who),
+    )
+
+
+@values()
+def at_the_end(who: str, label: str, route: Route) -> Said:
+    """A timestamp after which there are few more; and then there are none."""
+    return (
+        Say(PEER, f"{label}.1", lamport_ms=(1 << 64) - 4 - START_MS, to=who),
+        *(Send(who, f"{label}.{n}") for n in range(2, 8)),
+        Sync(who),
+        Look(who),
+    )
+
+
+def _given(one: str, other: str) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """The application gives IDs that are nearly the same; others name one, and have the other in their filters."""
+        first, second = f"{label}.1", f"{label}.2"
+        return (
+            Send(who, first, message_id=f"{who}-{label}{one}"),
+            Send(who, second, message_id=f"{who}-{label}{other}"),
+            Sync(who),
+            *(Say(peer, f"{label}.3{peer}", content=None, filter=(second,), to=who) for peer in (PEER, OTHER)),
+            Look(who),
+            Send(who, f"{label}.4", message_id=f"{who}-{label}.w{one}"),
+            Send(who, f"{label}.5", message_id=f"{who}-{label}.w{other}"),
+            Say(PEER, f"{label}.6", after=(f"{label}.4",), to=who),
+            Look(who),
+            Wait(PERIOD_MS),
+            Tick(who),
+            Look(who),
+        )
+
+    return write
+
+
+for _one, _other in (("\0one", "\0two"), ("\u00e9", "e\u0301")):
+    values()(_given(_one, _other))

@@ -1,0 +1,117 @@
+"""Large numbers of everything in a small world of SDS. They are spelled last: what shows without them shows sooner.
+
+Each function is one kind of event, as in `odd_events.py`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..schedules.operations import Route
+from .events import PERIOD_MS, event
+from .odd_events import OTHER, PEER, Said, Story, lost
+from .operations import Again, Ephemeral, Look, Say, Send, Sync, Tick, Wait
+
+MANY = "many"
+_MOST_LABELS = 950
+"""In one message."""
+
+many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
+
+
+def _some(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The first and the last of them, as many as one message may name."""
+    half = _MOST_LABELS // 2
+    return names if len(names) <= _MOST_LABELS else names[:half] + names[-half:]
+
+
+def _own(number: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """Own messages in one go, some of which others acknowledge."""
+        all_names = tuple(f"{label}.{n}" for n in range(1, number))
+        named = _some(all_names)
+        parts = [all_names[n : n + _MOST_LABELS] for n in range(0, number, _MOST_LABELS)]
+        return (
+            Send(who, label, times=number),
+            Wait(PERIOD_MS),
+            Tick(who),
+            Say(PEER, f"{label}.f", content=None, filter=named, to=who),
+            Look(who),
+            Wait(61_000),
+            Tick(who),
+            *(Say(PEER, f"{label}.h{n}", after=part, to=who) for n, part in enumerate(parts)),
+            Look(who),
+            Sync(who),
+        )
+
+    return write
+
+
+def _heard(number: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """Messages of peers, the first of which come late, and what names them all; and one that waits for the last."""
+        all_names = tuple(f"{label}.{n}" for n in range(number))
+        names = _some(all_names)
+        return (
+            *(Say(f"{PEER}-{n}" if n < 120 else PEER, name, lamport_ms=n, to=who) for n, name in enumerate(all_names)),
+            Say(PEER, f"{label}.late", lamport_ms=-5, to=who),
+            *(lost(who, f"{label}.lost{n}") for n in range(2)),
+            Say(PEER, f"{label}.n1", after=(*names, f"{label}.lost0"), to=who),
+            Say(PEER, f"{label}.n2", after=(f"{label}.lost1", *names), to=who),
+            Say(OTHER, f"{label}.n3", after=names, to=who),
+            Again(names[0], who),
+            Look(who),
+            Send(who, f"{label}.own"),
+        )
+
+    return write
+
+
+def _waiting(number: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """Each message of a peer waits for the one before it, and the first comes last."""
+        names = tuple(f"{label}.{n}" for n in range(number))
+        return (
+            lost(who, names[0]),
+            *(Say(PEER, name, after=(names[n],), to=who) for n, name in enumerate(names[1:])),
+            Look(who),
+            Again(names[0], who),
+            Tick(who),
+            Look(who),
+        )
+
+    return write
+
+
+for _number in (150, 1_000):
+    for _many in (_own, _heard, _waiting):
+        many()(_many(_number))
+many()(_heard(420))
+
+
+@many()
+def waiting_and_naming(who: str, label: str, route: Route) -> Said:
+    """Each of many messages names an own one, and one that is missing."""
+    names = tuple(f"{label}.{n}" for n in range(1, 120))
+    return (
+        Send(who, label, times=len(names) + 1),
+        *(Say(PEER, f"{name}.w", after=("ghost", name), to=who) for name in names),
+        Look(who),
+    )
+
+
+@many()
+def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
+    """Sync and ephemeral messages, of the participant and of a peer, whose sync messages each name another one."""
+    rounds = range(120)
+    own = f"{label}.own"
+    return (
+        Send(who, own, times=len(rounds) + 1),
+        *(
+            step
+            for n in rounds
+            for step in (Sync(who), Ephemeral(who), Say(PEER, f"{label}.e{n}", lamport_ms=None, to=who))
+        ),
+        *(Say(PEER, f"{label}.s{n}", content=None, after=(f"{own}.{n + 1}",), to=who) for n in rounds),
+        Look(who),
+    )
