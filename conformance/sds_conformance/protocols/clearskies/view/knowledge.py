@@ -150,9 +150,8 @@ class Knowledge:
             outcome = "open"
         most = self._revisions.get(update.by, 0)
         if outcome in ("new", "newer") and (update.rev or 0) <= most:
-            outcome = "open"  # "or they will never be synced": nobody would have asked for it
-        if not must_not:
-            self._revisions[update.by] = max(update.rev or 0, most)
+            outcome = "open"  # out of order, "or they will never be synced" (CA-5): nobody would have asked for it
+        self._revisions[update.by] = max(0 if must_not else update.rev or 0, most)
         arrival = Arrival(update, must_not, may_not, held, outcome)
         if uuid is None:
             return arrival
