@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from clearskies_odd_habits import HABITS
 from clearskies_odd_peers import LEGAL
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.variants import VARIANTS
@@ -214,6 +215,20 @@ def test_who_sends_in_small_pieces_does_not_gossip_without_an_end() -> None:
     alice.link(bob)
     assert stage.trace.unsettled == []
     assert len(view_of(stage, "bob").received) == 60
+
+
+def test_who_has_heard_of_a_change_by_another_way_and_says_so_need_not_be_told() -> None:
+    stage = stage_of(HABITS["sends-what-is-news"].start())
+    alice, bob, carol = (stage.open(name) for name in ("alice", "bob", "carol"))
+    alice.link(bob)
+    bob.link(carol)
+    carol.put("door", "open")
+    carol.link(alice)
+    for each in (alice, bob):
+        each.tick()
+    stage.settle()
+    assert [update.version for update in view_of(stage, "carol").received]
+    assert accused(stage, "carol") == set()
 
 
 def test_only_strangers_are_shown_all() -> None:

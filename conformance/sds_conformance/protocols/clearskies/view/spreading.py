@@ -45,7 +45,8 @@ def changes_owed(view: PeerView) -> list[Owed]:
     for change in view.changes if view.writes else ():
         for link in _subscribed(view, change.step):
             copies = tuple(u for u in link.sent if u.step.index >= change.step.index and change.is_shown_by(u))
-            due = None if copies else _due(view, change, link)
+            told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
+            due = None if copies or told else _due(view, change, link)
             out.append(Owed(link, change.step, None, change, copies, due))
     return out
 
@@ -60,7 +61,7 @@ def relays_owed(view: PeerView) -> list[Owed]:
         source = view.link_of(arrival.update).peer_id
         version = arrival.update.version
         for link in _subscribed(view, arrival.step):
-            if link.peer_id != source and not _said_meanwhile(view, link, arrival):
+            if link.peer_id != source and not _said_meanwhile(view, link, arrival.step, version):
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = tuple(update for update in later if update.version == version)
                 due = None if copies else view.due(arrival.step, link)
@@ -72,12 +73,13 @@ def relays_owed(view: PeerView) -> list[Owed]:
     return out
 
 
-def _said_meanwhile(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
-    """Did the other end of a link send the same version before it was due there? It need not be told what it said."""
-    due = view.due(arrival.step, link)
+def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version | None) -> bool:
+    """Did the other end of a link send a version before it was due there, since that came about in a step? It need not
+    be told what it said."""
+    due = view.due(step, link)
     last = due.index if due is not None else link.ended
     return any(
-        update.version == arrival.update.version and update.step.index <= last
+        update.version == version and update.step.index <= last
         for other in view.links
         if other.peer_id == link.peer_id
         for update in other.received
