@@ -250,11 +250,18 @@ class ClubView:
         ends: dict[int, list[tuple[Side, LinkView]]] = {}
         for side in self.sides.values():
             for link in side.view.links:
-                if side.open and not link.connection.ended and link.peer_id in self.members and link.doubt is None:
+                lasts = not link.connection.ended and link.peer_id in self.members and link.doubt is None
+                if side.open and lasts and self._came_to_rest(side):
                     ends.setdefault(link.number, []).append((side, link))
         for pair in ends.values():
             if len(pair) == 2 and (self._alone(*pair) or all(link.asked for _, link in pair)):
                 yield pair[0][0].name, pair[1][0].name
+
+    def _came_to_rest(self, side: Side) -> bool:
+        """Had a peer said in the end all that it had to say? Whose clock was set back may wait for a time to come."""
+        last = side.view.quiet[-1] if side.view.quiet else None
+        act = self.act_of(side, side.view.trace.steps[last - 1]) if last is not None else None
+        return act is not None and self.ending is not None and act.operation >= self.ending
 
     @staticmethod
     def _alone(*pair: tuple[Side, LinkView]) -> bool:
