@@ -184,6 +184,8 @@ _FILE, _FILE_OF = "--markdown conformance/HUNT.md", "--revision {0} --markdown c
 def markdown(bag: Bag) -> str:
     """The tables as they stand in the repository: nothing in them changes from run to run."""
     options = _FILE_OF.format(bag.asked) if bag.asked else _FILE
+    if bag.examples != EXAMPLES:
+        options = f"--examples {bag.examples} {options}"
     lines = [_INTRODUCTION.format(options=options), f"**{bag.totals}**", ""]
     lines += markdown_rows(
         "Mutants",
