@@ -163,6 +163,18 @@ def test_what_is_out_of_reach_is_a_mutant_and_has_a_reason() -> None:
     assert all(reason and not reason.endswith(".") for reason in OUT_OF_REACH.values())
 
 
+def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> None:
+    order = Order(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
+    company = order.company()
+    company.start()
+    forged = Say("xavier", "carol", label="m1", poses_as="bob", revision=(1 << 53) + 1)
+    later = (Put("bob", "m2"), Wait(10), Put("bob", "m3"), Calm(period_ms=1_000), Look(), Read())
+    for operations in ((*LINE, forged, *later), (*LINE, Put("bob", "m0"), forged, *later)):
+        show = company.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations))
+        assert assess(show, order.scope).findings == []
+    company.kill()
+
+
 def test_what_only_this_protocol_has_gets_simpler() -> None:
     schedule = Schedule((Member("alice"), Member("bob")))
     assert [op.times for op in simpler(Put("alice", "m1", times=5), schedule)] == [1, 2, 4]  # type: ignore[attr-defined]
