@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
+from ..exploration.hunted import Hunted, HuntedError
 from ..protocols import protocol_of, repertoire_of, scheduled
 from ..telling.story import plain_table, unbroken
-from .files import refuse_nowhere
-from .options import CURRENT, console, which_seed
+from .files import refuse_nowhere, refused, unwritten
+from .options import CURRENT, FILE, console, which_seed
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants")
 """To programs, of what became of a mutant."""
+Found = TypeVar("Found", Catch, Peace)
 _EPILOG = """
 \b
 Examples:
@@ -94,6 +97,13 @@ class Bag:
     type=click.Choice(scheduled()),
     help="Only mutants of what this revision states, under it; by default those of SDS, each under its own.",
 )
+@click.option(
+    "--resume",
+    "resume_file",
+    type=FILE,
+    metavar="FILE",
+    help="Keep in FILE what is found, and go on from there: a hunt can be ended at any time, or be made part by part.",
+)
 @tabled
 def hunt_command(
     only: tuple[str, ...],
@@ -101,6 +111,7 @@ def hunt_command(
     peaceful: int,
     seed: int,
     revision: str | None,
+    resume_file: Path | None,
     jobs: int,
     as_json: bool,
     write: Path | None,
@@ -118,22 +129,36 @@ def hunt_command(
         raise click.UsageError(
             "no mutant or variant of that name that schedules are about: `python -m sds_reference --list` names them"
         )
-    refuse_nowhere(write)
+    refuse_nowhere(write, resume_file)
+    with refused(HuntedError):
+        hunted = Hunted(resume_file, revision=revision or "", examples=examples, peaceful=peaceful, seed=seed)
     within = [name for name in mutants if name not in out_of_reach or name in only]
+    left = [name for name in within if name not in hunted.catches]
+    unspared = [name for name in variants if name not in hunted.peaces]
     with processes(jobs) as pool:
-        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), left)
         peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
-        sparing = pool.map(peacefully, variants)
+        sparing = pool.map(peacefully, unspared)
         unplayed = (unhunted(name, revision or "") for name in mutants if name not in within)
-        catches = [*tracked(err, "mutants", hunting, len(within)), *unplayed]
-        spared = list(tracked(err, "legal variants", sparing, len(variants)))
-    bag = Bag(catches, spared, examples, seed, revision or "")
+        for catch in tracked(err, "mutants", hunting, len(left)):
+            _kept(resume_file, hunted.caught, catch)
+        for peace in tracked(err, "legal variants", sparing, len(unspared)):
+            _kept(resume_file, hunted.left_in_peace, peace)
+    catches = [*(hunted.catches[name] for name in within), *unplayed]
+    bag = Bag(catches, [hunted.peaces[name] for name in variants], examples, seed, revision or "")
     if as_json:
         print_json(_as_json(bag))
     else:
         _show(out, bag)
     write_tables(write, lambda: markdown(bag))
     sys.exit(1 if bag.away or bag.disturbed else 0)
+
+
+def _kept(file: Path | None, keep: Callable[[Found], object], found: Found) -> None:
+    try:
+        keep(found)
+    except OSError as error:
+        raise unwritten(file or Path(), error) from None
 
 
 def _ordered(bag: Bag, catches: Iterable[Catch]) -> list[Catch]:
@@ -184,6 +209,8 @@ _FILE, _FILE_OF = "--markdown conformance/HUNT.md", "--revision {0} --markdown c
 def markdown(bag: Bag) -> str:
     """The tables as they stand in the repository: nothing in them changes from run to run."""
     options = _FILE_OF.format(bag.asked) if bag.asked else _FILE
+    if bag.examples != EXAMPLES:
+        options = f"--examples {bag.examples} {options}"
     lines = [_INTRODUCTION.format(options=options), f"**{bag.totals}**", ""]
     lines += markdown_rows(
         "Mutants",

@@ -23,7 +23,10 @@ from .reading import READING
 from .rules import start
 from .situations import SITUATIONS, situations
 
-OUT_OF_REACH: dict[str, str] = {}
+OUT_OF_REACH: dict[str, str] = {
+    "repeats-to-the-source": "it is told and not reproached: that nothing goes back to who sent it is "
+    '"an optimization"',
+}
 """Mutants that need more than a schedule of a few peers has, with the reason."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,14 @@ from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_conformance.exploration.campaign import Order, play_one
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, load, save
+from sds_conformance.exploration.hunt import huntable
 from sds_conformance.exploration.judging import assess
 from sds_conformance.exploration.telling import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
-from sds_conformance.protocols.clearskies.schedules import simpler, stand_in
+from sds_conformance.protocols.clearskies.schedules import OUT_OF_REACH, simpler, stand_in
 from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
 from sds_harness.clearskies import operations as ops
+from sds_harness.clearskies.generator import Grammar
 from sds_harness.clearskies.language import open_session
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Put, Read, Release, Say, Unlink, Wait
 from sds_harness.link import Limits, LocalLink
@@ -123,6 +126,52 @@ def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tm
     assert dict(again.notes)["revision"] == REVISION
     found = assess(company.play(again), scope).findings
     assert [each.requirement for each in found[:1]] == [what]
+    company.kill()
+
+
+@pytest.mark.parametrize(
+    ("fault", "passage"),
+    [
+        ("tells-eight-peers", "a-crowd-listens"),
+        ("has-room-for-a-page", "a-page-of-records"),
+        ("keeps-clocks-as-doubles", "clocks-beyond-doubles"),
+        ("reader-takes-unsigned", "unsigned-to-a-reader"),
+        ("compares-texts-of-times", "in-one-second"),
+        ("time-makes-up-for-age", "the-newest-comes-first"),
+        ("equal-is-concurrent", "the-newest-comes-first"),
+        ("does-not-count-changes", "looked-at-between"),
+        ("shows-the-first-of-equals", "one-key-twice"),
+    ],
+)
+def test_a_passage_brings_about_what_it_is_for(fault: str, passage: str) -> None:
+    grammar = Grammar(passages=(passage,), longest=2)
+    found: set[str] = set()
+    for casting in (Casting.TOGETHER, Casting.AMONG):
+        order = replace(order_for(fault, casting), grammar=grammar)
+        company = order.company()
+        company.start()
+        for index in range(20):
+            found |= {each.requirement for each in play_one(order, company, index).assessment.findings}
+            if MUTANTS[fault].requirement in found:
+                break
+        company.kill()
+    assert MUTANTS[fault].requirement in found
+
+
+def test_what_is_out_of_reach_is_a_mutant_and_has_a_reason() -> None:
+    assert set(OUT_OF_REACH) <= set(huntable(REVISION)[0])
+    assert all(reason and not reason.endswith(".") for reason in OUT_OF_REACH.values())
+
+
+def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> None:
+    order = Order(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
+    company = order.company()
+    company.start()
+    forged = Say("xavier", "carol", label="m1", poses_as="bob", revision=(1 << 53) + 1)
+    later = (Put("bob", "m2"), Wait(10), Put("bob", "m3"), Calm(period_ms=1_000), Look(), Read())
+    for operations in ((*LINE, forged, *later), (*LINE, Put("bob", "m0"), forged, *later)):
+        show = company.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations))
+        assert assess(show, order.scope).findings == []
     company.kill()
 
 

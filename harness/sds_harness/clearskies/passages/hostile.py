@@ -219,10 +219,10 @@ def in_one_second(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
-    """A peer that was away hears of a change before it hears of what was changed, which is younger by its time, or has
-    the same clock and is not."""
+    """A peer that was away hears of a change before it hears of what was changed, which is younger by its time."""
     peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
     writer.isolate(to)
+    # With the number of the first change, the clock of the second one is that of it.
     equal = writer.chance(25)
     first = writer.say(peer, writer.someone(to), key=key, at_ms=pick(writer.choices, (3_600_000, 60_000)))
     writer.say(

@@ -57,7 +57,8 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     """The own revision grows by one, however many changes of others came meanwhile."""
     yield from _first(view, after_others=True)
     for both in view.successive_changes:
-        if _meanwhile(view, both):
+        between = range(both.one.step.index, both.other.step.index)
+        if _meanwhile(view, both) and not _told_of_own(view, between, both.one.rev or 0):
             yield from _counted(both)
 
 
@@ -70,9 +71,18 @@ def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
         came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
         alone = alone and not any(renames_in_place(step) for step in view.steps if step.index < change.step.index)
+        alone = alone and not _told_of_own(view, range(change.step.index), 0)
         if seen is not None and alone and came is after_others:
             met = seen <= 2 if after_others else seen in (1, 2)
             yield judged(change.step, met, "revision 1 or 2 for the first change", f"{seen}")
+
+
+def _told_of_own(view: PeerView, when: range, known: int) -> bool:
+    """Was the peer told then of a change in its own name, with a higher revision? It may count on from that: no
+    revision is to be used twice, and it may have forgotten what it did."""
+    return any(
+        a.step.index in when and a.update.by == view.peer_id and (a.update.rev or 0) > known for a in view.arrivals
+    )
 
 
 def _meanwhile(view: PeerView, both: Successive) -> bool:

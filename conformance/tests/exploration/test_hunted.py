@@ -1,0 +1,67 @@
+"""A hunt is made part by part, and nothing of another hunt is taken for its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sds_conformance.exploration.hunt import Catch, Peace
+from sds_conformance.exploration.hunted import Hunted, HuntedError
+from suite_terminal import typed, words
+
+CATCH = Catch("log-by-arrival", "SDS-LOG-01", "appends", 3, "SDS-LOG-01", 4, 2)
+PEACE = Peace("echoes", 6, ("something",))
+
+
+def test_what_is_kept_is_there_again(tmp_path: Path) -> None:
+    file = tmp_path / "hunt.json"
+    first = Hunted(file, seed=1)
+    first.caught(CATCH)
+    first.left_in_peace(PEACE)
+    again = Hunted(file, seed=1)
+    assert (again.catches, again.peaces) == ({CATCH.mutant: CATCH}, {PEACE.variant: PEACE})
+    assert Hunted(seed=1).catches == {}
+
+
+def test_what_is_of_another_hunt_is_not_taken(tmp_path: Path) -> None:
+    file = tmp_path / "hunt.json"
+    Hunted(file, seed=1).caught(CATCH)
+    with pytest.raises(HuntedError, match="with other seed"):
+        Hunted(file, seed=2)
+    data = json.loads(file.read_text("utf-8"))
+    for changed, told in (
+        ({**data, "sources": "0" * 64}, "with other sources"),
+        ({**data, "schema": "x"}, "is not of a hunt"),
+        ({**data, "mutants": [{**data["mutants"][0], "found_after": "3"}]}, "not what a hunt writes"),
+        ({**data, "mutants": 7}, "not what a hunt writes"),
+        ({**data, "variants": [{}]}, "not what a hunt writes"),
+        ([], "is not of a hunt"),
+    ):
+        file.write_text(json.dumps(changed), "utf-8")
+        with pytest.raises(HuntedError, match=told):
+            Hunted(file, seed=1)
+    file.write_text("{", "utf-8")
+    with pytest.raises(HuntedError, match="cannot be read"):
+        Hunted(file, seed=1)
+
+
+def test_a_second_part_hunts_what_the_first_has_not(tmp_path: Path) -> None:
+    file, table = tmp_path / "hunt.json", tmp_path / "HUNT.md"
+    options = ("--peaceful", "0", "--examples", "30", "--jobs", "1", "--resume", str(file))
+    assert typed("hunt", "--only", "log-by-arrival", *options).exit_code == 0
+    kept = json.loads(file.read_text("utf-8"))
+    kept["mutants"][0]["found_after"] = 29
+    file.write_text(json.dumps(kept), "utf-8")
+    both = ("--only", "log-by-arrival", "--only", "never-asks", *options, "--markdown", str(table))
+    assert typed("hunt", *both).exit_code == 0
+    rows = {row["mutant"]: row["found_after"] for row in json.loads(file.read_text("utf-8"))["mutants"]}
+    assert rows["log-by-arrival"] == 29
+    assert "never-asks" in rows
+    text = table.read_text("utf-8")
+    assert "| 29 |" in text
+    assert "hunt --examples 30 --markdown conformance/HUNT.md" in text
+    refused = typed("hunt", "--only", "never-asks", *options, "--seed", "5")
+    assert refused.exit_code == 2
+    assert "is of a hunt with other seed: delete it, or name another file" in words(refused.stderr)
