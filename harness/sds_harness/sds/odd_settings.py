@@ -74,7 +74,7 @@ def forty(who: str, label: str, route: Route) -> Said:
     )
 
 
-@story(UNREPAIRED, repairs=True)
+@story(UNREPAIRED)
 def unrepaired(who: str, label: str, route: Route) -> Said:
     """Messages that know of SDS-R come to a participant for which it is off."""
     return (
@@ -88,7 +88,7 @@ def unrepaired(who: str, label: str, route: Route) -> Said:
     )
 
 
-@story(CROWD, repairs=True)
+@story(CROWD)
 def crowd(who: str, label: str, route: Route) -> Said:
     """Somebody asks in a group of hundreds, of which each answers a part."""
     return (

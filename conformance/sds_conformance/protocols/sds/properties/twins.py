@@ -292,7 +292,9 @@ def hostile_input_changes_no_log(view: GroupView, replay: Replay) -> Iterator[Si
 
 
 def _is_hostile(op: Operation) -> bool:
-    return isinstance(op, Garble) or (isinstance(op, Say) and bool(op.raw_filter or op.id_of or op.poses_as or op.empty))
+    return isinstance(op, Garble) or (
+        isinstance(op, Say) and bool(op.raw_filter or op.id_of or op.poses_as or op.empty)
+    )
 
 
 def _valid_contents(view: GroupView) -> set[bytes]:
