@@ -123,6 +123,25 @@ def _goes_round(ms: int) -> Story:
     return write
 
 
+def _rarely(ms: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """The work runs so rarely that a number of so many milliseconds goes round each time."""
+        own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
+        return (
+            Send(who, own),
+            Send(who, other),
+            Say(OTHER, f"{label}.4", content=None, filter=(other,), to=who),
+            lost(who, missing),
+            Say(PEER, f"{label}.5", after=(missing,), to=who),
+            *(step for _ in range(6) for step in (Tick(who), Wait(ms + 100))),
+            Tick(who),
+            Look(who),
+        )
+
+    return write
+
+
 for _bits in (31, 32):
+    story(ROUND)(_rarely(1 << _bits))
     for _ms in (1 << _bits, (1_000 << _bits) - START_MS):
         story(ROUND)(_goes_round(_ms))
