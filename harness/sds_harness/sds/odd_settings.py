@@ -123,6 +123,27 @@ def _goes_round(ms: int) -> Story:
     return write
 
 
+def _repairs_go_round(ms: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """The same of what is to be asked for, and of what is to be answered."""
+        held, missing = f"{label}.1", f"{label}.2"
+        return (
+            *passing(who, ms - 10_000),
+            Say(PEER, held, to=who),
+            lost(who, missing),
+            Say(PEER, f"{label}.3", after=(missing,), senders_named=True, to=who),
+            Say(OTHER, f"{label}.4", content=None, asks=(held,), senders_named=True, to=who),
+            Look(who),
+            *(step for _ in range(10) for step in (Wait(5_000), Tick(who), Sync(who))),
+            Wait(PERIOD_MS),
+            Tick(who),
+            Send(who, f"{label}.own"),
+            Look(who),
+        )
+
+    return write
+
+
 def _rarely(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
         """The work runs so rarely that a number of so many milliseconds goes round each time."""
@@ -145,3 +166,4 @@ for _bits in (31, 32):
     story(ROUND)(_rarely(1 << _bits))
     for _ms in (1 << _bits, (1_000 << _bits) - START_MS):
         story(ROUND)(_goes_round(_ms))
+        story(ROUND, repairs=True)(_repairs_go_round(_ms))
