@@ -9,12 +9,13 @@ from functools import partial
 
 from ..schedules.operations import Route
 from .events import PERIOD_MS, event
-from .odd_events import DAY_MS, OTHER, PEER, Said, lost
+from .odd_events import DAY_MS, OTHER, PEER, Said, lost, passing
 from .operations import Again, Look, Say, Send, Sync, Tick, Wait
 
 PATIENT = "patient"
 
 patient = partial(event, PATIENT, most=1, equals=False, starts=True, aware=True)
+patient()(passing)
 
 
 @patient()
