@@ -4,7 +4,8 @@
                                               [--keep FILE [--minutes M]] [--json]
 
 Each mutant plays all schedules, the shortest first, until something is found against it; those of core SDS without
-SDS-R. Schedules and seconds are those of an implementation without a fault, in this process, alone.
+SDS-R, and with it where nothing is found so. Schedules and seconds are those of an implementation without a fault, in
+this process, alone.
 
 With ``--keep`` it goes on where it was: what FILE says of a mutant is not asked again. With ``--minutes`` no mutant is
 begun after so long; the table is printed when there is no mutant left.
@@ -64,9 +65,15 @@ class Death:
 
 def shortest(name: str, events: int, alphabet: tuple[Part, ...]) -> Death | None:
     """The shortest schedule that finds a mutant, None if none of at most so many events does."""
+    found = None
+    if not default().model.mutants[name].requirement.startswith(REPAIRS):
+        found = _shortest(name, events, tuple(part.without(REPAIR) for part in alphabet))
+    return found or _shortest(name, events, alphabet)
+
+
+def _shortest(name: str, events: int, wanted: tuple[Part, ...]) -> Death | None:
     mutant = default().model.mutants[name]
     campaign = order_for(mutant)
-    wanted = alphabet if mutant.requirement.startswith(REPAIRS) else tuple(part.without(REPAIR) for part in alphabet)
     order = Exhaustion(campaign.connect, revision=campaign.revision, told=campaign.told, alphabet=wanted)
     company = order.rehearsed()
     try:

@@ -28,7 +28,18 @@ ROUTE = Route(("bob",), (("alice", 30), ("bob", 0)), ("Žofie 🦊", "alice"))
 FULL: dict[str, Operation] = {
     operation.op: operation
     for operation in (
-        ops.Send("alice", "m1", channel=1, content="hi\n\u2028", raw="00ff", hint=True, times=3, route=ROUTE),
+        ops.Send(
+            "alice",
+            "m1",
+            channel=1,
+            content="hi\n\u2028",
+            raw="00ff",
+            hint=True,
+            message_id="\0",
+            empty=("hint",),
+            times=3,
+            route=ROUTE,
+        ),
         ops.Sync("alice", channel=1, route=ROUTE),
         ops.Ephemeral("alice", channel=1, raw="7f", route=ROUTE),
         ops.Tick("bob", route=ROUTE),
@@ -55,6 +66,8 @@ FULL: dict[str, Operation] = {
             senders_named=True,
             hint=True,
             id_of="m1",
+            message_id="m",
+            empty=("sender", "filter"),
             poses_as="bob",
             channel=1,
             to="alice",
@@ -238,7 +251,8 @@ def values(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
 def arrays(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
     if "prefixItems" in shape:
         return st.tuples(*(values(key, item) for item in shape["prefixItems"])).map(list)
-    return st.lists(values(key, shape["items"]), min_size=shape.get("minItems", 0), max_size=SMALL)
+    most = min(SMALL, shape.get("maxItems", SMALL))
+    return st.lists(values(key, shape["items"]), min_size=shape.get("minItems", 0), max_size=most)
 
 
 def objects(shape: dict[str, Any]) -> st.SearchStrategy[Any]:

@@ -140,6 +140,16 @@ def test_arrivals_come_last_in_an_alphabet() -> None:
         World(2, (ARRIVE, SEND))
 
 
+def test_nothing_comes_after_the_end() -> None:
+    """So each word that has no end is followed by one that has."""
+    endless, world = World(2, (SEND, ARRIVE)), World(2, (SEND, Kind("rest", doing, everybody=True, ends=True), ARRIVE))
+    ended = [word for word in world.words(4) if any(event.kind == 1 for event in word)]
+    assert [[event.kind for event in word].index(1) for word in ended] == [3] * endless.count(3)
+    assert world.count(4) == endless.count(4) + endless.count(3)
+    with pytest.raises(ValueError, match="happens at everybody"):
+        World(2, (Kind("rest", doing, ends=True),))
+
+
 def test_a_tie_is_never_renamed_away() -> None:
     world = World(2, (SEND, ARRIVE))
     heard = (Event(0, 0), Event(1, 1, 0, 0), Event(0, 1))

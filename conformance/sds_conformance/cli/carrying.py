@@ -112,7 +112,8 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
     if master not in (None, "local", "local[1]"):
         if _asked(context, "master"):
             raise click.UsageError(f"--master {master} plays several at a time, and {cannot}: {instead}")
-        out["spark_options"] = replace(spark, master="local[1]")
+        if spark is not None:
+            out["spark_options"] = replace(spark, master="local[1]")
     return out
 
 

@@ -118,7 +118,7 @@ class Exhaustion(Order):
         return hashlib.sha256(repr(shown).encode()).hexdigest()
 
 
-_SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked", "starts", "due", "aware")
+_SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked", "starts", "due", "aware", "ends")
 
 
 @dataclass

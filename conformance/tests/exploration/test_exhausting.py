@@ -82,6 +82,16 @@ def test_what_cannot_happen_is_left_out_and_nothing_else(monkeypatch: pytest.Mon
     assert said(exhausted(4)) == said(knowing)
 
 
+def test_all_have_the_same_in_the_end() -> None:
+    """What holds of a group that came to rest is looked at in every schedule, too."""
+    alphabet = (Part(("send", "sync", "arrive", "rest")),)
+    coverage = exhausted(3, alphabet=alphabet)
+    assert coverage.tally.exercised["G-01"] == 6
+    assert not coverage.tally.found
+    # It tells others once of what they lost, and never again.
+    assert "G-01" in exhausted(3, "sends-and-forgets", alphabet=alphabet).tally.found
+
+
 def test_other_names_are_another_schedule_where_names_matter() -> None:
     core = sum(bound.renamed for bound in exhausted(4).bounds)
     repairs = sum(bound.renamed for bound in exhausted(4, alphabet=FULL, profile="full").bounds)
@@ -164,8 +174,8 @@ def test_of_whoever_does_something_else_the_second_time_nothing_is_remembered() 
     coverage = exhausted(3, handle=fickle)
     asked = next(often) - asked_of_whole
     assert "send_sync was answered otherwise than before" in coverage.otherwise
-    assert not (whole.otherwise or exhausted(3).otherwise)
-    assert not (coverage.tally.gave_up or coverage.tally.errors)
+    assert (whole.otherwise, exhausted(3).otherwise) == ("", "")
+    assert (coverage.tally.gave_up, coverage.tally.errors) == ("", {})
     assert set(coverage.tally.found) == {"SDS-MSG-01"}
     assert said(coverage)["bounds"] == said(whole)["bounds"]
     assert asked > asked_of_whole - 10, "since then it is asked for everything"

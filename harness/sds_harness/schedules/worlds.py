@@ -78,6 +78,8 @@ class Kind:
     """It happens only where something may be due."""
     aware: bool = False
     """What it is depends on all that was before it, wherever that was."""
+    ends: bool = False
+    """Nothing comes after it."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,10 @@ class World:
     def __post_init__(self) -> None:
         if any(first.copies > second.copies == 0 for first, second in pairwise(self.kinds)):
             raise ValueError("arrivals are the last kinds: words come in the order in which they are spelled")
-        if any(kind.due and not kind.everybody for kind in self.kinds):
-            raise ValueError("what waits until something is due happens at everybody: else its order would matter")
+        if any((kind.due or kind.ends) and not kind.everybody for kind in self.kinds):
+            raise ValueError(
+                "what waits until something is due, or is the end, happens at everybody: else its order would matter"
+            )
 
     # ---- words -----------------------------------------------------------------------------------------------------
 
@@ -299,6 +303,8 @@ class _Speller:
 
     def _next(self) -> Iterator[Event]:
         world = self._world
+        if self._word and world.kinds[self._word[-1].kind].ends:
+            return
         used = {event.kind for event in self._word}
         kinds = frozenset[int]().union(*(part for part in self._parts if used <= part))
         candidates = [event for event in world.done if event.kind in kinds and self._can(world.kinds[event.kind])]

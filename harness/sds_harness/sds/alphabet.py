@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..declaration import Declaration
 from ..schedules.worlds import Kind, Part, World
-from .events import KINDS, REPAIRS
+from .events import KINDS, REPAIRS, REST
 from .generator import NAMES
 from .odd_arrivals import PATIENT
 from .odd_events import ODD, TWINS
@@ -39,6 +39,7 @@ USUAL = (
     Part(("send", "time", "arrive", REPAIR)),
     Part(("send", "sync", "time", "arrive", REPAIR), 6),
     Part(("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR), 4),
+    Part(("send", "sync", "arrive", REST, REPAIR), 5),
     Part(("send", "sync", "time", "arrive", ODD, APPLICATION, CLOCK, TWINS, CHANNEL, REPAIR), 2),
     Part((PATIENT, VALUES, ROUND, PERIODIC, NAMELESS, FORTY, UNREPAIRED, CROWD, MANY, REPAIR), 1),
 )
@@ -88,7 +89,7 @@ def setting(parts: Iterable[Part]) -> Schedule:
         "resend_unacknowledged_ms": 30_000,
         "resend_possibly_acknowledged_ms": 60_000,
     }
-    if PATIENT not in names:
+    if not names & {PATIENT, REST}:  # what may be given up need not be the same for all in the end
         configuration["lost_timeout_ms"] = 90_000
     if PERIODIC in names:
         configuration["sync_interval_ms"] = SYNC_INTERVAL_MS

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..schedules.worlds import Kind, Write
-from .operations import Ephemeral, Operation, Route, Send, Sync, Tick
+from .generator import NAMES
+from .operations import Calm, Ephemeral, Operation, Route, Send, Sync, Tick
 
 PERIOD_MS = 31_000
 """After so long everything is due that the setting of a small world has due within 30 seconds."""
+REST = "rest"
 KINDS: list[Kind] = []
 """All but arrivals, in the order in which words are spelled."""
 REPAIRS: set[Kind] = set()
@@ -54,3 +56,9 @@ def ephemeral(who: str, label: str, route: Route) -> Operation:
 def time(who: str, label: str, route: Route) -> Operation:
     """Time passes to the next thing that is due, and the work runs that is."""
     return Tick(who, route)
+
+
+@event(REST, everybody=True, aware=True, ends=True)
+def rest(who: str, label: str, route: Route) -> tuple[Operation, ...]:
+    """The network heals, and all tell each other what they have until nothing new happens: said once, for all."""
+    return (Calm(),) if who == NAMES[0] else ()

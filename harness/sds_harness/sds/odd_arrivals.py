@@ -9,12 +9,34 @@ from functools import partial
 
 from ..schedules.operations import Route
 from .events import PERIOD_MS, event
-from .odd_events import DAY_MS, OTHER, PEER, Said, lost
+from .odd_events import DAY_MS, OTHER, PEER, Said, lost, passing
 from .operations import Again, Look, Say, Send, Sync, Tick, Wait
 
 PATIENT = "patient"
 
 patient = partial(event, PATIENT, most=1, equals=False, starts=True, aware=True)
+patient()(passing)
+
+
+@patient()
+def nobody(who: str, label: str, route: Route) -> Said:
+    """Messages of all kinds with a sender of no length."""
+    unsigned = partial(Say, PEER, empty=("sender",), to=who)
+    return (
+        unsigned(f"{label}.1"),
+        unsigned(f"{label}.2"),
+        Say(OTHER, f"{label}.3", after=(f"{label}.1", f"{label}.2"), to=who),
+        unsigned(f"{label}.4", content=None, after=(f"{label}.3",)),
+        unsigned(f"{label}.5", lamport_ms=None),
+        unsigned(f"{label}.6", route=Route((who,))),
+        Say(OTHER, f"{label}.7", after=(f"{label}.6",), to=who),
+        Again(f"{label}.6", who),
+        Tick(who),
+        Look(who),
+        Send(who, f"{label}.own"),
+        Sync(who),
+        Look(who),
+    )
 
 
 @patient()

@@ -74,7 +74,7 @@ def forty(who: str, label: str, route: Route) -> Said:
     )
 
 
-@story(UNREPAIRED, repairs=True)
+@story(UNREPAIRED)
 def unrepaired(who: str, label: str, route: Route) -> Said:
     """Messages that know of SDS-R come to a participant for which it is off."""
     return (
@@ -88,7 +88,7 @@ def unrepaired(who: str, label: str, route: Route) -> Said:
     )
 
 
-@story(CROWD, repairs=True)
+@story(CROWD)
 def crowd(who: str, label: str, route: Route) -> Said:
     """Somebody asks in a group of hundreds, of which each answers a part."""
     return (
@@ -123,6 +123,47 @@ def _goes_round(ms: int) -> Story:
     return write
 
 
+def _repairs_go_round(ms: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """The same of what is to be asked for, and of what is to be answered."""
+        held, missing = f"{label}.1", f"{label}.2"
+        return (
+            *passing(who, ms - 10_000),
+            Say(PEER, held, to=who),
+            lost(who, missing),
+            Say(PEER, f"{label}.3", after=(missing,), senders_named=True, to=who),
+            Say(OTHER, f"{label}.4", content=None, asks=(held,), senders_named=True, to=who),
+            Look(who),
+            *(step for _ in range(10) for step in (Wait(5_000), Tick(who), Sync(who))),
+            Wait(PERIOD_MS),
+            Tick(who),
+            Send(who, f"{label}.own"),
+            Look(who),
+        )
+
+    return write
+
+
+def _rarely(ms: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """The work runs so rarely that a number of so many milliseconds goes round each time."""
+        own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
+        return (
+            Send(who, own),
+            Send(who, other),
+            Say(OTHER, f"{label}.4", content=None, filter=(other,), to=who),
+            lost(who, missing),
+            Say(PEER, f"{label}.5", after=(missing,), to=who),
+            *(step for _ in range(6) for step in (Tick(who), Wait(ms + 100))),
+            Tick(who),
+            Look(who),
+        )
+
+    return write
+
+
 for _bits in (31, 32):
+    story(ROUND)(_rarely(1 << _bits))
     for _ms in (1 << _bits, (1_000 << _bits) - START_MS):
         story(ROUND)(_goes_round(_ms))
+        story(ROUND, repairs=True)(_repairs_go_round(_ms))

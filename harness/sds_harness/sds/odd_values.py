@@ -22,27 +22,6 @@ values = partial(event, VALUES, most=1, equals=False, starts=True, aware=True)
 
 
 @values()
-def nobody(who: str, label: str, route: Route) -> Said:
-    """Messages of all kinds with a sender of no length."""
-    unsigned = partial(Say, PEER, empty=("sender",), to=who)
-    return (
-        unsigned(f"{label}.1"),
-        unsigned(f"{label}.2"),
-        Say(OTHER, f"{label}.3", after=(f"{label}.1", f"{label}.2"), to=who),
-        unsigned(f"{label}.4", content=None, after=(f"{label}.3",)),
-        unsigned(f"{label}.5", lamport_ms=None),
-        unsigned(f"{label}.6", route=Route((who,))),
-        Say(OTHER, f"{label}.7", after=(f"{label}.6",), to=who),
-        Again(f"{label}.6", who),
-        Tick(who),
-        Look(who),
-        Send(who, f"{label}.own"),
-        Sync(who),
-        Look(who),
-    )
-
-
-@values()
 def unfilled(who: str, label: str, route: Route) -> Said:
     """Messages of all kinds with a filter of no length."""
     own = f"{label}.own"
@@ -117,12 +96,34 @@ def awaited(who: str, label: str, route: Route) -> Said:
     )
 
 
+def _at_the_end(bits: int) -> Story:
+    def write(who: str, label: str, route: Route) -> Said:
+        """A timestamp after which there are few more of so many bits; and then there are none."""
+        return (
+            Say(PEER, f"{label}.1", lamport_ms=(1 << bits) - 4 - START_MS, to=who),
+            *(Send(who, f"{label}.{n}") for n in range(2, 8)),
+            Sync(who),
+            Look(who),
+        )
+
+    return write
+
+
+for _bits in (63, 64):
+    values()(_at_the_end(_bits))
+
+
 @values()
-def at_the_end(who: str, label: str, route: Route) -> Said:
-    """A timestamp after which there are few more; and then there are none."""
+def in_its_name(who: str, label: str, route: Route) -> Said:
+    """Somebody names an own message in the name of its sender, and has it in filters."""
+    own = f"{label}.own"
+    posing = partial(Say, PEER, after=(own,), filter=(own,), poses_as=who, to=who)
     return (
-        Say(PEER, f"{label}.1", lamport_ms=(1 << 64) - 4 - START_MS, to=who),
-        *(Send(who, f"{label}.{n}") for n in range(2, 8)),
+        Send(who, own),
+        posing(f"{label}.1", content=None),
+        posing(f"{label}.2"),
+        Look(who),
+        Send(who, f"{label}.then"),
         Sync(who),
         Look(who),
     )

@@ -249,6 +249,26 @@ def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
     assert heard(show, "carol") == ["m1", "x1", "x3", "x4"]
 
 
+def test_what_has_no_length_and_what_has_an_id_that_was_given() -> None:
+    show = shown(
+        ops.Send("alice", "m0", empty=("content",)),
+        ops.Send("alice", "m1", message_id="given\0", hint=True, empty=("hint",)),
+        ops.Send("alice", "m2", hint=True),
+        ops.Say(
+            "xavier", "x1", after=("m1", "m2"), hint=True, message_id="x" * 1_000, empty=("sender", "hints", "filter")
+        ),
+        ops.Say("xavier", "x2", after=("m1",), filter=("m1",), empty=("sender",)),
+    )
+    m1, m2, x1, x2 = (message(show, label) for label in ("m1", "m2", "x1", "x2"))
+    assert "m0" not in show.labels, "content of no length is none"
+    assert m1.message_id == "given\0"
+    assert m2.causal_history == (HistoryEntry("given\0", b""),)
+    assert (x1.message_id, x1.sender_id, x1.bloom_filter) == ("x" * 1_000, "", b"")
+    assert x1.causal_history == (HistoryEntry("given\0", b""), HistoryEntry(m2.message_id, b""))
+    assert (x2.sender_id, x2.causal_history) == ("", (HistoryEntry("given\0"),))
+    assert x2.bloom_filter
+
+
 def test_a_scripted_peer_writes_the_same_in_other_ways() -> None:
     show = shown(ops.Send("alice", "m1"), *(ops.Say("xavier", "x1", after=("m1",), encoding=way) for way in ENCODINGS))
     usual, *others = [packet.wire for packet in show.packets[1:]]
