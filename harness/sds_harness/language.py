@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 HANDSHAKE = "hello"
@@ -40,8 +41,11 @@ class Language:
 
     def name_of(self, capability: int) -> str:
         """Short name of a capability."""
-        known = {number: name for name, number in self.capabilities.items()}
-        return known.get(capability, f"capability {capability}")
+        return self._names.get(capability, f"capability {capability}")
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return {number: name for name, number in self.capabilities.items()}
 
     def number_of(self, name: str) -> int | None:
         """The capability of that short name, None if the language has none."""

@@ -1,15 +1,17 @@
-"""Processes of ours that work for this one: begun afresh, ended with it, and what they report comes here."""
+"""Processes of ours that work for this one: ended with it, and what they report comes here."""
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from queue import Empty
 from typing import Any
 
-from sds_harness.family import adopt
+from sds_harness.family import adopt, dismiss
 from sds_harness.signals import follow_parent
 
 PATIENCE_S = 5.0
@@ -21,8 +23,9 @@ _AT_ONCE_S = 0.2
 class Workers:
     """Some processes, and the queue of what they report."""
 
-    # A fresh interpreter for each: a fork of this one would share its pipes and its threads.
-    context = multiprocessing.get_context("spawn")
+    # A fork of this process would share its pipes and its threads. They are forks of one that has neither, and has
+    # imported what this one has: a fresh interpreter for each takes longer to do that than many a schedule.
+    context = multiprocessing.get_context("forkserver")
 
     def __init__(self) -> None:
         self.reports = self.context.Queue()
@@ -30,7 +33,8 @@ class Workers:
 
     def start(self, work: Callable[..., None], *given: Any) -> None:
         """One more, which does ``work`` with the queue of reports and what is given, all of it picklable."""
-        worker = self.context.Process(target=_begin, args=(work, self.reports, *given))
+        self.context.set_forkserver_preload(["__main__", *_ours()])
+        worker = self.context.Process(target=_begin, args=(dict(os.environ), work, self.reports, *given))
         worker.start()
         self._processes.append(worker)
 
@@ -73,11 +77,21 @@ def workers() -> Iterator[Workers]:
         out.end()
 
 
-def _begin(work: Callable[..., None], reports: Any, *given: Any) -> None:
+def _ours() -> list[str]:
+    """The modules of this suite that were imported, in that order."""
+    suite = __name__.partition(".")[0]
+    return [name for name in sys.modules if name.partition(".")[0] == suite]
+
+
+def _begin(environment: Mapping[str, str], work: Callable[..., None], reports: Any, *given: Any) -> None:
     follow_parent(unwinding=True)
     adopt()
+    os.environ.clear()  # what is forked has the one of long ago
+    os.environ.update(environment)
     try:
         work(reports, *given)
     except SystemExit:
         reports.cancel_join_thread()  # nobody reads them any more
         raise
+    finally:
+        dismiss()  # a fork ends without what is to be done at the exit

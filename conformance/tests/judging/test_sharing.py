@@ -48,12 +48,10 @@ def _told(outcome: Certification) -> str:
 
 
 def working() -> list[psutil.Process]:
-    """The processes of ours that work for this one, or have ended and nobody has asked how."""
-    return [child for child in psutil.Process().children() if _works(child)]
-
-
-def _works(child: psutil.Process) -> bool:
-    return child.status() == psutil.STATUS_ZOMBIE or "spawn_main" in " ".join(child.cmdline())
+    """The processes of ours that work for this one, or have ended and nobody has asked how: forks of what forks them,
+    which is there as long as this one."""
+    forking = [child for child in psutil.Process().children() if "forkserver" in " ".join(child.cmdline())]
+    return [worker for one in forking for worker in one.children()]
 
 
 def test_a_unit_is_an_environment_and_the_first_is_cut() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .digests import digest64
+from .digests import plain_digest64
 
 SCHEMA_VERSION = 2
 """Of the format that is written."""
@@ -102,7 +102,7 @@ class Columns:
 
     def hash_of(self, row: Mapping[str, Any]) -> int:
         """What ``row_hash`` of a row has to be: of the values of its normative columns, in this order."""
-        return digest64([row[name] for name in self.names])
+        return plain_digest64([row[name] for name in self.names])
 
 
 _PLAYED_BY = pa.struct(

@@ -8,7 +8,7 @@ from operator import itemgetter
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Message
 
-from ..corpus.digests import digest64, signed
+from ..corpus.digests import plain_digest64, signed
 from ..corpus.schema import Row
 from ..stage import START_MS
 from .naming import Key, Names
@@ -35,7 +35,7 @@ class Facts:
             "lamport": _lamport(message, shift),
             **self._signals(step),
             "broadcasts": [name for name, _ in sent],
-            "wire": digest64(sorted(self._said(wire, shift) for _, wire in sent)) if sent else 0,
+            "wire": plain_digest64(sorted(self._said(wire, shift) for _, wire in sent)) if sent else 0,
             "repair_requests": [],
             "log": 0,
             "outgoing": 0,
@@ -55,11 +55,11 @@ class Facts:
         return {
             "message_id": message.message_id[:LONGEST_ID] if message is not None else "",
             "dependencies": min(len(message.causal_history), 0x7FFF) if message is not None else -1,
-            "history": digest64([self._history(one) for one in sent]),
-            "filter": digest64(
+            "history": plain_digest64([self._history(one) for one in sent]),
+            "filter": plain_digest64(
                 list(state.filter_hits) if state is not None else [(one.bloom_filter or b"").hex() for one in sent]
             ),
-            "due": digest64(self._due(state, step.channel_id, shift)) if state is not None else 0,
+            "due": plain_digest64(self._due(state, step.channel_id, shift)) if state is not None else 0,
         }
 
     def _sent(self, step: Step) -> list[tuple[str, Wire]]:
@@ -96,7 +96,7 @@ class Facts:
             row[kind] = sorted(set(row[kind]))
         ordered = names.in_causal_order(delivered)
         row["delivered"] = [names.of(*key) for key in ordered]
-        row["contents"] = digest64([contents[key] for key in ordered])
+        row["contents"] = plain_digest64([contents[key] for key in ordered])
         return row
 
     def _shown(self, state: pb.State, channel: str, shift: int) -> Row:
@@ -108,17 +108,17 @@ class Facts:
         ]
         return {
             "lamport": signed(shown),
-            "log": digest64(
+            "log": plain_digest64(
                 [
                     (names.of(channel, entry.message_id), signed(entry.lamport_timestamp + shift))
                     for entry in state.log.entries
                 ]
             ),
-            "outgoing": digest64(
+            "outgoing": plain_digest64(
                 sorted((names.of(channel, entry.message_id), int(entry.state)) for entry in state.outgoing.entries)
             ),
-            "incoming": digest64(names.sorted(channel, state.incoming.message_ids)),
-            "repairs": digest64(repairs) if any(repairs) else 0,
+            "incoming": plain_digest64(names.sorted(channel, state.incoming.message_ids)),
+            "repairs": plain_digest64(repairs) if any(repairs) else 0,
         }
 
     def _due(self, state: pb.State, channel: str, shift: int) -> list[tuple[str, int]]:

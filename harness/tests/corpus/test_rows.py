@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from performed import NOT_CAROL, TRIO, reference, stage_on
 from sds_harness.schedules import Schedule
@@ -19,7 +21,7 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 
 pytest.importorskip("pyarrow")
-from sds_harness.corpus.digests import digest64, schedule_digest, signed
+from sds_harness.corpus.digests import digest64, plain_digest64, schedule_digest, signed
 from sds_harness.corpus.rebuilding import Unsound, rebuild
 from sds_harness.corpus.rows import Recorded, rows_of
 from sds_harness.corpus.schema import SIDE_COLUMNS
@@ -28,6 +30,9 @@ from sds_harness.sds.corpora import KIND
 from sds_harness.sds.naming import Names
 
 pytestmark = pytest.mark.spark
+
+TEXTS = st.text(st.characters() | st.sampled_from('"\\/\x00\x1f\x7f\b\f\n\r\t\u2028\ud800'))
+PLAIN = st.recursive(TEXTS | st.integers(-(2**65), 2**65) | st.booleans(), lambda parts: st.lists(parts, max_size=4))
 
 
 def performed(*operations: Operation, config: Config | None = None, members: tuple[Member, ...] = TRIO) -> Performance:
@@ -123,6 +128,11 @@ def test_each_normative_column_is_in_the_hash() -> None:
 def test_the_order_of_rows_and_a_row_that_stands_twice_are_in_the_digest() -> None:
     one, two = (digest64([n]).to_bytes(8, "little", signed=True) for n in (1, 2))
     assert len({schedule_digest(x) for x in (one + two, two + one, one, one + one, one + two + two)}) == 5
+
+
+@given(st.lists(PLAIN, min_size=1, max_size=4))
+def test_the_digest_of_what_is_plain_is_that_of_anything(values: list[Any]) -> None:
+    assert plain_digest64(values) == digest64(values)
 
 
 @pytest.mark.parametrize("value", [0, 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1])
