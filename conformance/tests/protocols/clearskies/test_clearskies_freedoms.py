@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from clearskies_odd_peers import in_pieces
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, Effects, Message, Peer
 from clearskies_reference.choices import Pings, SendsAtTicks, TakesTheFirstAtOnce
@@ -21,6 +20,7 @@ from clearskies_reference.peer import Link as Link_
 from clearskies_reference.record import Kept, Record
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import session_of
+from clearskies_unusual_peers import in_pieces
 from sds_conformance.protocols.clearskies.corpora import CORPORA
 from sds_conformance.protocols.clearskies.freedoms import following
 from sds_conformance.protocols.freedoms import END, Case, Side, covering
