@@ -74,6 +74,7 @@ def tour(handle: Callable[[pb.Request], pb.Reply], folder: Path) -> list[bytes]:
     writes(driver, folder)
     conflicts(driver)
     reads(driver, folder)
+    crowds(driver)
     codecs(driver)
     return driver.said()
 
@@ -213,6 +214,19 @@ def reads(driver: Driver, folder: Path) -> None:
     one = driver.open(A, READER, store=store)
     driver.do("connect", handle=one, link=1, peer_id=C, access_level=READER)
     driver.do("receive", handle=one, link=1, data=get_updates())
+
+
+def crowds(driver: Driver) -> None:
+    """More peers than a handful that ask, and more records than a page holds."""
+    one = driver.open()
+    for link in range(1, 11):
+        driver.do("connect", handle=one, link=link, peer_id=f"{link:032x}", access_level=WRITER)
+        driver.do("receive", handle=one, link=link, data=get_updates())
+    driver.do("put", handle=one, key="k", value="1")
+    for rev in range(1, 301):
+        record = update(uuid=f"{rev:032x}", key=f"key {rev}", last_updated_rev=rev)
+        driver.do("receive", handle=one, link=1, data=plain(record))
+    driver.do("observe", handle=one)
 
 
 def codecs(driver: Driver) -> None:

@@ -30,7 +30,7 @@ from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Op
 from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.rows import Facts
-from sds_harness.clearskies.stage import Stage
+from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Tick
 
@@ -149,7 +149,7 @@ def test_what_becomes_of_others_is_not(operations: tuple[Operation, ...], peer: 
 
 # ---- moments ---------------------------------------------------------------------------------------------------------
 
-TOLD = (*LINE, Put("alice", "m1", "k"), MS, *(Tick(), MS) * 8, Look())
+TOLD = (*LINE, Put("alice", "m1", "k"), MS, *(Tick(), Wait(ROUND_MS)) * 8, Look())
 CUT = (
     *LINE,
     *(Tick(), MS) * 3,
