@@ -18,23 +18,25 @@ from ..timestamps import timestamp
 from .registry import fault, mutant, mutants
 
 
+def _spread_to_some(peer: Peer, most: int, kept: Kept, effects: Effects, source: int | None) -> None:
+    """Send a change of its own to so many of those who listen, and a change of others to all."""
+    everybody = peer.links
+    if source is None:
+        links = [link for link in everybody.values() if peer.listens(link, source)]
+        peer.links = {link.number: link for link in links[:most]}
+    Peer.spread(peer, kept, effects, source)
+    peer.links = everybody
+
+
 @mutants
 class _Spreading(Peer):
     @fault(Peer.spread, "14", "sends its changes to the first of its peers alone")
     def tells_one_peer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        links = [link for link in self.links.values() if self.listens(link, source)]
-        everybody = self.links
-        self.links = {link.number: link for link in links[:1]} if source is None else self.links
-        super().spread(kept, effects, source)
-        self.links = everybody
+        _spread_to_some(self, 1, kept, effects, source)
 
     @fault(Peer.spread, "14", "sends its changes to eight of its peers at most")
     def tells_eight_peers(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        links = [link for link in self.links.values() if self.listens(link, source)]
-        everybody = self.links
-        self.links = {link.number: link for link in links[:8]} if source is None else self.links
-        super().spread(kept, effects, source)
-        self.links = everybody
+        _spread_to_some(self, 8, kept, effects, source)
 
     @fault(Peer.spread, "14", "does not send deletions as they happen")
     def keeps_deletions_back(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
