@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -21,6 +21,22 @@ class Dialect(Protocol):
 
     @property
     def name(self) -> str: ...
+
+
+def without(reply: Any, part: str) -> Any:
+    """A reply with nothing in a repeated part of its effects; the one given is not to be used any more."""
+    reply.effects.ClearField(part)
+    lighter = type(reply)()  # the old one keeps its memory, whatever is taken out of it
+    lighter.CopyFrom(reply)
+    return lighter
+
+
+def together(reply: Any, part: str, values: Iterable[Any]) -> Any:
+    """A copy of a reply, with more in a repeated part of its effects."""
+    whole = type(reply)()
+    whole.CopyFrom(reply)
+    getattr(whole.effects, part).extend(values)
+    return whole
 
 
 @dataclass

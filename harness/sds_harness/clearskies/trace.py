@@ -51,17 +51,15 @@ class Step(trace.Step):
         if reply is None or not reply.effects.sent or reply.ByteSize() < LARGE_BYTES:
             return
         self._moved = [(each.link, self.known.setdefault(data := each.data, data)) for each in reply.effects.sent]
-        del reply.effects.sent[:]
-        self.reply = pb.Reply()  # the old one keeps its memory, whatever is taken out of it
-        self.reply.CopyFrom(reply)
+        self.reply = trace.without(reply, "sent")
 
     @property
     def whole_reply(self) -> pb.Reply | None:
         if not self._moved or self.reply is None:
             return self.reply
-        whole = pb.Reply()
-        whole.CopyFrom(self.reply)
-        whole.effects.sent.extend(pb.Sent(link=link, data=data) for link, data in self._moved)
+        whole: pb.Reply = trace.together(
+            self.reply, "sent", (pb.Sent(link=link, data=data) for link, data in self._moved)
+        )
         return whole
 
     _moved: list[tuple[int, bytes]] = field(default_factory=list, init=False, compare=False, repr=False)

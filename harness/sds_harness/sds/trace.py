@@ -84,17 +84,13 @@ class Step(trace.Step):
         if reply is None or len(reply.effects.broadcasts) < 2 or reply.ByteSize() < LARGE_BYTES:
             return
         self._moved = [wire.raw for wire in self.broadcasts]
-        del reply.effects.broadcasts[:]
-        self.reply = pb.Reply()  # the old one keeps its memory, whatever is taken out of it
-        self.reply.CopyFrom(reply)
+        self.reply = trace.without(reply, "broadcasts")
 
     @property
     def whole_reply(self) -> pb.Reply | None:
         if not self._moved or self.reply is None:
             return self.reply
-        whole = pb.Reply()
-        whole.CopyFrom(self.reply)
-        whole.effects.broadcasts.extend(self._moved)
+        whole: pb.Reply = trace.together(self.reply, "broadcasts", self._moved)
         return whole
 
     _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
