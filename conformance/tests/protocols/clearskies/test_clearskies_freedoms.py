@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("pyarrow")
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, Effects, Message, Peer
 from clearskies_reference.choices import Pings, SendsAtTicks, TakesTheFirstAtOnce
@@ -33,6 +34,8 @@ from sds_harness.clearskies.rows import Facts
 from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Tick
+
+pytestmark = pytest.mark.spark
 
 WRITERS = tuple(map(Member, ("alice", "bob", "carol")))
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
