@@ -118,6 +118,22 @@ def test_whole_commands_are_measured_side_by_side(tmp_path: Path) -> None:
     assert (refused.returncode, "is no checkout" in refused.stderr) == (2, True)
 
 
+def test_small_worlds_go_on_where_they_were(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    given = [*TINY["small_worlds.py"], "--only", "sync-without-*", "--keep", str(file)]
+    assert "1 of 2 mutants are left" in started("small_worlds.py", *given, "--minutes", "0", into=tmp_path).stdout
+    kept = json.loads(file.read_text())
+    (first,) = kept["mutants"]
+    assert kept["mutants"][first] == {"events": 1, "names": ["sync"]}
+    kept["mutants"][first] = None
+    file.write_text(json.dumps(kept))
+    whole = json.loads(started("small_worlds.py", *given, "--json", into=tmp_path).stdout)["mutants"]
+    assert whole[first] is None, "what is kept is not asked again"
+    assert [death for name, death in whole.items() if name != first] == [{"events": 1, "names": ["sync"]}]
+    refused = started("small_worlds.py", *given, "--events", "2", into=tmp_path)
+    assert (refused.returncode, "is about 1 events" in refused.stderr) == (2, True)
+
+
 # ---- All of them -----------------------------------------------------------------------------------------------------
 
 

@@ -36,6 +36,7 @@ from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.judging.garbage import rarely_collecting
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import default
+from sds_harness.files import write_whole
 from sds_harness.schedules.worlds import Part
 from sds_harness.sds.alphabet import REPAIR
 
@@ -126,7 +127,7 @@ class Kept:
         self.deaths[name] = death
         if self._file is not None:
             found = {name: asdict(death) if death is not None else None for name, death in self.deaths.items()}
-            self._file.write_text(json.dumps({**self._about, "mutants": found}, indent=1) + "\n")
+            write_whole(self._file, json.dumps({**self._about, "mutants": found}, indent=1) + "\n")
 
 
 def needs(name: str) -> str:
