@@ -47,10 +47,13 @@ class NotPlayed(Exception):
     """A schedule was not played, because an implementation could not take part."""
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"{name} {reason}")
+        super().__init__(name, reason)  # what it is made of, so that it comes out of another process as it is
         self.name = name
         """The implementation."""
         self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.reason}"
 
 
 class OutOfTime(NotPlayed):

@@ -13,6 +13,7 @@ from ..judging.verdict import OBSERVE, Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
 from .campaign import Order, explore, play_one
 from .casting import Casting, Company
+from .casts import NotPlayed
 from .counterexample import counterexample
 from .judging import BREAKDOWN, Scope
 
@@ -85,10 +86,12 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
     # That something else is told says nothing.
     for narrowed in (own, replace(scope, told=False)):
         for index, finding in _findings(orders, companies, narrowed, examples):
+            if finding.requirement == BREAKDOWN:
+                continue
             which = index % 2
             schedule = orders[which].schedule(index)
             small = counterexample(orders[which], companies[which], schedule, finding)
-            if isinstance(small, Again) or finding.requirement == BREAKDOWN:
+            if isinstance(small, Again):
                 continue
             return replace(
                 missed,
@@ -110,10 +113,13 @@ def unhunted(name: str, revision: str = "") -> Catch:
 def _findings(
     orders: list[Order], companies: list[Company], scope: Scope, examples: int
 ) -> Iterator[tuple[int, Finding]]:
-    """The worst finding of each schedule in which there is one."""
+    """The worst finding of each schedule in which there is one; none after it was given up who broke too often."""
     for index in range(examples):
         order, company = orders[index % 2], companies[index % 2]
-        found = play_one(order, company, index, scope).assessment.findings
+        try:
+            found = play_one(order, company, index, scope).assessment.findings
+        except NotPlayed:
+            return
         if found:
             yield index, min(found, key=lambda finding: finding.severity is not Verdict.FAIL)
 

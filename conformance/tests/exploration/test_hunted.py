@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
 
+from sds_conformance.exploration import hunt
+from sds_conformance.exploration.casts import NotPlayed
 from sds_conformance.exploration.hunt import Catch, Peace
 from sds_conformance.exploration.hunted import Hunted, HuntedError
 from suite_terminal import typed, words
@@ -65,3 +68,15 @@ def test_a_second_part_hunts_what_the_first_has_not(tmp_path: Path) -> None:
     refused = typed("hunt", "--only", "never-asks", *options, "--seed", "5")
     assert refused.exit_code == 2
     assert "is of a hunt with other seed: delete it, or name another file" in words(refused.stderr)
+
+
+def test_who_is_given_up_gets_away_and_the_hunt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given_up(*_: object) -> None:
+        # As it comes out of a process of its own.
+        raise pickle.loads(pickle.dumps(NotPlayed("under test", "broke down 4 times in a row and was given up")))
+
+    assert hunt.hunt("sync-without-filter", 8).found_after
+    monkeypatch.setattr(hunt, "play_one", given_up)
+    assert not hunt.hunt("sync-without-filter", 8).found_after
+    with pytest.raises(NotPlayed, match="under test broke down 4 times"):
+        given_up()

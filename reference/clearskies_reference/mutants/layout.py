@@ -93,6 +93,11 @@ class LetsReadersWrite(Peer):
         return [kept for kept in super().missing(request) if self.writes or kept.signed is not None]
 
 
+def _as_double(number: int) -> int:
+    """What is left of 64 bits in a double; the largest stays, as where such a conversion saturates."""
+    return min(int(float(number)), 2**64 - 1)
+
+
 def _with(body: bytes, **members: Any) -> bytes:
     """A body with other members."""
     return json.dumps(json.loads(body) | members, separators=(",", ":")).encode()
@@ -203,13 +208,13 @@ class _Records(Peer):
     @fault(Peer.received, "25", "keeps revisions of others as doubles")
     def keeps_revisions_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
         kept = super().received(current, incoming, signed)
-        revision = int(float(incoming.last_updated_rev))
+        revision = _as_double(incoming.last_updated_rev)
         return replace(kept, record=replace(kept.record, last_updated_rev=revision))
 
     @fault(Peer.received, "41", "keeps numbers of vector clocks as doubles")
     def keeps_clocks_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
         kept = super().received(current, incoming, signed)
-        clock = {peer_id: int(float(number)) for peer_id, number in kept.record.vector_clock.items()}
+        clock = {peer_id: _as_double(number) for peer_id, number in kept.record.vector_clock.items()}
         return replace(kept, record=replace(kept.record, vector_clock=clock))
 
     @fault(Peer.refuse_unauthorised, "42", "refuses updates whose writer has counted more than twice for each revision")
