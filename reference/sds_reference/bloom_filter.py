@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 
 from .bloom_profiles import BloomParameters, BloomProfile, FilterView, set_bits
 
@@ -51,8 +51,7 @@ class RollingBloomFilter:
         aged = max(0, len(self._members) - self._retained)  # a dict has the oldest first
         self._members = dict(islice(self._members.items(), aged, None))
         self._bits = bytearray(self._parameters.byte_length)
-        for places in self._members.values():
-            set_bits(self._bits, places)
+        set_bits(self._bits, chain.from_iterable(self._members.values()))
 
 
 def build_filter(profile: BloomProfile, parameters: BloomParameters, message_ids: Iterable[str]) -> bytes:

@@ -8,7 +8,7 @@ In the wire layouts here the bit of index ``i`` stands in byte ``(i >> 3) ^ swiz
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -121,8 +121,8 @@ def _masked(places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     return tuple([(place >> 3, 1 << (place & 7)) for place in places])
 
 
-def set_bits(bits: bytearray, places: tuple[int, ...]) -> None:
-    """Put an ID into a filter: ``places`` are what ``BloomProfile.locator`` finds."""
+def set_bits(bits: bytearray, places: Iterable[int]) -> None:
+    """Put IDs into a filter: ``places`` are what ``BloomProfile.locator`` finds."""
     for place in places:
         bits[place >> 3] |= 1 << (place & 7)
 

@@ -32,7 +32,7 @@ _UNSURE = (LookupError, ValueError, TypeError, OverflowError)
 def parse(body: bytes, kind: type[M], *, lenient: bool = False) -> M:
     """The message of type ``kind`` in a JSON text; ``lenient`` ignores unknown fields. Raises as `json_format` does."""
     try:
-        return kind(**_fields(body, kind.DESCRIPTOR))
+        return _read(body, kind)
     except _UNSURE:
         pass
     return json_format.Parse(body, kind(), ignore_unknown_fields=lenient)
@@ -76,26 +76,41 @@ _LONG = frozenset((FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64
 # ---- Reading -----------------------------------------------------------------------------------------------------
 
 _Read = Callable[[Any, list[int]], Any]
-"""From a value of JSON to one that the constructor of a message takes; adds the names in it to the last number."""
-_Known = tuple[str, type, _Read | None, dict[type, _Read | None]]
-"""The name of a field in the constructor, the type that its values mostly have in JSON, how that one is read, and how
-each is. None is as it stands there."""
+"""From a value of JSON to one that the constructor of a message takes; adds the fields in it to the last number."""
+_Known = tuple[str, type, _Read | None, dict[type, _Read | None], int]
+"""The name of a field in the constructor, the type that its values mostly have in JSON, how that one is read, how each
+is, and the bit of the choice that it is one of, else 0. None is as it stands there."""
 
+_FAR_APART = 300
+"""Bytes between colons in a text in which they are few."""
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
 
-def _fields(body: bytes, message: Any) -> dict[str, Any]:
-    """What the constructor of a message is to be given."""
+def _read(body: bytes, kind: type[M]) -> M:
     value = orjson.loads(body)
     if type(value) is not dict:
         raise TypeError("no object")
     names = [0]
-    fields: dict[str, Any] = _reader(message)(value, names)
-    # Of a name that stands there twice the second value is all that there is to see, but it has two colons. Other
-    # colons are in strings: they follow a quotation mark only at the beginning of one, or after one that is escaped.
-    if names[0] != body.count(b":") and (names[0] != body.count(b'":') or _SPACED_COLON.search(body)):
+    fields = _reader(kind.DESCRIPTOR)(value, names)
+    # Of a name that stands there twice, or of a field under both of its names, the second value is all that there is
+    # to see, but it has two colons. Other colons are in strings: they follow a quotation mark only at the beginning of
+    # one, or after one that is escaped.
+    if _more_than(names[0], body) and (names[0] != body.count(b'":') or _SPACED_COLON.search(body)):
         raise ValueError("perhaps a name that stands there twice")
-    return fields
+    return kind(**fields)
+
+
+def _more_than(names: int, body: bytes) -> bool:
+    """Are there more colons than ``names``? There are no fewer."""
+    if len(body) < _FAR_APART * names:
+        return body.count(b":") != names
+    # A colon that is far away is found faster than what is between is counted.
+    place = -1
+    for _ in range(names + 1):
+        place = body.find(b":", place + 1)
+        if place < 0:
+            return False
+    return True
 
 
 @cache
@@ -105,22 +120,23 @@ def _reader(message: Any, within: frozenset[Any] = frozenset()) -> _Read:
     for field in _described(message, within):
         readers = _readers(field, within)
         usual = next(iter(readers))
-        known[field.json_name] = known[field.name] = (field.name, usual, readers[usual], readers)
-    choices = [frozenset(field.name for field in oneof.fields) for oneof in message.oneofs if len(oneof.fields) > 1]
+        of = field.containing_oneof
+        choice = 1 << of.index if of is not None and len(of.fields) > 1 else 0
+        known[field.json_name] = known[field.name] = (field.name, usual, readers[usual], readers, choice)
 
     def read(value: Any, names: list[int]) -> dict[str, Any]:
-        names[0] += len(value)
         out = {}
+        chosen = 0
         for key, item in value.items():
-            name, usual, convert, readers = known[key]
+            name, usual, convert, readers, choice = known[key]
+            if choice:
+                if chosen & choice:
+                    raise ValueError("two of a choice")
+                chosen |= choice
             if type(item) is not usual:
                 convert = readers[type(item)]
             out[name] = item if convert is None else convert(item, names)
-        if len(out) != len(value):
-            raise ValueError("a field under both of its names")
-        for choice in choices:
-            if len(choice & out.keys()) > 1:
-                raise ValueError("two of a choice")
+        names[0] += len(out)
         return out
 
     return read
@@ -147,7 +163,7 @@ def _each(one: dict[type, _Read | None]) -> _Read:
     (usual, convert), *_ = one.items()
 
     def each(value: Any, names: list[int]) -> list[Any]:
-        if not all(type(item) is usual for item in value):
+        if value and {*map(type, value)} != {usual}:
             raise TypeError("not all as usual")
         return value if convert is None else [convert(item, names) for item in value]
 
@@ -186,17 +202,22 @@ _Write = Callable[[Any], str]
 def _writer(message: Any, compact: bool, within: frozenset[Any] = frozenset()) -> _Write:
     within |= {message}
     after, colon = (",", ":") if compact else (", ", ": ")
-    known: dict[FieldDescriptor, tuple[str, _Write]] = {}
+    known: dict[FieldDescriptor, tuple[str, _Write | None]] = {}
     for field in _described(message, within):
         one = _write_one(field, compact, within)
-        known[field] = (f'"{field.json_name}"{colon}', _write_each(one, after) if field.is_repeated else one)
+        name = f'"{field.json_name}"{colon}'
+        if field.is_repeated:
+            known[field] = (name, _write_each(one, after))
+        else:
+            # Of what most messages have and consists of digits alone the quotation marks are all that is to be said.
+            known[field] = (f'{name}"', None) if one is _write_long else (name, one)
 
     def write_message(value: Any) -> str:
         parts = []
         for field, item in value.ListFields():
             name, show = known[field]
-            parts.append(name + show(item))
-        return "{" + after.join(parts) + "}"
+            parts.append(f'{name}{item}"' if show is None else name + show(item))
+        return f"{{{after.join(parts)}}}"
 
     return write_message
 
@@ -212,8 +233,12 @@ def _write_one(field: FieldDescriptor, compact: bool, within: frozenset[Any]) ->
         names = {value.number: f'"{value.name}"' for value in field.enum_type.values}
         return lambda value: names.get(value) or str(value)
     if field.cpp_type in _INTEGERS:
-        return '"{}"'.format if field.cpp_type in _LONG else str
+        return _write_long if field.cpp_type in _LONG else str
     return _WRITERS[field.type]
+
+
+def _write_long(value: int) -> str:
+    return f'"{value}"'
 
 
 def _write_bytes(value: bytes) -> str:
