@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain, pairwise
 
 from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
 from ..register import check
 from ..view.changes import Change
-from ..view.facts import Update, equal
+from ..view.facts import Update, Version, equal, same_content
 from ..view.peer_view import PeerView
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
@@ -107,6 +108,28 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
         if same_store and before is not None and after is not None:
             expected = f"more than {before}, the revision of the change before (step {place})"
             yield judged(both.other.step, after > before, expected, f"{after}")
+
+
+@check("CSDB-10", of="changes sent")
+def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
+    """A change does not go out with the revision of an earlier one of the same record."""
+    copies: dict[Version | None, list[Update]] = {}
+    for update in view.sent:
+        if update.by == view.peer_id and update.version is not None:
+            copies.setdefault(update.version, []).append(update)
+    for before, update in chain.from_iterable(map(pairwise, copies.values())):
+        change = None if same_content(before.content, update.content) else _between(view, before, update)
+        if change is not None and not view.in_conflict(update.step):  # what comes of that may be no change (CA-8)
+            expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
+            yield violated(update.step, expected, f"{update.rev}, which went out at step {before.step.index}")
+
+
+def _between(view: PeerView, before: Update, update: Update) -> Change | None:
+    """The change that was made between two updates with one version, and shows in the second one."""
+    if not view.known.same_era(before.step.index, update.step.index):
+        return None  # who has lost its store may use a revision again
+    made = (change for change in view.changes if before.step.index < change.step.index <= update.step.index)
+    return next((change for change in made if change.is_in(update) and not change.is_in(before)), None)
 
 
 @check("CSDB-10", of="sent")

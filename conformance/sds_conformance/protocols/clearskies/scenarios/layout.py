@@ -24,6 +24,7 @@ VALUES: tuple[Any, ...] = (
     [0.1, 1e-7, 1e21, 1, 1, "1"],
     ["\ufb01 \u00bd", "2014-02-23T23:45:39Z", {"__proto__": {"x": 1}, "constructor": None}],
     "x" * 100_000,
+    {"e\u0301": "\u1e9b\u0323 \u00e5 A\u030a"},
 )
 KEYS = (
     "",
@@ -42,6 +43,7 @@ KEYS = (
     "\ufb01le",
     "__proto__",
     "large",
+    "cle\u0301",
 )
 TIMES = (
     "2014-02-23T23:45:39Z",

@@ -109,6 +109,26 @@ def a_forged_update_for_a_reader(
 
 
 @scenario("06")
+def a_forged_update_of_somebody_known(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
+    """A read-only peer hears a signed update; then another one passes on one of the same writer that it has altered."""
+    rita.link(bob).say(bob.update("good", 1))
+    look(rita, read_only=True)
+    rita.link(rolf).send(altered(bob.sign(bob.update("bad", 2))))
+    look(rita, read_only=True)
+
+
+@scenario("03")
+def a_reader_signs_for_a_writer(
+    stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, rolf: ScriptedPeer
+) -> None:
+    """A read-only peer passes on a change in the name of a read-write one, with the signature of its own level."""
+    rita.link(bob).say(bob.update("good", 1))
+    look(rita, read_only=True)
+    rita.link(rolf).send(carol.sign(carol.update("bad", 2), READ_ONLY))
+    look(rita, read_only=True)
+
+
+@scenario("06")
 def a_forged_update_for_a_writer(
     stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
 ) -> None:
@@ -130,9 +150,13 @@ def an_unsigned_update_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer
 
 @scenario("16", "14", "20")
 def a_writer_has_readers(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer asks a read-write one, and gets its changes and those of another one, with signatures."""
+    """A read-only peer asks a read-write one, and gets its changes and those of another one, with signatures. Then
+    somebody reads all that is there."""
     alice.put("old", 0)
+    alice.put("older", 0)
     listening(alice, rolf)
     alice.put("mine", 1)
     alice.link(bob).say(bob.update("theirs", 2), bob.sign(bob.update("signed", 3)))
     alice.after(1_000).put("mine", 3)
+    alice.delete("old")
+    look(alice, read_only=True)
