@@ -179,7 +179,7 @@ class _Deciding(Peer):
         return (one, other) if larger else (other, one)
 
     @fault(Peer.decide, "54", "counts the seconds of times in 32 bits")
-    def counts_seconds_in_32_bits(self, one: Record, other: Record) -> tuple[Record, Record]:
+    def counts_seconds_in_ints(self, one: Record, other: Record) -> tuple[Record, Record]:
         first, second = (_in_32_bits(record.update_time.seconds) for record in (one, other))
         return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
 
