@@ -115,12 +115,15 @@ def a_reader_hears_of_both(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: 
 
 @scenario("54")
 def equal_times(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Two peers hear of two changes of a record with the same time, each in another order."""
+    """Two peers hear of two changes of a record with the same time, each in another order, and of two deletions."""
     time = iso(stage.now_ms)
     lamp = bob.update("lamp", "on")
-    one = version(bob, "door", "open", {bob.peer_id: 2}, update_time=time)
-    other = version(carol, "door", "shut", {bob.peer_id: 1, carol.peer_id: 1}, update_time=time)
-    for actor, frames in ((alice, (one, other)), (alan, (other, one))):
+    mine, theirs = {bob.peer_id: 2}, {bob.peer_id: 1, carol.peer_id: 1}
+    one = version(bob, "door", "open", mine, update_time=time)
+    other = version(carol, "door", "shut", theirs, update_time=time)
+    gone = version(bob, "gate", None, mine, update_time=time, deleted=True)
+    gone_too = version(carol, "gate", None, theirs, update_time=time, deleted=True)
+    for actor, frames in ((alice, (one, other, gone, gone_too)), (alan, (other, one, gone_too, gone))):
         tell(actor.link(bob), lamp, *frames)
     look(alice)
     look(alan)
