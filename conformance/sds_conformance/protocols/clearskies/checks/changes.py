@@ -207,6 +207,19 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
             yield judged(change.shown.step, seen == before, f"{before!r}, the uuid of the record", f"{seen!r}")
 
 
+@check("CSDB-23", of="received sent")
+def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]:
+    """What is passed on is of the record that it came of, whichever key that has."""
+    came: dict[tuple[str | None, int | None], list[Update]] = {}
+    for arrival in view.arrivals:
+        came.setdefault((arrival.update.by, arrival.update.rev), []).append(arrival.update)
+    for update in view.sent:
+        originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
+        if originals and update.uuid is not None and all(original.uuid != update.uuid for original in originals):
+            expected = f"{originals[0].uuid!r}, the uuid of {view.named(originals[0])}, as it came"
+            yield violated(update.step, expected, f"{update.uuid!r}")
+
+
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")
 def keys_are_unique(view: PeerView) -> Iterator[Observation]:
     """The application sees one record with a key at most."""

@@ -40,9 +40,12 @@ def content_of_others_is_kept_as_it_came(view: PeerView) -> Iterator[Observation
     """Key and value of a record of somebody else are there as they came."""
     for arrival in view.arrivals:
         update = arrival.update
-        proof = view.proof(arrival) if arrival.outcome == "new" and not update.deleted else None
+        proof = view.proof(arrival) if arrival.due and not update.deleted else None
         if proof is None or proof.seen is None or not proof.is_shown or proof.seen.deleted:
             continue
+        before = arrival.held.update if arrival.held is not None else None
+        if before is not None and proof.seen.key == before.key != update.key:
+            continue  # CSDB-22
         expected = f"{_quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
         yield judged(proof.shown.step, proof.same, expected, f"{_quoted(proof.seen.value)} under {proof.seen.key!r}")
 
@@ -195,6 +198,18 @@ def what_is_not_deleted_is_there(view: PeerView) -> Iterator[Observation]:
             said = "says that it is not" if "deleted" in update.members else "does not say that it is"
             expected = f"{view.named(update)}, which {said} deleted (step {update.step.index})"
             yield judged(proof.shown.step, not proof.seen.deleted, expected, "it is deleted")
+
+
+@check("CSDB-13", of="received shown")
+def what_is_there_stays_there(view: PeerView) -> Iterator[Observation]:
+    """A record is not deleted by what is said of another one."""
+    alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
+    for shown in view.shown:
+        contested = view.contested(shown.step)
+        for uuid, seen in shown.records.items():
+            update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
+            if update is not None and view.has(uuid, seen.version, shown.step):
+                yield violated(shown.step, f"{view.named(update)}, which nobody has deleted", "it is deleted")
 
 
 def _first_shown(view: PeerView) -> Iterator[tuple[Change, Update]]:

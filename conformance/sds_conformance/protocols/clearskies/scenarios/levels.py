@@ -110,10 +110,15 @@ def a_forged_update_for_a_reader(
 
 @scenario("06")
 def a_forged_update_of_somebody_known(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer hears a signed update; then another one passes on one of the same writer that it has altered."""
-    rita.link(bob).say(bob.update("good", 1))
+    """A read-only peer hears a signed update; then another one passes on one of the same writer that it has altered,
+    and at last that comes as it was."""
+    link = rita.link(bob)
+    link.say(bob.update("good", 1))
     look(rita, read_only=True)
-    rita.link(rolf).send(altered(bob.sign(bob.update("bad", 2))))
+    frame = bob.sign(bob.update("better", 2))
+    rita.link(rolf).send(altered(frame))
+    look(rita, read_only=True)
+    link.say(frame)
     look(rita, read_only=True)
 
 
@@ -146,6 +151,28 @@ def an_unsigned_update_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer
     listening(rita, rolf)
     rita.link(bob).send(bob.update("bad", 2))
     look(rita, read_only=True)
+
+
+@scenario("16")
+def unsigned_changes_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer) -> None:
+    """A read-write peer changes what a read-only one has, and deletes it, without a signature."""
+    rita.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+    look(rita, read_only=True)
+    rita.link(bob).send(bob.update("one", 3))
+    look(rita, read_only=True)
+    rita.link(bob).send(bob.update("two", deleted=True))
+    look(rita, read_only=True)
+
+
+@scenario("03")
+def a_reader_changes_what_is_there(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
+    """A read-only peer passes on changes of what a read-write one has, and a deletion, without a signature."""
+    alice.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+    look(alice)
+    alice.link(rolf).send(bob.update("one", 3))
+    look(alice)
+    alice.link(rolf).send(bob.update("two", deleted=True))
+    look(alice)
 
 
 @scenario("16", "14", "20")

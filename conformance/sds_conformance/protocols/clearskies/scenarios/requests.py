@@ -121,6 +121,21 @@ def others_know_more(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scrip
     alice.link(carol)
 
 
+@scenario("02")
+def its_own_changes_come_back(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A peer has lost all that it had; somebody tells it of what it wrote itself."""
+    link = listening(alice, bob)
+    alice.put("mine", 1)
+    alice.after(1_000).put("mine too", 2)
+    stage.settle()
+    messages = list(link.updates)
+    alice.reopen()
+    link = alice.link(bob)
+    if messages:
+        link.send(*messages)
+    look(alice)
+
+
 @scenario("33", "37", "59")
 def answers_about_own_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The application has made changes; somebody asks for all, and for what followed each of the first."""
@@ -153,7 +168,7 @@ def after_the_answer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scrip
 
 @scenario("36")
 def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A peer opens two connections, and asks on the second one."""
+    """A peer opens two connections, and asks on the second one; then the first one breaks."""
     first = alice.link(bob)
     stage.settle()
     listening(alice, bob)
@@ -162,6 +177,8 @@ def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     stage.settle()
     first.say(bob.update("window", "shut"))
     stage.settle()
+    first.cut()
+    alice.put("gate", "open")
 
 
 @scenario("02", "33", "37", long=True)
