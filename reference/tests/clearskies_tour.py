@@ -209,6 +209,8 @@ def reads(driver: Driver, folder: Path) -> None:
     for data in (plain(update()), flipped, by_read_write(update(), private(RO)), by_read_write(update())):
         driver.do("receive", handle=one, link=1, data=data)
         driver.do("receive", handle=one, link=2, data=data)
+    unsigned = plain(update(value=2, last_updated_rev=2, vector_clock={B: 2}))
+    driver.do("receive", handle=one, link=1, data=unsigned)
     driver.do("rename", handle=one, key="k", new_key="l")
     driver.do("observe", handle=one, uuids=["1" * 32])
     driver.do("close", handle=one)
@@ -250,6 +252,26 @@ def far(driver: Driver, folder: Path) -> None:
     driver.do("close", handle=one)
     one = driver.open(store=store)
     driver.do("put", handle=one, key="another", value="2", uuid="5" * 32)
+    driver.do("observe", handle=one)
+    again(driver, one)
+
+
+def again(driver: Driver, one: int) -> None:
+    """What has been there comes again: a key, an own change, another version; and a link of two ends."""
+    for link, (peer_id, level) in enumerate(((B, WRITER), (C, READER), (B, WRITER)), start=1):
+        driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=level)
+        driver.do("receive", handle=one, link=link, data=get_updates())
+    for link, fields in (
+        (1, {"uuid": "6" * 32, "key": "gone", "last_updated_rev": 30, "deleted": True}),
+        (1, {"uuid": "7" * 32, "key": "gone", "last_updated_rev": 31}),
+        (1, {"uuid": "8" * 32, "key": "own", "last_updated_by": A, "last_updated_rev": 50, "vector_clock": {A: 50}}),
+        (1, {"uuid": "9" * 32, "key": "old", "last_updated_rev": 32, "value": {"a": 1}, "vector_clock": {B: 32}}),
+        (1, {"uuid": "9" * 32, "key": "new", "last_updated_rev": 33, "value": {"b": 2}, "vector_clock": {B: 33}}),
+        (2, {"uuid": "9" * 32, "key": "new", "last_updated_rev": 34, "value": {"c": 3}, "vector_clock": {B: 34}}),
+    ):
+        driver.do("receive", handle=one, link=link, data=plain(update(**fields)))
+    driver.do("disconnect", handle=one, link=3)
+    driver.do("put", handle=one, key="last", value="0")
     driver.do("observe", handle=one)
 
 

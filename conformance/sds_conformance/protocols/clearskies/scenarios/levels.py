@@ -110,15 +110,16 @@ def a_forged_update_for_a_reader(
 
 @scenario("06")
 def a_forged_update_of_somebody_known(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer hears a signed update; then another one passes on one of the same writer that it has altered,
-    and at last that comes as it was."""
+    """A read-only peer hears a signed update; then another one passes on two of the same writer that it has altered,
+    and at last the second one comes as it was."""
     link = rita.link(bob)
     link.say(bob.update("good", 1))
     look(rita, read_only=True)
-    frame = bob.sign(bob.update("better", 2))
-    rita.link(rolf).send(altered(frame))
-    look(rita, read_only=True)
-    link.say(frame)
+    bad, better = (bob.sign(bob.update(key, 2)) for key in ("bad", "better"))
+    for frame in (bad, better):
+        rita.link(rolf).send(altered(frame))
+        look(rita, read_only=True)
+    link.say(better)
     look(rita, read_only=True)
 
 
@@ -162,6 +163,7 @@ def unsigned_changes_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer) 
     look(rita, read_only=True)
     rita.link(bob).send(bob.update("two", deleted=True))
     look(rita, read_only=True)
+    rita.observe()
 
 
 @scenario("03")

@@ -151,6 +151,9 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     due = view.due(step, link)
     there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
     there = [update for update in there if update.version is not None and update.version not in view.untaken]
+    # What was written over by what had to be refused is not there any more: that is told once.
+    leaked = {version[0] for version in view.leaked if version is not None}
+    there = [update for update in there if update.uuid not in leaked]
     expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
     if due is not None:
         # What is written over before the answer is whole need not be in it.
