@@ -12,7 +12,7 @@ from sds_harness.clearskies.frames import UPDATE
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, made_by_a_reader
-from ..view.facts import FIELDS, Update, dominates
+from ..view.facts import FIELDS, Update, dominates, same_content
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, changes_owed, relays_owed
 from .levels import not_kept
@@ -215,9 +215,13 @@ def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]
         came.setdefault((arrival.update.by, arrival.update.rev), []).append(arrival.update)
     for update in view.sent:
         originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
-        if originals and update.uuid is not None and all(original.uuid != update.uuid for original in originals):
-            expected = f"{originals[0].uuid!r}, the uuid of {view.named(originals[0])}, as it came"
-            yield violated(update.step, expected, f"{update.uuid!r}")
+        if update.uuid is None or any(original.uuid == update.uuid for original in originals):
+            continue
+        for original in originals:
+            if same_content(original.content, update.content):
+                expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
+                yield violated(update.step, expected, f"{update.uuid!r}")
+                break
 
 
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")
