@@ -213,10 +213,11 @@ def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]
     came: dict[tuple[str | None, int | None], list[Update]] = {}
     for arrival in view.arrivals:
         came.setdefault((arrival.update.by, arrival.update.rev), []).append(arrival.update)
+    theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
     for update in view.sent:
         originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
-        if update.uuid is None or any(original.uuid == update.uuid for original in originals):
-            continue
+        if update.uuid is None or (update.uuid, update.by) in theirs:
+            continue  # CSDB-47, if it is another version
         for original in originals:
             if same_content(original.content, update.content):
                 expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
