@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from clearskies_odd_peers import Odd
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import AccessLevel, Effects, GetUpdates, Kept, Link, Message, Peer, Record, Sent
+from clearskies_reference import Effects, GetUpdates, Kept, Link, Message, Peer, Record, Sent
 from clearskies_reference.choices import SendsAtTicks
 from clearskies_reference.framing import signed
 
@@ -85,9 +85,10 @@ class AsksTheSameAgain(Peer):
         super().__init__(*details, **more)
         self.requests: dict[int, bytes] = {}
 
-    def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
-        self.requests[number] = Message(self.request_body()).to_wire()
-        return super().connect(number, peer_id, level, now_ms)
+    def ask(self, peer_id: str, effects: Effects) -> None:
+        known = len(effects.sent)
+        super().ask(peer_id, effects)
+        self.requests |= {sent.link: sent.data for sent in effects.sent[known:]}
 
     def tick(self, now_ms: int) -> Effects:
         asked = [number for number, link in self.links.items() if link.asked]

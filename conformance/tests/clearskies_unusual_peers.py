@@ -89,6 +89,26 @@ class DropsLosersOfKeys(Peer):
         return [record for record in super().records() if record.uuid not in self.dropped]
 
 
+class RenamesLosersOfKeys(Peer):
+    """Nothing says what becomes of a record that has lost its key: here everybody gives it another one (CA-8)."""
+
+    def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        one, other = self.store.get(uuid), self.store.get(other_uuid)
+        assert one is not None, "it had the key"
+        assert other is not None, "it has come"
+        _, loser = self.decide(one.record, other.record)
+        self.settle(loser.uuid, (f"{loser.key} ({loser.uuid[:8]})", loser.value, False), loser, effects)
+
+
+class DecidesTiesByValues(Peer):
+    """Any choice is accepted between two with one update_time (CA-9): here the values make it, where they differ."""
+
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if one.update_time != other.update_time:
+            return super().decide(one, other)
+        return (one, other) if (one.value, one.uuid) > (other.value, other.uuid) else (other, one)
+
+
 class DecidesAmongEquals(Peer):
     """ "The incoming record can be discarded" if the clocks are equal; one that says something else need not be."""
 

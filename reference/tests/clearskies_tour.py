@@ -75,6 +75,7 @@ def tour(handle: Callable[[pb.Request], pb.Reply], folder: Path) -> list[bytes]:
     conflicts(driver)
     reads(driver, folder)
     crowds(driver)
+    far(driver, folder)
     codecs(driver)
     return driver.said()
 
@@ -208,6 +209,8 @@ def reads(driver: Driver, folder: Path) -> None:
     for data in (plain(update()), flipped, by_read_write(update(), private(RO)), by_read_write(update())):
         driver.do("receive", handle=one, link=1, data=data)
         driver.do("receive", handle=one, link=2, data=data)
+    unsigned = plain(update(value=2, last_updated_rev=2, vector_clock={B: 2}))
+    driver.do("receive", handle=one, link=1, data=unsigned)
     driver.do("rename", handle=one, key="k", new_key="l")
     driver.do("observe", handle=one, uuids=["1" * 32])
     driver.do("close", handle=one)
@@ -229,8 +232,52 @@ def crowds(driver: Driver) -> None:
     driver.do("observe", handle=one)
 
 
+def far(driver: Driver, folder: Path) -> None:
+    """Times, revisions and letters that are out of the way, and a peer whose changes are written over before it is
+    started again."""
+    store = str(folder / "written over")
+    one = driver.open(store=store)
+    driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+    for by, year, clock in ((B, 2031, {B: 2, E: 1}), (E, 2041, {B: 1, E: 2})):
+        record = update(key="cle\u0301", last_updated_by=by, update_time=f"{year}-01-01T00:00:00Z", vector_clock=clock)
+        driver.do("receive", handle=one, link=1, data=plain(record))
+    wide = update(uuid="3" * 32, key="wide", last_updated_by=D, last_updated_rev=(1 << 53) + 1, vector_clock={D: 1})
+    driver.do("receive", handle=one, link=1, data=plain(wide))
+    driver.do("receive", handle=one, link=1, data=get_updates(**{C: 9, D: 1 << 53}))
+    driver.do("connect", handle=one, link=2, peer_id=C, access_level=WRITER)
+    driver.do("put", handle=one, key="k", value="1", uuid="4" * 32)
+    over = update(uuid="4" * 32, last_updated_rev=2, vector_clock={A: 9, B: 1}, update_time="2050-01-01T00:00:00Z")
+    driver.do("receive", handle=one, link=1, data=plain(over))
+    driver.do("observe", handle=one)
+    driver.do("close", handle=one)
+    one = driver.open(store=store)
+    driver.do("put", handle=one, key="another", value="2", uuid="5" * 32)
+    driver.do("observe", handle=one)
+    again(driver, one)
+
+
+def again(driver: Driver, one: int) -> None:
+    """What has been there comes again: a key, an own change, another version; and a link of two ends."""
+    for link, (peer_id, level) in enumerate(((B, WRITER), (C, READER), (B, WRITER)), start=1):
+        driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=level)
+        driver.do("receive", handle=one, link=link, data=get_updates())
+    for link, fields in (
+        (1, {"uuid": "6" * 32, "key": "gone", "last_updated_rev": 30, "deleted": True}),
+        (1, {"uuid": "7" * 32, "key": "gone", "last_updated_rev": 31}),
+        (1, {"uuid": "8" * 32, "key": "own", "last_updated_by": A, "last_updated_rev": 50, "vector_clock": {A: 50}}),
+        (1, {"uuid": "9" * 32, "key": "old", "last_updated_rev": 32, "value": {"a": 1}, "vector_clock": {B: 32}}),
+        (1, {"uuid": "9" * 32, "key": "new", "last_updated_rev": 33, "value": {"b": 2}, "vector_clock": {B: 33}}),
+        (2, {"uuid": "9" * 32, "key": "new", "last_updated_rev": 34, "value": {"c": 3}, "vector_clock": {B: 34}}),
+    ):
+        driver.do("receive", handle=one, link=link, data=plain(update(**fields)))
+    driver.do("disconnect", handle=one, link=3)
+    driver.do("put", handle=one, key="last", value="0")
+    driver.do("observe", handle=one)
+
+
 def codecs(driver: Driver) -> None:
     """What is answered without a peer."""
+    driver.do("compare_clocks", one=json.dumps({A: (1 << 31) - 1}).encode(), other=json.dumps({A: 1 << 31}).encode())
     driver.do("compare_clocks", one=json.dumps({A: 1}).encode(), other=json.dumps({A: 1, B: 1}).encode())
     driver.do("compare_clocks", one=json.dumps({A: (1 << 53) + 1}).encode(), other=json.dumps({A: 1 << 53}).encode())
     driver.do("frame", body=body(update()), private_key=keys().read_write_private)

@@ -106,6 +106,25 @@ class ComparesDoubles(Peer):
         return before(*({peer_id: int(float(number)) for peer_id, number in clock.items()} for clock in (one, other)))
 
 
+@mutant("50", "compares numbers of vector clocks digit by digit")
+class ComparesDigits(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return all(str(number) <= str(other.get(peer_id, 0)) for peer_id, number in one.items())
+
+
+@mutant("50", "compares numbers of vector clocks in 32 bits")
+class ComparesInts(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return before(*({peer_id: _in_32_bits(number) for peer_id, number in clock.items()} for clock in (one, other)))
+
+
+def _in_32_bits(number: int) -> int:
+    """What is left of a number in a signed integer of that width."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
 @mutant("43", "compares vector clocks by the peers that are in both")
 class ComparesCommonPeers(Peer):
     @staticmethod
@@ -158,6 +177,17 @@ class _Deciding(Peer):
     def compares_texts_of_times(self, one: Record, other: Record) -> tuple[Record, Record]:
         larger = one.update_time.text > other.update_time.text
         return (one, other) if larger else (other, one)
+
+    @fault(Peer.decide, "54", "counts the seconds of times in 32 bits")
+    def counts_seconds_in_ints(self, one: Record, other: Record) -> tuple[Record, Record]:
+        first, second = (_in_32_bits(record.update_time.seconds) for record in (one, other))
+        return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
+
+    @fault(Peer.decide, "54", "lets whatever is there win over a deletion")
+    def deletion_loses(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if one.deleted == other.deleted:
+            return super().decide(one, other)
+        return (other, one) if one.deleted else (one, other)
 
     @fault(Peer.decide, "54", "lets deletions win over all else")
     def deletion_wins(self, one: Record, other: Record) -> tuple[Record, Record]:

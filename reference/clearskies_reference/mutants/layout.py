@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
+from unicodedata import normalize
 
 from ..config import AccessLevel
 from ..effects import Effects
@@ -77,6 +78,21 @@ class _Levels(Peer):
     @fault(Peer.missing, "05", "as a read-only peer has nothing for those who ask")
     def reader_has_no_answers(self, request: Any) -> list[Kept]:
         return super().missing(request) if self.writes else []
+
+
+@mutant("06", "looks at the first signature of each writer alone")
+class VerifiesFirstSignatures(Peer):
+    _trusts = False
+
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        self._trusted: set[str] = getattr(self, "_trusted", set())
+        self._trusts = update.last_updated_by in self._trusted
+        super().refuse_unauthorised(link, update, message)
+        if message.signature is not None:
+            self._trusted.add(update.last_updated_by)
+
+    def is_genuine(self, message: Message) -> bool:
+        return self._trusts or super().is_genuine(message)
 
 
 @mutant("03", "lets the application of a read-only peer write")
@@ -163,6 +179,10 @@ class _Records(Peer):
     def keys_in_lower_case(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key.lower(), value, now_ms, uuid, effects)
 
+    @fault(Peer.take, "07", "takes keys for equal that are made of the same letters and accents")
+    def composes_keys(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        super().take(replace(incoming, key=normalize("NFC", incoming.key)), signed, source, effects)
+
     @fault(Peer.write, "07", "keeps the first thousand characters of a value that is a string")
     def cuts_values(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         read = json.loads(value)
@@ -241,6 +261,12 @@ class _Signing(Peer):
     @fault(Peer.to_wire, "16", "signs nothing")
     def signs_nothing(self, kept: Kept, link: Link) -> bytes:
         return Message(self.body(kept.record)).to_wire() if self.writes else super().to_wire(kept, link)
+
+    @fault(Peer.to_wire, "16", "signs no deletions")
+    def signs_no_deletions(self, kept: Kept, link: Link) -> bytes:
+        if self.writes and kept.record.deleted:
+            return Message(self.body(kept.record)).to_wire()
+        return super().to_wire(kept, link)
 
     @fault(Peer.to_wire, "18", "as a read-only peer repeats a message with its own clock in it")
     def repeats_in_its_own_words(self, kept: Kept, link: Link) -> bytes:
@@ -322,6 +348,14 @@ class _Clocks(LogicalClock):
     def takes_clocks_as_they_come(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         _, ticks = super().received(current, incoming)
         return incoming, ticks
+
+
+@mutant("46", "adds the numbers of what it receives to its own")
+class AddsClocks(LogicalClock):
+    def received(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+        clock, ticks = super().received(current, incoming)
+        own = current.record.vector_clock if current is not None else {}
+        return {peer_id: own.get(peer_id, 0) + incoming.get(peer_id, 0) or 1 for peer_id in clock}, ticks
 
 
 @mutant("44", "does not count its changes of a record that it has sent, nor that it sends them")

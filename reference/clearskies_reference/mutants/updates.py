@@ -15,6 +15,7 @@ from ..messages import GET_UPDATES, GetUpdates
 from ..peer import Link, Peer
 from ..record import Kept, Record
 from ..timestamps import timestamp
+from ..vector_clock import MAX_INTEGER
 from .registry import fault, mutant, mutants
 
 
@@ -47,6 +48,12 @@ class _Spreading(Peer):
     def does_not_relay(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         if source is None:
             super().spread(kept, effects, source)
+
+    @fault(Peer.resolve, "35", "does not repeat what has won a conflict")
+    def keeps_winners_back(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        known = len(effects.sent)
+        super().resolve(current, kept, incoming, source, effects)
+        del effects.sent[known:]
 
     @fault(Peer.received, "09", "repeats changes of others under its own name")
     def relays_in_its_own_name(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
@@ -134,6 +141,19 @@ class _Revisions(Peer):
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev + 1 if own and current is not None else 2
 
+    @fault(Peer.next_revision, "10", "does not count what it changes in a record of its own")
+    def counts_new_records(self, current: Kept | None) -> int:
+        own = current is not None and current.record.last_updated_by == self.peer_id
+        return current.record.last_updated_rev if own and current is not None else super().next_revision(current)
+
+    @fault(Peer.bury, "10", "does not count deletions of records of its own")
+    def counts_no_deletions(self, kept: Kept, now_ms: int, effects: Effects) -> None:
+        revision = self.store.revision
+        if kept.record.last_updated_by == self.peer_id:
+            self.store.count(kept.record.last_updated_rev - 1)
+        super().bury(kept, now_ms, effects)
+        self.store.count(max(revision, self.store.revision))
+
     @fault(Peer.next_revision, "25", "gives its first change the revision 0")
     def begins_with_revision_zero(self, current: Kept | None) -> int:
         return super().next_revision(current) if self.peer_id in self.store.known else 0
@@ -146,6 +166,36 @@ class _Revisions(Peer):
     def counts_changes_of_others(self, incoming: Record) -> None:
         super().learn(incoming)
         self.store.count(self.store.revision + 1)
+
+
+class _StartedAgain(Peer):
+    """Has another revision counter when it is started again, and does not see in what others tell that it is wrong."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if self.peer_id in self.store.known:
+            self.store.count(self.found())
+
+    def found(self) -> int:
+        raise NotImplementedError
+
+    def learn(self, incoming: Record) -> None:
+        by, revision = incoming.version
+        if revision > self.store.known.get(by, 0):
+            self.store.learn(by, revision)
+
+
+@mutant("10", "uses its last revision once more when it is started again")
+class RepeatsARevisionAtStart(_StartedAgain):
+    def found(self) -> int:
+        return self.store.revision - 1
+
+
+@mutant("10", "looks for its last revision in its records when it is started again")
+class ScansForItsRevisionAtStart(_StartedAgain):
+    def found(self) -> int:
+        own = [kept.record.last_updated_rev for kept in self.store if kept.record.last_updated_by == self.peer_id]
+        return max(own, default=1)
 
 
 @mutant("27", "leaves the name of whoever wrote before it in what it changes")
@@ -181,6 +231,11 @@ class _Asking(Peer):
             found[by] = max(found.get(by, 0), revision)
         # Records alone do not show what others have written over.
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
+
+    @fault(Peer.learn, "29", "asks for what follows the update that came last, not the highest")
+    def remembers_the_last(self, incoming: Record) -> None:
+        super().learn(incoming)
+        self.store.learn(*incoming.version)
 
     @fault(Peer.request_body, "30", "asks with a list of what it knows")
     def asks_with_a_list(self) -> bytes:
@@ -230,6 +285,43 @@ class _Answering(Peer):
     def leaves_out_the_unnamed(self, request: GetUpdates) -> list[Kept]:
         kept = super().missing(request)
         return [each for each in kept if not request.since or each.record.last_updated_by in request.since]
+
+    @fault(Peer.answer, "34", "does not send to those who ask what they have written themselves")
+    def spares_the_writers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        super().answer(link, GetUpdates({link.peer_id: MAX_INTEGER, **request.since}), effects)
+
+    @fault(Peer.answer, "37", "takes what others ask for as known to itself")
+    def knows_what_others_know(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        for by, revision in request.since.items():
+            self.store.learn(by, max(revision, self.store.known.get(by, 0)))
+        super().answer(link, request, effects)
+
+    @fault(Peer.answer, "31", "does not answer read-only peers")
+    def answers_no_readers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        if link.level is AccessLevel.READ_ONLY:
+            link.subscribed = True
+        else:
+            super().answer(link, request, effects)
+
+    @fault(Peer.missing, "59", "compares revisions as doubles")
+    def compares_revisions_as_doubles(self, request: GetUpdates) -> list[Kept]:
+        since = {by: float(revision) for by, revision in request.since.items()}
+        found = super().missing(GetUpdates({}))
+        return [
+            kept for kept in found if kept.record.last_updated_rev * 1.0 > since.get(kept.record.last_updated_by, 0)
+        ]
+
+    @fault(Peer.missing, "33", "sorts revisions digit by digit")
+    def sorts_digits(self, request: GetUpdates) -> list[Kept]:
+        return sorted(super().missing(request), key=lambda kept: str(kept.record.last_updated_rev))
+
+    @fault(Peer.missing, "59", "compares revisions digit by digit")
+    def compares_digits_of_revisions(self, request: GetUpdates) -> list[Kept]:
+        since = {by: str(revision) for by, revision in request.since.items()}
+        found = super().missing(GetUpdates({}))
+        return [
+            each for each in found if str(each.record.last_updated_rev) > since.get(each.record.last_updated_by, "")
+        ]
 
     @fault(Peer.missing, "34", "sends its own changes alone")
     def answers_for_itself(self, request: GetUpdates) -> list[Kept]:

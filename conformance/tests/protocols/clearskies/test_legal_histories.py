@@ -10,6 +10,7 @@ from clearskies_odd_peers import LEGAL
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.variants import VARIANTS
 from clearskies_reference.vector_clock import MAX_INTEGER
+from clearskies_unusual_peers import RenamesLosersOfKeys
 from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.register import REGISTER
@@ -53,6 +54,18 @@ def test_a_key_that_somebody_else_has_renamed_is_not_there_to_be_deleted() -> No
     alice.put("door", "open")
     bob.after(1_000).rename("door", "gate")
     assert alice.delete("door").answer == "rejected"
+    assert accused(stage) == set()
+
+
+def test_a_record_can_lose_its_key_before_anybody_has_heard_of_it() -> None:
+    stage = stage_of(model(RenamesLosersOfKeys))
+    alice, bob = stage.open(), stage.peer("bob")
+    alice.put("door", "open")
+    alice.after(1_000).link(bob).say(bob.update("door", "shut"))
+    look(alice)
+    (change,) = view_of(stage).changes
+    assert change.shown is not None
+    assert change.shown.key != "door"
     assert accused(stage) == set()
 
 

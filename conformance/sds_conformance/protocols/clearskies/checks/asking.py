@@ -61,7 +61,7 @@ def one_connection_is_enough(view: PeerView) -> Iterator[Observation]:
             step = view.trace.steps[link.began - 1]
             if not other.asked or view.due(step, link) is None:
                 continue
-            twice = [request for request in link.asked if request.step.index <= other.ended]
+            twice = [request for request in link.asked if request.step.index < other.ended]
             seen = f"another one, beside that at step {other.asked[0].step.index}"
             yield judged(twice[0].step if twice else step, not twice, "no request on a second connection", seen)
 

@@ -12,7 +12,7 @@ from sds_harness.clearskies.frames import UPDATE
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, made_by_a_reader
-from ..view.facts import FIELDS, Update, dominates
+from ..view.facts import FIELDS, Update, dominates, same_content
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, changes_owed, relays_owed
 from .levels import not_kept
@@ -205,6 +205,24 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
         if before is not None and not view.in_conflict(change.step):
             seen = change.shown.uuid
             yield judged(change.shown.step, seen == before, f"{before!r}, the uuid of the record", f"{seen!r}")
+
+
+@check("CSDB-23", of="received sent")
+def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]:
+    """What is passed on is of the record that it came of, whichever key that has."""
+    came: dict[tuple[str | None, int | None], list[Update]] = {}
+    for arrival in view.arrivals:
+        came.setdefault((arrival.update.by, arrival.update.rev), []).append(arrival.update)
+    theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
+    for update in view.sent:
+        originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
+        if update.uuid is None or (update.uuid, update.by) in theirs:
+            continue  # CSDB-47, if it is another version
+        for original in originals:
+            if same_content(original.content, update.content):
+                expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
+                yield violated(update.step, expected, f"{update.uuid!r}")
+                break
 
 
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")

@@ -138,6 +138,23 @@ def what_came_is_taken_over(view: PeerView) -> Iterator[Observation]:
         yield judged(first.step, missing is None, f"{expected}: {view.named(base)} was there", seen)
 
 
+@check("CSDB-46", of="received sent")
+def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
+    """Of another peer no clock has a larger number than the max of all that came."""
+    most: dict[str, int] = {}
+    came = iter(view.received)
+    following = next(came, None)
+    for update in view.sent:
+        while following is not None and following.step.index <= update.step.index:
+            for member, number in (following.clock or {}).items():
+                most[member] = max(number, most.get(member, 0))
+            following = next(came, None)
+        for member, number in (update.clock or {}).items():
+            if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
+                expected = f"at most {most.get(member, 0)} for {view.name(member)}, which is the largest that came"
+                yield violated(update.step, expected, f"{number}")
+
+
 @check("CSDB-46", of="received")
 def nothing_is_lost_by_what_comes(view: PeerView) -> Iterator[Observation]:
     """The clock of a record that stays knows what it did before another version of it came."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain, pairwise
 
 from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
 from ..register import check
 from ..view.changes import Change
-from ..view.facts import Update, equal
+from ..view.facts import Update, Version, equal, same_content
 from ..view.peer_view import PeerView
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
@@ -39,9 +40,12 @@ def content_of_others_is_kept_as_it_came(view: PeerView) -> Iterator[Observation
     """Key and value of a record of somebody else are there as they came."""
     for arrival in view.arrivals:
         update = arrival.update
-        proof = view.proof(arrival) if arrival.outcome == "new" and not update.deleted else None
+        proof = view.proof(arrival) if arrival.due and not update.deleted else None
         if proof is None or proof.seen is None or not proof.is_shown or proof.seen.deleted:
             continue
+        before = arrival.held.update if arrival.held is not None else None
+        if before is not None and proof.seen.key == before.key != update.key:
+            continue  # CSDB-22
         expected = f"{_quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
         yield judged(proof.shown.step, proof.same, expected, f"{_quoted(proof.seen.value)} under {proof.seen.key!r}")
 
@@ -109,6 +113,28 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
             yield judged(both.other.step, after > before, expected, f"{after}")
 
 
+@check("CSDB-10", of="changes sent")
+def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
+    """A change does not go out with the revision of an earlier one of the same record."""
+    copies: dict[Version | None, list[Update]] = {}
+    for update in view.sent:
+        if update.by == view.peer_id and update.version is not None:
+            copies.setdefault(update.version, []).append(update)
+    for before, update in chain.from_iterable(map(pairwise, copies.values())):
+        change = None if same_content(before.content, update.content) else _between(view, before, update)
+        if change is not None and not view.in_conflict(update.step):  # what comes of that may be no change (CA-8)
+            expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
+            yield violated(update.step, expected, f"{update.rev}, which went out at step {before.step.index}")
+
+
+def _between(view: PeerView, before: Update, update: Update) -> Change | None:
+    """The change that was made between two updates with one version, and shows in the second one."""
+    if not view.known.same_era(before.step.index, update.step.index):
+        return None  # who has lost its store may use a revision again
+    made = (change for change in view.changes if before.step.index < change.step.index <= update.step.index)
+    return next((change for change in made if change.is_in(update) and not change.is_in(before)), None)
+
+
 @check("CSDB-10", of="sent")
 def revisions_are_integers(view: PeerView) -> Iterator[Observation]:
     """last_updated_rev is an integer."""
@@ -172,6 +198,18 @@ def what_is_not_deleted_is_there(view: PeerView) -> Iterator[Observation]:
             said = "says that it is not" if "deleted" in update.members else "does not say that it is"
             expected = f"{view.named(update)}, which {said} deleted (step {update.step.index})"
             yield judged(proof.shown.step, not proof.seen.deleted, expected, "it is deleted")
+
+
+@check("CSDB-13", of="received shown")
+def what_is_there_stays_there(view: PeerView) -> Iterator[Observation]:
+    """A record is not deleted by what is said of another one."""
+    alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
+    for shown in view.shown:
+        contested = view.contested(shown.step)
+        for uuid, seen in shown.records.items():
+            update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
+            if update is not None and view.has(uuid, seen.version, shown.step):
+                yield violated(shown.step, f"{view.named(update)}, which nobody has deleted", "it is deleted")
 
 
 def _first_shown(view: PeerView) -> Iterator[tuple[Change, Update]]:

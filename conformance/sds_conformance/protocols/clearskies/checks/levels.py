@@ -75,8 +75,9 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
         for update in answer.missing:
             expected = f"{view.named(update)}, for {view.end_of(answer.link)}"
             yield violated(answer.request.step, expected, "nothing of it on that link")
+    doubtful = {arrival.update.version for arrival in view.arrivals if arrival.must_not}  # CSDB-03, CSDB-06, CSDB-16
     for update in view.sent:
-        if update.message.profile is not None and update.version not in view.leaked:
+        if update.message.profile is not None and update.version not in doubtful:
             met = update.signer is READ_WRITE
             seen = "no signature" if update.message.signature is None else "a signature that is not"
             yield judged(update.step, met, f"{view.named(update)}, with the signature of a read-write peer", seen)
@@ -129,9 +130,11 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
             yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
             yield violated(asked[0].step, expected, "a request for all that follows it")
-        elif (shown := next((s for s in view.shown if s.asked.index > update.step.index), None)) is not None:
-            seen = shown.records.get(str(update.uuid))
-            yield judged(shown.step, seen is None or not _is_copy(seen, update), expected, "it is there")
+        elif later := [shown for shown in view.shown if shown.asked.index > update.step.index]:
+            there = [
+                s for s in later if (seen := s.records.get(str(update.uuid))) is not None and _is_copy(seen, update)
+            ]
+            yield judged((there or later)[0].step, not there, expected, "it is there")
 
 
 def _is_copy(found: Update | Seen, of: Update) -> bool:

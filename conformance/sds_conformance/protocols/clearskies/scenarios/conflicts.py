@@ -15,6 +15,8 @@ from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
 HOUR_MS = 3_600_000
 WIDE = (1 << 53) + 1
+HALF = 1 << 31
+"""A signed integer of 32 bits does not hold it."""
 WIDEST = (1 << 63) - 1
 
 
@@ -55,8 +57,9 @@ def one_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, c
 
 @scenario("39", "51", "54", "52", "46")
 def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Bob and Carol have changed six records at the same time: the later change comes first or last, later by an hour,
-    by half a second, or written with fewer digits, and one is a deletion. Then all are changed once more."""
+    """Bob and Carol have changed seven records at the same time: the later change comes first or last, later by an
+    hour, by half a second, by ten years, or written with fewer digits, and one is a deletion. Then two are changed
+    once more."""
     told = alice.link(bob)
     tell(told, bob.update("lamp", "on"))
     early, late = iso(stage.now_ms - 2 * HOUR_MS), iso(stage.now_ms - HOUR_MS)
@@ -65,6 +68,7 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
         ("last", early, late),
         ("digits", "2014-02-23T23:45:39.5Z", "2014-02-23T23:45:39Z"),
         ("halves", "2014-02-23T23:45:39.25Z", "2014-02-23T23:45:39.75Z"),
+        ("far", "2031-01-01T00:00:00Z", "2041-01-01T00:00:00Z"),
         ("edited", late, early),
         ("deleted", early, late),
     )
@@ -77,6 +81,23 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
     for key, _, _ in times[:2]:
         alice.put(key, "of alice")
     look(alice)
+
+
+@scenario("20", "35")
+def a_conflict_is_passed_on(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
+) -> None:
+    """Bob and Carol have changed a record at the same time, and the later change comes last; somebody listens."""
+    listening(alice, dave)
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    tell(told, version(bob, "door", "of bob", {bob.peer_id: 2}, at_ms=stage.now_ms - 2 * HOUR_MS))
+    stage.settle()
+    clock = {bob.peer_id: 1, carol.peer_id: 1}
+    tell(told, version(carol, "door", "of carol", clock, at_ms=stage.now_ms - HOUR_MS))
+    look(alice)
+    alice.observe()
+    stage.settle()
 
 
 @scenario("39", "51", "52", "54", needs=(pb.CAPABILITY_READ_ONLY,))
@@ -94,12 +115,15 @@ def a_reader_hears_of_both(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: 
 
 @scenario("54")
 def equal_times(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Two peers hear of two changes of a record with the same time, each in another order."""
+    """Two peers hear of two changes of a record with the same time, each in another order, and of two deletions."""
     time = iso(stage.now_ms)
     lamp = bob.update("lamp", "on")
-    one = version(bob, "door", "open", {bob.peer_id: 2}, update_time=time)
-    other = version(carol, "door", "shut", {bob.peer_id: 1, carol.peer_id: 1}, update_time=time)
-    for actor, frames in ((alice, (one, other)), (alan, (other, one))):
+    mine, theirs = {bob.peer_id: 2}, {bob.peer_id: 1, carol.peer_id: 1}
+    one = version(bob, "door", "open", mine, update_time=time)
+    other = version(carol, "door", "shut", theirs, update_time=time)
+    gone = version(bob, "gate", None, mine, update_time=time, deleted=True)
+    gone_too = version(carol, "gate", None, theirs, update_time=time, deleted=True)
+    for actor, frames in ((alice, (one, other, gone, gone_too)), (alan, (other, one, gone_too, gone))):
         tell(actor.link(bob), lamp, *frames)
     look(alice)
     look(alan)
@@ -188,6 +212,19 @@ def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     alice.observe()
 
 
+@scenario("50")
+def numbers_grow_longer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody changes records of which the numbers have one digit more then, or one bit."""
+    listening(alice, carol)
+    told = alice.link(bob)
+    for key, number in (("ten", 10), ("hundred", 100), ("half", HALF), ("whole", 2 * HALF)):
+        for value in (number - 1, number):
+            tell(told, version(bob, key, value, {bob.peer_id: value, carol.peer_id: 2}))
+            stage.advance(1_000)
+    look(alice)
+    alice.observe()
+
+
 @scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,), long=True)
 def clocks_are_compared(stage: Stage, alice: Actor) -> None:
     """Pairs of clocks: equal, one before the other, neither, with absent members and with numbers of 64 bits."""
@@ -198,6 +235,8 @@ def clocks_are_compared(stage: Stage, alice: Actor) -> None:
         ({a: 3, b: 3}, {a: 2, b: 3}),
         ({a: 2, b: 1}, {a: 1, b: 2}),
         ({a: 10, b: 9}, {a: 9, b: 10}),
+        ({a: 9, b: 1}, {a: 10, b: 1}),
+        ({a: HALF - 1}, {a: HALF}),
         ({a: 2}, {a: 2, b: 1}),
         ({a: 2, c: 1}, {a: 2}),
         ({a: 1}, {b: 2}),

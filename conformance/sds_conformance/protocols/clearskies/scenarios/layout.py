@@ -24,6 +24,7 @@ VALUES: tuple[Any, ...] = (
     [0.1, 1e-7, 1e21, 1, 1, "1"],
     ["\ufb01 \u00bd", "2014-02-23T23:45:39Z", {"__proto__": {"x": 1}, "constructor": None}],
     "x" * 100_000,
+    {"e\u0301": "\u1e9b\u0323 \u00e5 A\u030a"},
 )
 KEYS = (
     "",
@@ -42,6 +43,7 @@ KEYS = (
     "\ufb01le",
     "__proto__",
     "large",
+    "cle\u0301",
 )
 TIMES = (
     "2014-02-23T23:45:39Z",
@@ -132,6 +134,40 @@ def deletions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer
     link.say(bob.update("silent", deleted=True))
     look(alice)
     alice.after(1_000).put("mine", 4)
+
+
+@scenario("02", "13")
+def a_key_of_the_deleted(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody deletes a record, and somebody else makes one with its key; then the first one is deleted once more."""
+    link, other = alice.link(bob), alice.link(carol)
+    link.say(bob.update("box", 1))
+    look(alice)
+    stage.advance(1_000)
+    link.say(bob.update("box", deleted=True))
+    look(alice)
+    stage.advance(1_000)
+    other.say(carol.update("box", 2))
+    look(alice)
+    stage.advance(1_000)
+    link.say(bob.update("box", deleted=True))
+    look(alice)
+    alice.observe()
+
+
+@scenario("07", "22")
+def members_are_left_out(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Objects are written again with fewer members, here and by somebody else, who also gives one another key."""
+    listening(alice, carol)
+    link = alice.link(bob)
+    alice.put("mine", {"a": 1, "b": {"c": 2}})
+    photo, page = bob.update("photo", {"a": 1, "b": 2}), bob.update("page", {"a": 1})
+    link.say(photo, page)
+    look(alice)
+    alice.after(1_000).put("mine", {"b": {}})
+    link.say(bob.update("photo", {"b": 3}))
+    uuid = json.loads(page.body)["uuid"]
+    link.say(bob.update("leaf", {"d": 4}, uuid=uuid, vector_clock={bob.peer_id: 2}))
+    look(alice)
 
 
 @scenario("11")

@@ -109,6 +109,32 @@ def a_forged_update_for_a_reader(
 
 
 @scenario("06")
+def a_forged_update_of_somebody_known(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
+    """A read-only peer hears a signed update; then another one passes on two of the same writer that it has altered,
+    and at last the second one comes as it was."""
+    link = rita.link(bob)
+    link.say(bob.update("good", 1))
+    look(rita, read_only=True)
+    bad, better = (bob.sign(bob.update(key, 2)) for key in ("bad", "better"))
+    for frame in (bad, better):
+        rita.link(rolf).send(altered(frame))
+        look(rita, read_only=True)
+    link.say(better)
+    look(rita, read_only=True)
+
+
+@scenario("03")
+def a_reader_signs_for_a_writer(
+    stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, rolf: ScriptedPeer
+) -> None:
+    """A read-only peer passes on a change in the name of a read-write one, with the signature of its own level."""
+    rita.link(bob).say(bob.update("good", 1))
+    look(rita, read_only=True)
+    rita.link(rolf).send(carol.sign(carol.update("bad", 2), READ_ONLY))
+    look(rita, read_only=True)
+
+
+@scenario("06")
 def a_forged_update_for_a_writer(
     stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
 ) -> None:
@@ -128,11 +154,38 @@ def an_unsigned_update_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer
     look(rita, read_only=True)
 
 
+@scenario("16")
+def unsigned_changes_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer) -> None:
+    """A read-write peer changes what a read-only one has, and deletes it, without a signature."""
+    rita.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+    look(rita, read_only=True)
+    rita.link(bob).send(bob.update("one", 3))
+    look(rita, read_only=True)
+    rita.link(bob).send(bob.update("two", deleted=True))
+    look(rita, read_only=True)
+    rita.observe()
+
+
+@scenario("03")
+def a_reader_changes_what_is_there(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
+    """A read-only peer passes on changes of what a read-write one has, and a deletion, without a signature."""
+    alice.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+    look(alice)
+    alice.link(rolf).send(bob.update("one", 3))
+    look(alice)
+    alice.link(rolf).send(bob.update("two", deleted=True))
+    look(alice)
+
+
 @scenario("16", "14", "20")
 def a_writer_has_readers(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer asks a read-write one, and gets its changes and those of another one, with signatures."""
+    """A read-only peer asks a read-write one, and gets its changes and those of another one, with signatures. Then
+    somebody reads all that is there."""
     alice.put("old", 0)
+    alice.put("older", 0)
     listening(alice, rolf)
     alice.put("mine", 1)
     alice.link(bob).say(bob.update("theirs", 2), bob.sign(bob.update("signed", 3)))
     alice.after(1_000).put("mine", 3)
+    alice.delete("old")
+    look(alice, read_only=True)

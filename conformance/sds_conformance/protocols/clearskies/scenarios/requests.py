@@ -85,6 +85,57 @@ def answers(
         link.cut()
 
 
+@scenario("34", "37")
+def its_own_changes_are_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody has lost all that it had, and asks for its own changes with those of others."""
+    link = alice.link(bob)
+    link.say(bob.update("of-bob", 1))
+    link.say(carol.update("of-carol", 2))
+    look(alice)
+    link.cut()
+    for since in ({}, {carol.peer_id: 1}):
+        link = listening(alice, bob, since)
+        stage.settle()
+        link.cut()
+
+
+@scenario("29")
+def an_older_change_comes_later(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Of two changes of one peer the second one comes from itself, and then the first one by somebody else."""
+    first, second = bob.update("one", 1), bob.update("two", 2)
+    alice.link(bob).say(second)
+    stage.settle()
+    alice.link(carol).say(first)
+    stage.settle()
+    alice.link(stage.peer("dave"))
+
+
+@scenario("37", "29")
+def others_know_more(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody asks who knows more than the peer does; then connections to others are made."""
+    alice.link(bob).say(bob.update("one", 1))
+    stage.settle()
+    dave = stage.peer("dave")
+    listening(alice, dave, {bob.peer_id: 5, carol.peer_id: 7, dave.peer_id: 9})
+    stage.settle()
+    alice.link(carol)
+
+
+@scenario("02")
+def its_own_changes_come_back(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A peer has lost all that it had; somebody tells it of what it wrote itself."""
+    link = listening(alice, bob)
+    alice.put("mine", 1)
+    alice.after(1_000).put("mine too", 2)
+    stage.settle()
+    messages = list(link.updates)
+    alice.reopen()
+    link = alice.link(bob)
+    if messages:
+        link.send(*messages)
+    look(alice)
+
+
 @scenario("33", "37", "59")
 def answers_about_own_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The application has made changes; somebody asks for all, and for what followed each of the first."""
@@ -117,7 +168,7 @@ def after_the_answer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scrip
 
 @scenario("36")
 def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A peer opens two connections, and asks on the second one."""
+    """A peer opens two connections, and asks on the second one; then the first one breaks."""
     first = alice.link(bob)
     stage.settle()
     listening(alice, bob)
@@ -126,6 +177,8 @@ def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     stage.settle()
     first.say(bob.update("window", "shut"))
     stage.settle()
+    first.cut()
+    alice.put("gate", "open")
 
 
 @scenario("02", "33", "37", long=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
 from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
 WIDE = (1 << 53) + 1
@@ -29,10 +31,28 @@ def changes_of_others_between(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     alice.put("theirs-1", 3)
 
 
-@scenario("25")
+@scenario("25", "59")
 def wide_revisions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer has made so many changes that 53 bits do not hold their number."""
+    """A peer has made so many changes that 53 bits do not hold their number; somebody knows all but the last two."""
     listening(alice, carol)
     bob.revision = WIDE - 1
-    alice.link(bob).say(bob.update("door", "open"))
+    alice.link(bob).say(bob.update("door", "open"), bob.update("gate", "open"))
+    look(alice)
+    listening(alice, stage.peer("dave"), {bob.peer_id: WIDE - 1})
+
+
+@scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True)
+def its_changes_are_written_over(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Somebody writes over all that the application has written; the peer is started again, and changes something."""
+    link = listening(alice, bob)
+    alice.put("one", 1)
+    alice.after(1_000).put("two", 2)
+    stage.settle()
+    for key, message in zip(("one", "two"), list(link.updates), strict=False):
+        if not link.broken:
+            link.say(bob.update(key, 3, after=message, at_ms=stage.now_ms + 1_000))
+    stage.settle()
+    look(alice)
+    alice.reopen()
+    alice.after(10_000).put("three", 4)
     look(alice)

@@ -258,9 +258,9 @@ def _last(history: list[Held], index: int) -> Held | None:
 
 
 def _keys(held: Held | None) -> set[object]:
-    """The keys that a record may have, none if it is deleted."""
+    """The keys that a record may have, none if it is deleted. What a change is first shown by may be what came of a
+    conflict about the key that was asked for."""
     if held is None:
         return set()
-    if not held.candidates and held.change is not None:
-        return set() if held.change.kind == "delete" else {held.change.key}
-    return {update.key for update in held.candidates if not update.deleted and update.key is not None}
+    asked = {held.change.key} if held.change is not None and held.change.kind != "delete" else set()
+    return asked | {update.key for update in held.candidates if not update.deleted and update.key is not None}

@@ -166,7 +166,7 @@ def version_left(fate: Fate) -> Version | None:
 
 def _is_tie(fate: Fate) -> bool:
     meeting = fate.meeting
-    same = meeting.incoming.time is not None and meeting.incoming.time == meeting.there.time
+    same = meeting.incoming.time is not None and meeting.incoming.time == meeting.there.time and not meeting.alike
     return bool(same and fate.left) and meeting.arrival.outcome == "conflict" and meeting.signalled is not False
 
 

@@ -15,6 +15,7 @@ from .changes import Change
 from .facts import Request, Update, Version, equal
 from .knowledge import Arrival
 from .links import LinkView
+from .meetings import INCOMING, fates
 from .peer_view import PeerView
 
 
@@ -70,7 +71,23 @@ def relays_owed(view: PeerView) -> list[Owed]:
                 ):
                     due = None
                 out.append(Owed(link, arrival.step, arrival, None, copies, due))
-    return out
+    return [*out, *_winners_owed(view)]
+
+
+def _winners_owed(view: PeerView) -> Iterator[Owed]:
+    """What came and won a conflict, as it came or as what was made of it: once the peer shows that, it has it, and has
+    not had it before."""
+    for fate in fates(view):
+        arrival = fate.meeting.arrival
+        if arrival.outcome != "conflict" or fate.left != INCOMING or fate.meeting.alike:
+            continue
+        source = view.link_of(arrival.update).peer_id
+        for link in _subscribed(view, arrival.step):
+            if link.peer_id != source and not _said_meanwhile(view, link, arrival.step, arrival.update.version):
+                later = (update for update in link.sent if update.step.index >= arrival.step.index)
+                copies = tuple(update for update in later if update.uuid == arrival.update.uuid)
+                due = None if copies else view.due(fate.shown.step, link)
+                yield Owed(link, arrival.step, arrival, None, copies, due)
 
 
 def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version | None) -> bool:
@@ -134,6 +151,9 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     due = view.due(step, link)
     there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
     there = [update for update in there if update.version is not None and update.version not in view.untaken]
+    # What was written over by what had to be refused is not there any more: that is told once.
+    leaked = {version[0] for version in view.leaked if version is not None}
+    there = [update for update in there if update.uuid not in leaked]
     expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
     if due is not None:
         # What is written over before the answer is whole need not be in it.

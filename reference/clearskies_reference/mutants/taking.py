@@ -1,0 +1,111 @@
+"""Faults in what becomes of updates that arrive: of which record they are, and whose they have to be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from ..config import AccessLevel
+from ..effects import Effects
+from ..errors import MalformedMessage
+from ..framing import Message
+from ..messages import GetUpdates
+from ..peer import Link, Peer
+from ..record import NULL, Kept, Record, Version
+from .registry import fault, mutant, mutants
+
+
+@mutants
+class _Records(Peer):
+    @fault(Peer.take, "02", "takes no record with a key that a deleted one had")
+    def bars_keys_of_the_deleted(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        gone = {kept.record.uuid for kept in self.store if kept.record.deleted and kept.record.key == incoming.key}
+        if incoming.deleted or not gone - {incoming.uuid}:
+            super().take(incoming, signed, source, effects)
+        else:
+            self.learn(incoming)
+
+    @fault(Peer.take, "02", "does not take back what it wrote before it lost its store")
+    def takes_nothing_of_its_own(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if incoming.last_updated_by != self.peer_id:
+            super().take(incoming, signed, source, effects)
+
+    @fault(Peer.take, "07", "keeps the members of an object that a newer version does not have")
+    def keeps_members(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        current = self.store.get(incoming.uuid)
+        before, value = (json.loads(each.value) for each in (current.record if current else incoming, incoming))
+        if isinstance(before, dict) and isinstance(value, dict):
+            incoming = replace(incoming, value=json.dumps(before | value))
+        super().take(incoming, signed, source, effects)
+
+    @fault(Peer.take, "07", "keeps the value of a record that comes with another key")
+    def keeps_values_of_the_renamed(
+        self, incoming: Record, signed: Message | None, source: int, effects: Effects
+    ) -> None:
+        current = self.store.get(incoming.uuid)
+        if current is not None and not (current.record.deleted or incoming.deleted):
+            same = current.record.key == incoming.key
+            incoming = incoming if same else replace(incoming, value=current.record.value)
+        super().take(incoming, signed, source, effects)
+
+    @fault(Peer.take, "13", "deletes whatever has the key of what is deleted")
+    def deletes_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        super().take(incoming, signed, source, effects)
+        for kept in list(self.store.at_key(incoming.key)) if incoming.deleted else []:
+            self.store_record(replace(kept, record=replace(kept.record, value=NULL, deleted=True)))
+
+    @fault(Peer.take, "23", "takes a record for the one that has its key")
+    def finds_records_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        known = self.store.get(incoming.uuid)
+        leader = self.store.leader(incoming.key) if known is None and not incoming.deleted else None
+        super().take(replace(incoming, uuid=leader.record.uuid) if leader else incoming, signed, source, effects)
+
+
+@mutants
+class _Authority(Peer):
+    @fault(Peer.refuse_unauthorised, "03", "takes changes of what it has from read-only peers, without a signature")
+    def trusts_readers_with_changes(self, link: Link, update: Record, message: Message) -> None:
+        known = self.writes and self.store.get(update.uuid) is not None
+        if message.signature is not None or not known or link.level is AccessLevel.READ_WRITE:
+            super().refuse_unauthorised(link, update, message)
+
+
+@mutant("16", "as a read-only peer takes changes of what it has that are not signed")
+class ReaderTakesUnsignedChanges(Peer):
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        known = not self.writes and self.store.get(update.uuid) is not None
+        if message.signature is not None or not known or link.level is AccessLevel.READ_ONLY:
+            super().refuse_unauthorised(link, update, message)
+
+    def missing(self, request: GetUpdates) -> list[Kept]:
+        return self.store.since(request.since)
+
+    def to_wire(self, kept: Kept, link: Link) -> bytes:
+        if self.writes or kept.signed is not None:
+            return super().to_wire(kept, link)
+        return Message(self.body(kept.record)).to_wire()
+
+
+@mutant("02", "takes what has come with a wrong signature for known, when it comes with the right one")
+class RemembersForgeries(Peer):
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        self._refused: set[tuple[str, Version]] = getattr(self, "_refused", set())
+        try:
+            super().refuse_unauthorised(link, update, message)
+        except MalformedMessage:
+            self._refused.add((update.uuid, update.version))
+            raise
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if (incoming.uuid, incoming.version) not in self._refused:
+            super().take(incoming, signed, source, effects)
+
+
+@mutant("35", "sends nothing more to a peer when one of its links ends")
+class EndsAllOfAPeer(Peer):
+    def disconnect(self, number: int) -> Effects:
+        peer_id = self.links[number].peer_id if number in self.links else ""
+        effects = super().disconnect(number)
+        for link in self.links.values():
+            link.subscribed = link.subscribed and link.peer_id != peer_id
+        return effects
