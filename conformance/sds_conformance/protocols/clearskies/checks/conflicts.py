@@ -21,7 +21,8 @@ OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
 
 @check("CSDB-48", of="received shown")
 def equal_records_are_discarded(view: PeerView) -> Iterator[Observation]:
-    """A record that comes with the vector clock of what is there changes nothing."""
+    """A record that comes with the vector clock of what is there changes nothing. It "can be discarded": where it says
+    something else, whoever decides between the two as in a conflict is right as well."""
     yield from _stays(view, "equal", "the same vector clock")
 
 
@@ -63,9 +64,12 @@ def _descended(view: PeerView, fate: Fate) -> Observation:
 
 def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
     for fate in fates(view):
-        if fate.meeting.arrival.outcome == outcome and fate.left and not fate.meeting.there.deleted:
-            expected = f"{view.named(fate.meeting.there)}: what came at step {fate.meeting.step.index} has {clock}"
-            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(fate.meeting.incoming))
+        meeting = fate.meeting
+        if outcome == "equal" and fate.left == INCOMING and not meeting.alike and meeting.later != PRESENT:
+            continue
+        if meeting.arrival.outcome == outcome and fate.left and not meeting.there.deleted:
+            expected = f"{view.named(meeting.there)}: what came at step {meeting.step.index} has {clock}"
+            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(meeting.incoming))
 
 
 # ---- Neither does ----------------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
             yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
             yield violated(asked[0].step, expected, "a request for all that follows it")
-        elif (shown := next((s for s in view.shown if s.asked.index > update.step.index), None)) is not None:
+        elif (shown := next((s for s in view.shown if s.as_of.index > update.step.index), None)) is not None:
             seen = shown.records.get(str(update.uuid))
             yield judged(shown.step, seen is None or not _is_copy(seen, update), expected, "it is there")
 

@@ -183,7 +183,7 @@ def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
     """What the peer showed after a meeting, until something else happened to what met there."""
     end = _end(view, meeting)
     for shown in view.shown:
-        if shown.asked.index > meeting.step.index and shown.step.index < end:
+        if shown.as_of.index > meeting.step.index and shown.step.index < end:
             yield shown
 
 

@@ -137,7 +137,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
             last = max(last, change.step.index)
             known.add(change.uuid)
     # A third one would be another matter.
-    shown = [shown for shown in view.shown if shown.asked.index > last]
+    shown = [shown for shown in view.shown if shown.as_of.index > last]
     if known != uuids or not shown or not takes_updates(view):
         return None
     best = next((each for each in reversed(shown) if not each.on_the_wire), shown[-1])

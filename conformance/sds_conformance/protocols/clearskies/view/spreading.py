@@ -46,7 +46,7 @@ def changes_owed(view: PeerView) -> list[Owed]:
         for link in _subscribed(view, change.step):
             copies = tuple(u for u in link.sent if u.step.index >= change.step.index and change.is_shown_by(u))
             told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
-            due = None if copies or told else _due(view, change, link)
+            due = None if copies or told or _may_be_known(view, change, link) else _due(view, change, link)
             out.append(Owed(link, change.step, None, change, copies, due))
     return out
 
@@ -181,6 +181,18 @@ def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
     for link in view.links:
         if link.subscribed is not None and link.subscribed < step.index and link.there(step):
             yield link
+
+
+def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
+    """Does a request for what follows some revision of the peer's own, which it may have looked at after a change,
+    perhaps say that the change is known? Who has lost its store uses its revisions again."""
+    last = max((request for request in link.requests if request.step.index < change.step.index), key=_index)
+    looked = any(last.step.index < index < change.step.index for index in view.quiet)
+    return not looked and not view.opened_afresh(change.step) and bool((last.since or {}).get(view.peer_id))
+
+
+def _index(request: Request) -> int:
+    return request.step.index
 
 
 def _need_not_be_told(view: PeerView, change: Change) -> bool:
