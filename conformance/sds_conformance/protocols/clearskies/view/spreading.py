@@ -61,10 +61,11 @@ def relays_owed(view: PeerView) -> list[Owed]:
         source = view.link_of(arrival.update).peer_id
         version = arrival.update.version
         for link in _subscribed(view, arrival.step):
-            if link.peer_id != source and not _said_meanwhile(view, link, arrival.step, version):
+            if link.peer_id != source:
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = tuple(update for update in later if update.version == version)
-                due = None if copies else view.due(arrival.step, link)
+                told = not copies and _said_meanwhile(view, link, arrival.step, version)
+                due = None if copies or told else view.due(arrival.step, link)
                 if due is not None and (
                     version in view.untaken or not view.has(str(arrival.update.uuid), version, due)
                 ):
