@@ -159,6 +159,16 @@ def test_a_passage_brings_about_what_it_is_for(fault: str, passage: str) -> None
     assert MUTANTS[fault].requirement in found
 
 
+@pytest.mark.parametrize("fault", ["compares-doubles", "keeps-clocks-as-doubles"])
+def test_what_doubles_lose_is_told_as_that_alone(fault: str) -> None:
+    order = replace(order_for(fault), grammar=Grammar(passages=("clocks-beyond-doubles",), longest=2))
+    company = order.company()
+    company.start()
+    found = {each.requirement for index in range(25) for each in play_one(order, company, index).assessment.findings}
+    company.kill()
+    assert found == {"CSDB-41"}
+
+
 def test_what_is_out_of_reach_is_a_mutant_and_has_a_reason() -> None:
     assert set(OUT_OF_REACH) <= set(huntable(REVISION)[0])
     assert all(reason and not reason.endswith(".") for reason in OUT_OF_REACH.values())
