@@ -187,13 +187,10 @@ def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
 def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
     """Does a request for what follows some revision of the peer's own, which it may have looked at after a change,
     perhaps say that the change is known? Who has lost its store uses its revisions again."""
-    last = max((request for request in link.requests if request.step.index < change.step.index), key=_index)
-    looked = any(last.step.index < index < change.step.index for index in view.quiet)
-    return not looked and not view.opened_afresh(change.step) and bool((last.since or {}).get(view.peer_id))
-
-
-def _index(request: Request) -> int:
-    return request.step.index
+    last = [request for request in link.requests if request.step.index < change.step.index][-1]
+    if not (last.since or {}).get(view.peer_id) or view.opened_afresh(change.step):
+        return False
+    return not any(last.step.index < index < change.step.index for index in view.quiet)
 
 
 def _need_not_be_told(view: PeerView, change: Change) -> bool:
