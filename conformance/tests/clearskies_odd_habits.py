@@ -6,6 +6,7 @@ Of each it is said by which words it is legal, or what it violates. Those of con
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Effects, GetUpdates, Kept, Link, Message, Peer, Record, Sent
 from clearskies_reference.choices import SendsAtTicks
 from clearskies_reference.framing import signed
+from clearskies_reference.messages import read
 
 # ---- Legal -----------------------------------------------------------------------------------------------------------
 
@@ -48,11 +50,16 @@ class WritesUuidsInCapitals(Peer):
         return json.dumps(said | {"uuid": _capitals(said["uuid"])}).encode()
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
-        # What is signed has been made by others here, and may be forged.
-        said = json.loads(message.body) if message.signature is None else {}
-        if isinstance(uuid := said.get("uuid"), str):
-            message = Message(json.dumps(said | {"uuid": uuid.lower()}, ensure_ascii=False).encode())
-        super().handle(link, message, effects)
+        said = read(_UUID.sub(lambda found: found[0].lower(), message.body))
+        if not isinstance(said, Record):
+            super().handle(link, message, effects)
+            return
+        # What is signed are the bytes as they came, which who only reads repeats.
+        self.refuse_unauthorised(link, said, message)
+        self.take(said, message if message.signature is not None else None, link.number, effects)
+
+
+_UUID = re.compile(rb'"uuid": *"[0-9A-Fa-f]{32}"')
 
 
 def _capitals(uuid: str) -> str:
@@ -60,8 +67,15 @@ def _capitals(uuid: str) -> str:
 
 
 def uuids_in_capitals(reply: pb.Reply) -> None:
-    if reply.HasField("effects"):
-        reply.effects.uuid = _capitals(reply.effects.uuid)
+    if not reply.HasField("effects"):
+        return
+    reply.effects.uuid = _capitals(reply.effects.uuid)
+    for event in reply.effects.events:
+        if event.HasField("changed"):
+            event.changed.record.uuid = _capitals(event.changed.record.uuid)
+        elif event.HasField("conflict"):
+            event.conflict.uuid = _capitals(event.conflict.uuid)
+            event.conflict.incoming_uuid = _capitals(event.conflict.incoming_uuid)
 
 
 class GathersForSeconds(SendsAtTicks):

@@ -313,7 +313,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return self._said
 
     _said = 0
-    """Updates, and requests for others than before, so far: what else is said changes no database."""
+    """Updates and requests so far, but for those that are repeated: what else is said changes no database."""
 
     # ---- what comes of it ------------------------------------------------------------------------------------------
 
@@ -346,6 +346,9 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         stream = self._streams.get((number, sender))
         if stream is None:
             stream = self._streams[number, sender] = Stream(number, self._bodies, self._home.profile)
+            for (link, who), other in self._streams.items():
+                if link == number and who != sender:
+                    stream.face(other)
         messages = tuple(stream.feed(data, act))
         self._said += sum(message.type in (UPDATE, GET_UPDATES) and not message.repeated for message in messages)
         label = label or self._label_of(sender, messages, act)

@@ -154,7 +154,7 @@ class Stage(stage.Stage[Step]):
         )
 
     def _says_something(self, step: Step) -> bool:
-        """Did a peer send more than that it is there, and that it still asks for what it asked for?"""
+        """Did a peer send more than that it is there, and what it has asked for and answered before?"""
         messages = self.trace.out(step)
         return bool(step.sent) and not (messages and all(m.type == PING_TYPE or m.repeated for m in messages))
 

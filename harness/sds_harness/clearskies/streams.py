@@ -14,7 +14,7 @@ from clearskies_reference import Message as Framed
 
 from .bodies import Bodies, Body
 from .clubs import signer
-from .frames import GET_UPDATES
+from .frames import GET_UPDATES, UPDATE
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Message:
     """In base64, as it was sent; None if it is not signed."""
     profile: SignatureProfile | None = field(default=None, compare=False, repr=False)
     repeated: bool = False
-    """It asks for what was asked for last on that link, in the same words: who polls so has nothing to say."""
+    """It asks for what was asked for last on that link, or answers such a request with what was told there before, in
+    the same words: who polls so, and who is polled, has nothing to say."""
 
     @property
     def type(self) -> str:
@@ -78,6 +79,15 @@ class Stream:
         self._rest = 0
         self._asked: dict[str, Any] | None = None
         """The members of the last request for updates."""
+        self._asked_again = 0
+        """So many requests for updates asked for what was asked for last."""
+        self._told: dict[bytes, int] = {}
+        """By the bodies of updates: how often the other end had asked again when each was told last."""
+        self._other: Stream | None = None
+
+    def face(self, other: Stream) -> None:
+        """``other`` is what goes the other way on the same link: what is told here may answer what is asked there."""
+        self._other, other._other = other, self
 
     @property
     def rest(self) -> int:
@@ -100,8 +110,7 @@ class Stream:
         try:
             for framed in self._parser.feed(data):
                 body = self._bodies.read(framed.body)
-                again = body.type == GET_UPDATES and body.members == self._asked
-                self._asked = body.members if body.type == GET_UPDATES else self._asked
+                again = self._is_repeated(body)
                 self.messages.append(Message(self.link, began, step, body, framed.signature, self._profile, again))
                 began = step
         except BrokenFraming as error:
@@ -109,3 +118,17 @@ class Stream:
             self.broken = Break(step, self.length - self._rest, str(error))
         self._began, self._rest = began, self._parser.rest
         return self.messages[known:]
+
+    def _is_repeated(self, body: Body) -> bool:
+        if body.type == GET_UPDATES:
+            again = body.members == self._asked
+            self._asked = body.members
+            self._asked_again += again
+            return again
+        if body.type != UPDATE or self._other is None:
+            return False
+        # Each copy needs a request of its own: who tells the same again and again without one says something.
+        asked = self._other._asked_again
+        again = self._told.get(body.raw, asked) < asked
+        self._told[body.raw] = asked
+        return again

@@ -201,6 +201,7 @@ class _Wiring:
         number = command.link
         level = LEVEL_FROM_PB.get(command.access_level, READ_WRITE)
         sent, arrived = (Stream(number, self.bodies, self.profile) for _ in range(2))
+        sent.face(arrived)
         connection = Connection(step.participant, number, command.peer_id, level, step.index, sent, arrived)
         self._open[step.participant, number] = connection
         self.connections.append(connection)

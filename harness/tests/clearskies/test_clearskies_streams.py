@@ -19,7 +19,7 @@ from clearskies_stages import stage_of
 from sds_harness.clearskies.bodies import Bodies, read
 from sds_harness.clearskies.clubs import READ_WRITE, profile_called
 from sds_harness.clearskies.environments import ClearSkiesEnvironment
-from sds_harness.clearskies.frames import Frame, frame_of
+from sds_harness.clearskies.frames import GET_UPDATES, UPDATE, Frame, frame_of
 from sds_harness.clearskies.streams import Stream
 
 PKCS1 = PROFILES["rsa-pkcs1-sha256"]
@@ -55,6 +55,22 @@ def test_where_pieces_end_means_nothing(frames: list[Frame], cuts: list[int], br
         begin, end_of = end_of, end_of + len(frame.wire)
         assert ends[message.began - 1] <= begin < ends[message.began]
         assert ends[message.step - 1] < end_of <= ends[message.step]
+
+
+def test_what_answers_a_request_that_is_repeated_is_repeated_once() -> None:
+    requests, answers = stream(), stream()
+    requests.face(answers)
+
+    def told(taken: Stream, members: dict[str, object]) -> bool:
+        (message,) = taken.feed(frame_of(members).wire, 1)
+        return message.repeated
+
+    ask, other = ({"type": GET_UPDATES, "since": {digit * 32: 1}} for digit in "ab")
+    update, newer = ({"type": UPDATE, "last_updated_rev": number} for number in (2, 3))
+    assert [told(requests, ask), told(answers, update), told(answers, update)] == [False] * 3
+    assert [told(requests, ask), told(answers, update), told(answers, update)] == [True, True, False]
+    assert [told(requests, ask), told(answers, newer), told(answers, update)] == [True, False, True]
+    assert [told(requests, other), told(answers, update)] == [False, False]
 
 
 @settings(max_examples=100, deadline=None)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clearskies_odd_habits import HABITS
 from clearskies_reference import Config
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -158,6 +159,16 @@ def test_a_passage_brings_about_what_it_is_for(fault: str, passage: str) -> None
     assert MUTANTS[fault].requirement in found
 
 
+@pytest.mark.parametrize("fault", ["compares-doubles", "keeps-clocks-as-doubles"])
+def test_what_doubles_lose_is_told_as_that_alone(fault: str) -> None:
+    order = replace(order_for(fault), grammar=Grammar(passages=("clocks-beyond-doubles",), longest=2))
+    company = order.company()
+    company.start()
+    found = {each.requirement for index in range(25) for each in play_one(order, company, index).assessment.findings}
+    company.kill()
+    assert found == {"CSDB-41"}
+
+
 def test_what_is_out_of_reach_is_a_mutant_and_has_a_reason() -> None:
     assert set(OUT_OF_REACH) <= set(huntable(REVISION)[0])
     assert all(reason and not reason.endswith(".") for reason in OUT_OF_REACH.values())
@@ -173,6 +184,19 @@ def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> Non
         show = company.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations))
         assert assess(show, order.scope).findings == []
     company.kill()
+
+
+def test_who_polls_comes_to_rest_and_is_judged_by_what_holds_then() -> None:
+    order = Order(lambda _: LocalLink(HABITS["asks-the-same-again"].start()), revision=REVISION)
+    company = order.company()
+    company.start()
+    operations = (*LINE, Put("alice", "m1"), Unlink("alice", "bob"), Link("alice", "bob"), Calm(), Read())
+    assessed = assess(company.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations)), order.scope)
+    company.kill()
+    assert assessed.findings == []
+    assert {what for what in ("CSDB-20", "G-C01", "G-C02", "G-C05") if assessed.exercised.get(what)} == {
+        *("CSDB-20", "G-C01", "G-C02", "G-C05")
+    }
 
 
 def test_what_only_this_protocol_has_gets_simpler() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from clearskies_odd_habits import HABITS
 from clearskies_odd_peers import LEGAL
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.variants import VARIANTS
 from clearskies_reference.vector_clock import MAX_INTEGER
 from clearskies_unusual_peers import RenamesLosersOfKeys
@@ -16,6 +17,7 @@ from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.view.present import PRESENT
+from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
 
 SLOW = VARIANTS["sends-at-ticks"].peer_class
@@ -242,6 +244,65 @@ def test_who_has_heard_of_a_change_by_another_way_and_says_so_need_not_be_told()
     stage.settle()
     assert [update.version for update in view_of(stage, "carol").received]
     assert accused(stage, "carol") == set()
+
+
+def test_what_arrives_may_be_looked_at_when_its_time_comes() -> None:
+    stage = stage_of(HABITS["takes-all-at-ticks"].start())
+    alice, bob = stage.open(), stage.open("bob")
+    alice.link(bob)
+    stage.settle()
+    alice.put("door", "open")
+    stage.settle()
+    alice.after(1_000).put("door", "shut")
+    bob.observe()
+    early = view_of(stage, "bob").shown[-1]
+    assert [seen.value for seen in early.records.values()] == ["open"]
+    assert accused(stage, "bob") == set()
+    stage.settle()
+    bob.observe()
+    held = view_of(stage, "bob").shown[-1]
+    assert [seen.value for seen in held.records.values()] == ["shut"]
+    assert early.as_of.index < early.step.index
+    assert Outcome.HELD in outcomes(view_of(stage, "bob"), "CSDB-50")
+
+
+def test_who_lost_its_store_may_take_a_change_for_known_when_it_looks_at_a_request() -> None:
+    stage = stage_of(HABITS["takes-all-at-ticks"].start())
+    alice, bob = stage.open(), stage.peer("bob")
+    listening(alice, bob)
+    alice.put("door", "open")
+    stage.settle()
+    alice.reopen()
+    link = listening(alice, bob, {alice.peer_id: 2})
+    alice.put("door", "open")
+    stage.settle()
+    assert [message for message in link.heard if message.type.endswith("update")] == []
+    assert accused(stage) == set()
+
+
+def test_of_two_with_equal_clocks_that_say_different_things_the_later_may_be_there() -> None:
+    for time, content, right in ((1_000, "shut", True), (-1_000, "shut", False), (1_000, "open", False)):
+        stage = stage_of(model(MUTANTS["equal-replaces"].peer_class))
+        alice, bob = stage.open(), stage.peer("bob")
+        link = alice.link(bob)
+        stage.advance(5_000)
+        frame = bob.update("door", "open")
+        link.say(frame)
+        said = json.loads(frame.body)
+        times = {"update_time": iso(stage.now_ms + time)}
+        link.say(bob.frame(said | times | {"last_updated_rev": 9, "value": content}))
+        look(alice)
+        assert (accused(stage) == set()) is right
+
+
+def test_what_comes_back_as_an_echo_was_passed_on() -> None:
+    stage = stage_of(model(echoes=True))
+    alice, bob, carol = (stage.open(name) for name in ("alice", "bob", "carol"))
+    alice.link(bob)
+    bob.link(carol)
+    alice.put("door", "open")
+    stage.settle()
+    assert Outcome.HELD in outcomes(view_of(stage, "bob"), "CSDB-20")
 
 
 def test_only_strangers_are_shown_all() -> None:

@@ -222,16 +222,20 @@ def the_newest_comes_first(writer: Writer) -> None:
     """A peer that was away hears of a change before it hears of what was changed, which is younger by its time."""
     peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
     writer.isolate(to)
-    # With the number of the first change, the clock of the second one is that of it.
+    # With the number of the first change, the clock of the second one is that of it. If they say the same, nobody has
+    # anything to decide.
     equal = writer.chance(25)
-    first = writer.say(peer, writer.someone(to), key=key, at_ms=pick(writer.choices, (3_600_000, 60_000)))
+    said = "the same" if equal else ""
+    at_ms = pick(writer.choices, (3_600_000, 60_000))
+    first = writer.say(peer, writer.someone(to), key=key, content=said, at_ms=at_ms)
     writer.say(
         peer,
         to,
         key=key,
         after=first,
         at_ms=pick(writer.choices, (0, -60_000, -3_600_000)),
-        deleted=writer.chance(25),
+        content=said,
+        deleted=writer.chance(25) and not equal,
         clock_number=1 if equal else 0,
     )
     writer.add(Again(peer, to, label=first))

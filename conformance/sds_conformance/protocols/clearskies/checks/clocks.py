@@ -25,7 +25,7 @@ from ..view.clocks import (
     wide_numbers,
 )
 from ..view.facts import Update, Version, same_content
-from ..view.meetings import PRESENT, is_traced
+from ..view.meetings import INCOMING, PRESENT, fates, is_traced, takes_updates
 from ..view.peer_view import PeerView
 
 WORDS = {
@@ -59,6 +59,17 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
             if (uuid, member) in came:
                 expected = f"{max(came[uuid, member])} for {view.name(member)}, as it came"
                 yield judged(step, number in came[uuid, member], expected, f"{number}", position)
+
+
+@check("CSDB-41", of="received shown")
+def wide_numbers_decide(view: PeerView) -> Iterator[Observation]:
+    """A record replaces the one from which it descends by numbers that are told apart above 2^53 alone."""
+    for fate in fates(view):
+        meeting = fate.meeting
+        concerned = meeting.arrival.outcome == "newer" and meeting.told_apart_beyond_doubles
+        if concerned and (fate.left == INCOMING or (fate.left and takes_updates(view))):
+            expected = f"{view.named(meeting.incoming)}, which came at step {meeting.step.index} and descends"
+            yield judged(fate.shown.step, fate.left == INCOMING, expected, view.named(meeting.there))
 
 
 def _is_number(number: object) -> bool:

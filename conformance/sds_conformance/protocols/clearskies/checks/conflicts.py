@@ -21,7 +21,8 @@ OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
 
 @check("CSDB-48", of="received shown")
 def equal_records_are_discarded(view: PeerView) -> Iterator[Observation]:
-    """A record that comes with the vector clock of what is there changes nothing."""
+    """A record that comes with the vector clock of what is there changes nothing. It "can be discarded": where it says
+    something else, whoever decides between the two as in a conflict is right as well."""
     yield from _stays(view, "equal", "the same vector clock")
 
 
@@ -45,6 +46,7 @@ def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
     for fate in fates(view):
         meeting = fate.meeting
         older = meeting.arrival.outcome == "older" and not meeting.there.deleted
+        older = older and not meeting.told_apart_beyond_doubles
         if _descends(fate) and meeting.later == PRESENT and (fate.left == INCOMING or takes_updates(view)):
             yield _descended(view, fate)
         elif older and meeting.later == INCOMING and fate.left:
@@ -53,7 +55,9 @@ def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
 
 
 def _descends(fate: Fate) -> bool:
-    return bool(fate.left) and fate.meeting.arrival.outcome == "newer" and not fate.meeting.incoming.deleted
+    meeting = fate.meeting
+    newer = meeting.arrival.outcome == "newer" and not meeting.told_apart_beyond_doubles  # CSDB-41
+    return bool(fate.left) and newer and not meeting.incoming.deleted
 
 
 def _descended(view: PeerView, fate: Fate) -> Observation:
@@ -63,9 +67,14 @@ def _descended(view: PeerView, fate: Fate) -> Observation:
 
 def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
     for fate in fates(view):
-        if fate.meeting.arrival.outcome == outcome and fate.left and not fate.meeting.there.deleted:
-            expected = f"{view.named(fate.meeting.there)}: what came at step {fate.meeting.step.index} has {clock}"
-            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(fate.meeting.incoming))
+        meeting = fate.meeting
+        if outcome == "equal" and fate.left == INCOMING and not meeting.alike and meeting.later != PRESENT:
+            continue
+        if meeting.told_apart_beyond_doubles:
+            continue  # CSDB-41
+        if meeting.arrival.outcome == outcome and fate.left and not meeting.there.deleted:
+            expected = f"{view.named(meeting.there)}: what came at step {meeting.step.index} has {clock}"
+            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(meeting.incoming))
 
 
 # ---- Neither does ----------------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
             yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
             yield violated(asked[0].step, expected, "a request for all that follows it")
-        elif later := [shown for shown in view.shown if shown.asked.index > update.step.index]:
+        elif later := [shown for shown in view.shown if shown.as_of.index > update.step.index]:
             there = [
                 s for s in later if (seen := s.records.get(str(update.uuid))) is not None and _is_copy(seen, update)
             ]

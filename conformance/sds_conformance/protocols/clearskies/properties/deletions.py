@@ -24,10 +24,10 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
         wrong = False
         for shown in side.view.shown:
             act = view.act_of(side, shown.step)
-            asked = view.act_of(side, shown.asked)
-            if act is None or asked is None:
+            as_of = view.act_of(side, shown.as_of)
+            if act is None or as_of is None:
                 continue
-            for uuid, deletions in _deletions(side, asked.number).items():
+            for uuid, deletions in _deletions(side, as_of.number).items():
                 seen = shown.records.get(uuid)
                 ghost = _ghost(view, seen, deletions) if seen is not None and not seen.deleted else None
                 if ghost is None:

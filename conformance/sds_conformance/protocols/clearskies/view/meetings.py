@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import VectorClock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
@@ -59,10 +60,20 @@ class Meeting:
         return INCOMING if one > other else PRESENT
 
     @property
+    def told_apart_beyond_doubles(self) -> bool:
+        """Do their clocks differ, and not once the numbers in them have been doubles (CA-6)?"""
+        one, other = self.incoming.clock or {}, self.there.clock or {}
+        return one != other and _as_doubles(one) == _as_doubles(other)
+
+    @property
     def of_one_second(self) -> bool:
         """Are the two times in one second (CA-9)?"""
         one, other = self.incoming.time, self.there.time
         return one is not None and other is not None and one.seconds == other.seconds
+
+
+def _as_doubles(clock: VectorClock) -> dict[str, float]:
+    return {member: float(number) for member, number in clock.items()}
 
 
 def declined(view: PeerView, arrival: Arrival) -> bool:
@@ -183,7 +194,7 @@ def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
     """What the peer showed after a meeting, until something else happened to what met there."""
     end = _end(view, meeting)
     for shown in view.shown:
-        if shown.asked.index > meeting.step.index and shown.step.index < end:
+        if shown.as_of.index > meeting.step.index and shown.step.index < end:
             yield shown
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
+from .authority import SAFE_INTEGER
 from .facts import Version, equal, same_content
 from .meetings import INCOMING, PRESENT, Fate, Meeting, declined, fates, keys_met, shown_after, takes_updates
 from .peer_view import PeerView
@@ -129,6 +130,8 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
         if arrival.must_not or declined(view, arrival):
             continue
         if arrival.update.uuid in uuids or arrival.update.key == key:
+            if arrival.update.largest > SAFE_INTEGER:
+                return None  # CSDB-25 and CSDB-41
             last = max(last, arrival.step.index)
             known.add(arrival.update.uuid)
             versions.add(arrival.update.version)
@@ -137,7 +140,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
             last = max(last, change.step.index)
             known.add(change.uuid)
     # A third one would be another matter.
-    shown = [shown for shown in view.shown if shown.asked.index > last]
+    shown = [shown for shown in view.shown if shown.as_of.index > last]
     if known != uuids or not shown or not takes_updates(view):
         return None
     best = next((each for each in reversed(shown) if not each.on_the_wire), shown[-1])

@@ -243,7 +243,7 @@ class PeerView:
         """What the peer shows first of a record of which an update came, as long as that is to be there; None if it
         never shows it."""
         uuid = str(arrival.update.uuid)
-        shown = next((shown for shown in self.shown if shown.asked.index > arrival.step.index), None)
+        shown = next((shown for shown in self.shown if shown.as_of.index > arrival.step.index), None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
             return None
         if any(arrival.step.index < index < shown.asked.index for index in self._openings):
@@ -310,7 +310,7 @@ class PeerView:
         """What it has shown of all its records, in order: on the wire and, where that is declared, to who observes."""
         under_test = {party.participant_id for party in self.trace.parties.values()}
         strangers = [link for link in self.links if link.peer_id not in under_test]
-        found = [*told(strangers, self.quiet, self.trace.steps), *observed(self.steps)]
+        found = [*told(strangers, self.quiet, self.trace.steps), *observed(self.steps, self.quiet)]
         return sorted(found, key=lambda shown: shown.step.index)
 
     @property

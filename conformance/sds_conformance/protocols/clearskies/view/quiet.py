@@ -3,7 +3,7 @@
 What is due is looked for at the next such step, and not before: a peer is quiet that was ticked twice in a row, each
 time later than ever before and the second time seconds after the first, with nothing to say to a database and nothing
 arriving in between. Where clocks step back, who waits for a time waits until it comes. Who asks again and again for
-what was asked for says nothing by that, whichever end it is.
+what was asked for says nothing by that, nor who answers with what was told before, whichever end it is.
 """
 
 from __future__ import annotations

@@ -51,6 +51,8 @@ class Shown:
     """The one by which all had been shown."""
     asked: Step
     """The one with which that began."""
+    as_of: Step
+    """What came before it had been looked at when that began: some look at what arrives when they are ticked."""
     records: Mapping[str, Seen]
     """By uuid."""
     link: LinkView | None
@@ -87,17 +89,21 @@ def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Sho
                 # Who answers with all that it ever heard, by revision, can say what is older last: that is discarded.
                 if before is None or not yields(update, before):
                     records[update.uuid] = update
-        out.append(Shown(steps[end - 1], first.step, {uuid: _of_update(u) for uuid, u in records.items()}, link))
+        out.append(
+            Shown(steps[end - 1], first.step, first.step, {uuid: _of_update(u) for uuid, u in records.items()}, link)
+        )
     return out
 
 
-def observed(steps: list[Step]) -> list[Shown]:
+def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
     """What it showed when it was observed, all of it."""
-    return [
-        Shown(step, step, {record.uuid: _of_record(record) for record in step.state.records}, None)
-        for step in steps
-        if step.state is not None and not step.request.observe.uuids
-    ]
+    out, as_of, when_quiet = [], steps[0] if steps else None, set(quiet)
+    for step in steps:
+        if step.index in when_quiet:
+            as_of = step
+        elif as_of is not None and step.state is not None and not step.request.observe.uuids:
+            out.append(Shown(step, step, as_of, {r.uuid: _of_record(r) for r in step.state.records}, None))
+    return out
 
 
 def _of_update(update: Update) -> Seen:

@@ -47,7 +47,7 @@ def changes_owed(view: PeerView) -> list[Owed]:
         for link in _subscribed(view, change.step):
             copies = tuple(u for u in link.sent if u.step.index >= change.step.index and change.is_shown_by(u))
             told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
-            due = None if copies or told else _due(view, change, link)
+            due = None if copies or told or _may_be_known(view, change, link) else _due(view, change, link)
             out.append(Owed(link, change.step, None, change, copies, due))
     return out
 
@@ -62,10 +62,11 @@ def relays_owed(view: PeerView) -> list[Owed]:
         source = view.link_of(arrival.update).peer_id
         version = arrival.update.version
         for link in _subscribed(view, arrival.step):
-            if link.peer_id != source and not _said_meanwhile(view, link, arrival.step, version):
+            if link.peer_id != source:
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = tuple(update for update in later if update.version == version)
-                due = None if copies else view.due(arrival.step, link)
+                told = not copies and _said_meanwhile(view, link, arrival.step, version)
+                due = None if copies or told else view.due(arrival.step, link)
                 if due is not None and (
                     version in view.untaken or not view.has(str(arrival.update.uuid), version, due)
                 ):
@@ -201,6 +202,15 @@ def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
     for link in view.links:
         if link.subscribed is not None and link.subscribed < step.index and link.there(step):
             yield link
+
+
+def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
+    """Does a request for what follows some revision of the peer's own, which it may have looked at after a change,
+    perhaps say that the change is known? Who has lost its store uses its revisions again."""
+    last = [request for request in link.requests if request.step.index < change.step.index][-1]
+    if not (last.since or {}).get(view.peer_id) or view.opened_afresh(change.step):
+        return False
+    return not any(last.step.index < index < change.step.index for index in view.quiet)
 
 
 def _need_not_be_told(view: PeerView, change: Change) -> bool:
