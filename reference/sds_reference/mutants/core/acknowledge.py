@@ -17,7 +17,7 @@ class _Acknowledging(Channel):
         for entry in message.causal_history[:1]:
             self.acknowledge(entry.message_id, effects)
 
-    @fault(Channel.review_causal_history, "ACK-01", "takes no entry for a receipt that the filter beside it does not hold")
+    @fault(Channel.review_causal_history, "ACK-01", "takes no entry of a history for a receipt that the filter lacks")
     def the_filter_has_a_veto(self, message: Message, effects: Effects) -> None:
         view = self.filter_in(message)
         for entry in message.causal_history:
