@@ -17,6 +17,13 @@ class _Acknowledging(Channel):
         for entry in message.causal_history[:1]:
             self.acknowledge(entry.message_id, effects)
 
+    @fault(Channel.review_causal_history, "ACK-01", "takes no entry of a history for a receipt that the filter lacks")
+    def the_filter_has_a_veto(self, message: Message, effects: Effects) -> None:
+        view = self.filter_in(message)
+        for entry in message.causal_history:
+            if view is None or entry.message_id in view:
+                self.acknowledge(entry.message_id, effects)
+
     ignores_filters = omitted(Channel.review_bloom_filter, "ACK-02", "does not look at filters")
 
     @fault(Channel.filter_hit, "ACK-04", "acknowledges with a single filter")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...bloom_filter import RollingBloomFilter
-from ...bloom_profiles import NIM_SDS
+from ...bloom_profiles import NIM_SDS, WAKU_SDS_JS
 from ...channel import Channel
 from ...config import Config
 from ...effects import Acknowledged, Effects, PossiblyAcknowledged
@@ -15,7 +15,7 @@ from ...local_log import LocalLog, LogEntry
 from ...message import Message
 from ...outgoing_buffer import AckState, Outgoing, OutgoingBuffer
 from ...wire_fields import varint
-from ..registry import keeping, mutant, ordering
+from ..registry import configured, keeping, mutant, ordering
 
 MINUTE_MS = 60_000
 
@@ -110,6 +110,21 @@ class CrowdedFilter(RollingBloomFilter):
     def _places(self, message_id: str) -> tuple[int, ...]:
         own = super()._places(message_id)
         return own + super()._places(message_id + "!") + super()._places(message_id + "?")
+
+
+def _of_a_part(part: slice, which: str) -> None:
+    def hash_of(text: str) -> int:
+        message_id = text.removesuffix(" b")  # what double hashing appends
+        return WAKU_SDS_JS.hash(message_id[part] + text[len(message_id) :])
+
+    name = f"filters-{which.replace(' ', '-')}-characters"
+    profile = replace(WAKU_SDS_JS, name=name, description="", hash=hash_of)
+    configured(name, "STATE-05", f"puts but the {which} characters of an ID into its filter", bloom_profile=profile)
+
+
+_of_a_part(slice(64), "first 64")
+_of_a_part(slice(1000), "first 1000")
+_of_a_part(slice(-64, None), "last 64")
 
 
 # ---- The three states ------------------------------------------------------------------------------------------------

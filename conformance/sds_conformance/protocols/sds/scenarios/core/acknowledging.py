@@ -12,13 +12,20 @@ from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, send_the_opt
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
 def named_in_a_history(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Of three own messages two are named in a causal history, with strangers beside them, and named again later."""
+    """Of three own messages two are named in a causal history, with strangers beside them, and named again later.
+
+    A fourth is named beside a filter that does not hold it, as one that was rolled over does not.
+    """
     other = bob.content(stage.now_ms + 1)
     alice.given(other).observe()
     sent = [alice.send() for _ in range(3)]
     alice.observe()
     alice.given(bob.content(stage.now_ms + 10, sent[0], sent[2], other)).observe()
     alice.given(bob.content(stage.now_ms + 11, sent[0], other, "never-sent")).observe()
+    rolled_over = stage.filter_over("somebody-elses")
+    if rolled_over is not None:
+        fourth = alice.send()
+        alice.given(bob.content(stage.now_ms + 12, fourth, bloom_filter=rolled_over)).observe()
 
 
 @scenario("ACK-02", "ACK-03", "ACK-04", "ACK-06", "STATE-12", "STATE-13")

@@ -140,9 +140,18 @@ def many_participants(stage: Stage) -> None:
         actor.after(10).send()
 
 
-@scenario("RECV-05", "RECV-07", "RECV-08", long=True)
+@scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", long=True)
 def long_ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """IDs of up to 1,024 characters differ in the last one; what waits for one of them waits until it comes."""
+    """IDs of up to 1,024 characters differ in the last one; what waits for one of them waits until it comes.
+
+    Filters are made over five that only their ends tell from five others, which are missing, and over such beginnings.
+    """
+    for name, of_one in (("dora", "{1}{0}"), ("erin", "{0}{1}")):
+        actor = stage.open(name)
+        for number in range(5):
+            known, missing = (of_one.format(f"{last}{number}", "x" * 1_022) for last in "12")
+            actor.receive(bob.content(stage.now_ms, message_id=known), bob.content(stage.now_ms + 1, missing))
+        actor.after(10).send()
     late = []
     for number, length in enumerate((33, 65, 101, 129, 201, 256, 512, 1_001, 1_024)):
         known, missing = ("x" * (length - 1) + last for last in "12")
