@@ -219,7 +219,7 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     return [
         r.message.message_id
         for r in newest
-        if r.acceptable and not (delivered and not (r.delivered and r.delivered[0].step.index < index))
+        if r.acceptable and (not delivered or (r.delivered and r.delivered[0].step.index < index))
     ]
 
 
