@@ -21,6 +21,7 @@ from typing import Any
 
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.judging import Scope, assess
+from sds_conformance.judging.garbage import garbage_at_the_end, rarely_collecting
 from sds_harness.link import Limits, StdioLink
 from sds_harness.schedules import Performance
 from sds_harness.sds.generator import generated
@@ -63,6 +64,13 @@ def recording() -> Iterator[Work]:
             yield lambda index, performance, judged: writer.add(rows_of(KIND, performance, index, judged))
 
 
+@contextmanager
+def judging(scope: Scope) -> Iterator[Work]:
+    """Runs all checks, as a worker of a campaign does."""
+    with rarely_collecting():
+        yield partial(judge, scope)
+
+
 def judge(scope: Scope, index: int, performance: Performance, judged: tuple[str, ...]) -> None:
     """Runs all checks."""
     assess(performance, scope, judged)
@@ -83,16 +91,18 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
     generating = playing = working = 0.0
     steps = 0
     try:
-        with recording() if record else nullcontext(partial(judge, order.scope)) as work:
+        with recording() if record else judging(order.scope) as work:
             for index in range(examples):
                 times = [time.perf_counter()]
                 schedule = generated(order.seed, index)
                 times.append(time.perf_counter())
                 performance = company.play(schedule)
                 times.append(time.perf_counter())
-                work(index, performance, company.judged(schedule))
+                with nullcontext() if record else garbage_at_the_end():
+                    work(index, performance, company.judged(schedule))
+                    steps += performance.steps
+                    del performance
                 times.append(time.perf_counter())
-                steps += performance.steps
                 generating += times[1] - times[0]
                 playing += times[2] - times[1]
                 working += times[3] - times[2]

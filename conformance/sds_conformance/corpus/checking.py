@@ -26,6 +26,7 @@ from sds_harness.schedules import Performance, Schedule
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
 from ..exploration.judging import Scope, assess, judged_revision
+from ..judging.garbage import garbage_at_the_end
 from .company import compare_twins
 from .tallying import ROWS, Summed, row_of, rows_of, summed, take
 
@@ -55,7 +56,9 @@ class Checker:
             )
         for stored in stored_in(self.corpus, shard):
             found.append(stored.schedule)
-            tally.add(self.judge(shard, stored))
+            with garbage_at_the_end():
+                played = self.judge(shard, stored)
+            tally.add(played)
         hold_to_manifest(self.corpus, shard, found)
         yield pa.RecordBatch.from_pylist(list(rows_of(tally)))
 

@@ -20,7 +20,7 @@ from sds_harness.link import Limits
 from sds_harness.schedules import Schedule
 
 from ..judging.again import Again
-from ..judging.garbage import rarely_collecting
+from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from ..judging.runner import Connect
 from ..judging.verdict import RANK, Finding
 from ..judging.workers import workers
@@ -154,10 +154,15 @@ def explore(order: Order, progress: Progress = lambda tally: None) -> Tally:
 
 def play_one(order: Order, company: Company, index: int, scope: Scope | None = None) -> Played:
     """Play the schedule of that number and judge it, by ``scope`` if that is not the order's own. Raises NotPlayed."""
+    with garbage_at_the_end():
+        return _play_one(order, company, index, scope or order.scope)
+
+
+def _play_one(order: Order, company: Company, index: int, scope: Scope) -> Played:
     schedule = order.schedule(index)
     performance = company.play(schedule)
     replay = company.play if order.twins and not index % TWINS_EVERY and performance.breakdown is None else None
-    assessment = assess(performance, scope or order.scope, company.judged(schedule), replay)
+    assessment = assess(performance, scope, company.judged(schedule), replay)
     return Played(index, performance.steps, assessment, performance.breakdown)
 
 

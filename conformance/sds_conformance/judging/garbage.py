@@ -6,6 +6,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+PIECES = 500
+"""After so many pieces of work all is looked through, for some of it may have lived on for a while."""
+
 
 @contextmanager
 def garbage_waits() -> Iterator[None]:
@@ -17,6 +20,15 @@ def garbage_waits() -> Iterator[None]:
     finally:
         if looked_for:
             gc.enable()
+
+
+@contextmanager
+def garbage_at_the_end() -> Iterator[None]:
+    """While one piece of work is done of which nothing but its outcome is left: what is played and read hangs together
+    in circles, and is looked through once, when nobody needs it any more."""
+    with garbage_waits():
+        yield
+        gc.collect(2 if gc.get_count()[2] >= PIECES else 1)
 
 
 @contextmanager

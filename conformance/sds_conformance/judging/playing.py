@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sds_harness.trace import Trace
-
+from .garbage import garbage_at_the_end
 from .keeping import pack
 from .looking import Looker, Shown
 from .observing import Known
@@ -18,8 +16,6 @@ from .runner import BrokenRun, Runner
 
 Announced = Callable[[str], None]
 """Called with the name of a run that starts."""
-_MANY_STEPS = 1_000
-"""After so many it is worth to look for what is held by nothing but itself: what is read of a trace is."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,6 @@ class Player:
         self._announced = announced
         self._endless = False
         """It did not end by itself once, which need not be waited for again."""
-        self._steps = 0
         self._told = 0
 
     def unit(self, runs: Sequence[Run]) -> Iterator[Result]:
@@ -88,7 +83,9 @@ class Player:
         self.runner.begin()
         for run in runs:
             self._announced(run.name)
-            yield self._played(run)
+            with garbage_at_the_end():
+                result = self._played(run)
+            yield result
             if self.runner.gave_up:
                 break
         yield self.end()
@@ -112,7 +109,6 @@ class Player:
         kept = told or (self._keep.plain and run.plain)
         heard = self._rules.heed(trace) if self._keep.traces and (told or run.plain) else None
         packed = pack(trace) if self._keep.traces and kept else None
-        self._let_go(trace)
         return Result(run.name, shown, self._broken(), packed, heard)
 
     def _broken(self) -> tuple[BrokenRun, ...]:
@@ -120,9 +116,3 @@ class Player:
         new = self.runner.breakdowns[self._told :]
         self._told += len(new)
         return tuple(new)
-
-    def _let_go(self, trace: Trace[Any]) -> None:
-        self._steps += len(trace.steps)
-        if self._steps >= _MANY_STEPS:
-            self._steps = 0
-            gc.collect()

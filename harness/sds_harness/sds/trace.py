@@ -146,6 +146,11 @@ class Step(trace.Step):
         """The state that it shows, None if it shows none."""
         return self.reply.state if self.reply is not None and self.answer == "state" else None
 
+    @lazy
+    def shown_log(self) -> list[str]:
+        """The message IDs of the log that it shows, in its order; none if it shows none."""
+        return [entry.message_id for entry in self.state.log.entries] if self.state is not None else []
+
     def signals(self, kind: str, channel_id: str) -> list[pb.Event]:
         """Its events of a kind in a channel, in order."""
         return [e for e in self.events if e.channel_id == channel_id and e.WhichOneof("event") == kind]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from played import stage
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.asking import Asking
-from sds_conformance.judging.garbage import garbage_waits
+from sds_conformance.judging.garbage import PIECES, garbage_at_the_end, garbage_waits
 from sds_conformance.judging.judgement import Observation
 from sds_conformance.judging.observing import Applicable, looked
 from sds_conformance.judging.planning import plan
@@ -158,6 +159,36 @@ def test_garbage_is_looked_for_again_whatever_happens() -> None:
     with pytest.raises(KeyError):
         _fail_meanwhile()
     assert gc.isenabled()
+
+
+class _Circle:
+    """What only the garbage collector lets go."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_a_piece_of_work_leaves_is_gone_when_it_ends() -> None:
+    def work() -> weakref.ref[_Circle]:
+        return weakref.ref(_Circle())
+
+    with garbage_at_the_end():
+        left = work()
+        assert left() is not None
+    assert left() is None
+
+
+def test_what_outlived_its_piece_of_work_goes_after_many_more() -> None:
+    circle = _Circle()
+    left = weakref.ref(circle)
+    for _ in range(3):
+        with garbage_at_the_end():
+            pass
+    del circle
+    for _ in range(PIECES + 1):
+        with garbage_at_the_end():
+            pass
+    assert left() is None
 
 
 def test_a_scope_that_was_judged_by_is_sent_to_other_processes() -> None:

@@ -99,6 +99,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
         return
     known: set[str] = set()
     done: set[str] = set()
+    speakers = _speakers(view) if side.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else {}
     for arrival in side.received:
         act, message = arrival.act, arrival.message
         odd = (message.channel_id, message.message_id) in view.odd
@@ -114,7 +115,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
             if acked is None or acked.number > act.number:
                 yield _unacknowledged(view, side, act, message_id, f"the message {message.message_id!r} names it")
             yield held(act, side.channel_id)
-        speaker = _speakers(view).get(id(message)) if side.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else None
+        speaker = speakers.get(id(message))
         if speaker is None or len(done) == len(side.sent) or not _readable(view, side, speaker[0]):
             continue
         other, sent_at = speaker
@@ -186,7 +187,7 @@ def _exercised(side: Side, state: pb.State) -> bool:
 
 
 def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str] | None:
-    log = {entry.message_id for entry in state.log.entries} or set(side.logged)
+    log = set(act.step.shown_log) or set(side.logged)
     for message_id in state.incoming.message_ids:
         if message_id in log:
             expected = f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log"

@@ -189,7 +189,7 @@ class GroupView:
             if self.ending is not None and act.number < self.ending.last:
                 return None
             if state.HasField("log"):
-                return act, [entry.message_id for entry in state.log.entries]
+                return act, act.step.shown_log
         return None
 
     def claims(self, side: Side) -> set[str]:
@@ -362,8 +362,8 @@ class GroupView:
         if side is None or step.state is None:
             return
         side.looks.append((act, step.state))
-        for entry in step.state.log.entries:
-            side.logged.setdefault(entry.message_id, act.number)
+        for message_id in step.shown_log:
+            side.logged.setdefault(message_id, act.number)
 
     def _signal(self, act: Act) -> None:
         for event in act.step.events:

@@ -31,8 +31,8 @@ def nothing_is_delivered_twice(view: GroupView, side: Side) -> Iterator[Sighting
         if twice and delivery.message_id in side.arrivals and delivery.message_id not in side.ephemerals:
             expected = f"{delivery.message_id!r} delivered once at {side.who}"
             yield violated(delivery.act, side.channel_id, expected, "it is delivered again", "AMB-24")
-    for act, state in side.looks:
-        shown = [entry.message_id for entry in state.log.entries]
+    for act, _ in side.looks:
+        shown = act.step.shown_log
         if len(set(shown)) < len(shown):
             double = next(i for i in shown if shown.count(i) > 1)
             seen = f"it stands there {shown.count(double)} times"
@@ -63,8 +63,8 @@ def what_is_delivered_is_what_was_sent(view: GroupView, side: Side) -> Iterator[
     known = side.sent.keys() | side.copies.keys()
     if view.revision.syncs_are_logged:
         known |= side.heard.keys() | side.synced.keys()
-    for act, state in side.looks:
-        made_up = next((e.message_id for e in state.log.entries if e.message_id not in known), None)
+    for act, _ in side.looks:
+        made_up = next((i for i in act.step.shown_log if i not in known), None)
         if made_up is not None:
             expected = f"only what {side.who} sent or received as content in its log"
             yield violated(act, side.channel_id, expected, f"{made_up!r} is in it")

@@ -47,7 +47,7 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
 def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
     for act, state in reversed(side.looks):
         if state.HasField("log"):
-            return act, view.in_order(side.channel_id, (entry.message_id for entry in state.log.entries), str)
+            return act, view.in_order(side.channel_id, act.step.shown_log, str)
     return None
 
 
@@ -126,14 +126,17 @@ def what_a_message_depends_on_stands_before_it(view: GroupView, side: Side) -> I
     """In the log as last shown each dependency precedes its message, unless Lamport timestamps forbid it (AMB-91)."""
     act, log = _last_log(view, side) or (side.opened, [])
     at = {message_id: place for place, message_id in enumerate(log)}
-    for message_id, place in at.items():
-        message = view.message(side.channel_id, message_id)
+    messages = {message_id: view.message(side.channel_id, message_id) for message_id in at}
+    for message_id, message in messages.items():
         for needed in dependencies(message) if message is not None else ():
-            earlier = view.message(side.channel_id, needed)
-            if needed not in at or earlier is None or not _precedes(earlier, message):
+            earlier = messages.get(needed)
+            if earlier is None or not _precedes(earlier, message):
                 continue
-            expected = f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}"
-            yield judged(act, side.channel_id, at[needed] < place, expected, f"{message_id!r} stands before {needed!r}")
+            if at[needed] < at[message_id]:
+                yield held(act, side.channel_id)
+            else:
+                expected = f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}"
+                yield violated(act, side.channel_id, expected, f"{message_id!r} stands before {needed!r}")
 
 
 def _precedes(earlier: Message, later: Message | None) -> bool:
@@ -288,11 +291,13 @@ def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int
 
 def _channels_of(act: Act) -> set[str]:
     """The channels that an act uses."""
-    messages = [wire.message for wire in act.step.broadcasts]
-    if act.step.command == "receive":
-        messages.append(act.step.received.message)
-    named = {message.channel_id for message in messages if message is not None}
-    return named | ({act.step.channel_id} if act.step.command.startswith("send") else set())
+    step = act.step
+    named = {message.channel_id for message in step.messages}
+    if (arrived := step.arrived) is not None:
+        named.add(arrived.channel_id)
+    elif step.command.startswith("send"):
+        named.add(step.channel_id)
+    return named
 
 
 @global_property("G-16", "What comes after has the greater timestamp", "SEND-01", "DELIVER-01")

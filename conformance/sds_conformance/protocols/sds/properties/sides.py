@@ -85,6 +85,11 @@ class Side:
     looks: list[tuple[Act, pb.State]] = field(default_factory=list)
     gives_up: bool = False
     """It may call dependencies lost: then logs may differ (AMB-92)."""
+    terms: RepairTerms = field(init=False)
+    """SDS-R as it is in force."""
+
+    def __post_init__(self) -> None:
+        self.terms = repair_terms(self.declared, self.party)
 
     def can(self, capability: int) -> bool:
         return self.declared.can(capability)
@@ -93,11 +98,6 @@ class Side:
     def timed(self) -> bool:
         """Time passes for it as the schedule has it, so that what is due is due."""
         return self.can(pb.CAPABILITY_VIRTUAL_CLOCK)
-
-    @property
-    def terms(self) -> RepairTerms:
-        """SDS-R as it is in force."""
-        return repair_terms(self.declared, self.party)
 
     @property
     def shows_log(self) -> bool:

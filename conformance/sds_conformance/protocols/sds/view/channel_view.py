@@ -7,8 +7,7 @@ Scenarios, generated schedules and stored traces are all read this way: a check 
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from sds_harness.lazy import lazy
 from sds_harness.sds.trace import Step, Trace, Wire
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -54,6 +53,7 @@ class ChannelView:
         self.acks, self.mentions, self.unmentioned, self.maybe = told.acks, told.mentions, told.unmentioned, told.maybe
         self.unheard = told.unheard
         self.observed: list[Observed] = []
+        self._showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
         self.hints: dict[str, set[bytes]] = {}
         """Every retrieval hint the participant was given, by message ID."""
@@ -76,47 +76,52 @@ class ChannelView:
         self._filters = FiltersOf(trace, party, self.known_filters)
         self._fogged, self._owed = False, 0  # owed are syncs that did not go out: a sweep may send them as they were
         self.heard_elsewhere = False  # whether anything came that is of another channel
-        opened, own_steps = False, list(trace.of(party.name))
-        # What others do before its first step and after its last says nothing of it: there may be thousands of others.
-        for step in trace.steps[own_steps[0].index - 1 : own_steps[-1].index] if own_steps else ():
-            own = step.participant == party.name
-            opened = opened or (own and step.command == "open")
-            if opened and self._clock.is_open and step.now_ms:
-                self._clock.touch(clock_at(trace, step.now_ms))
-            if own:
-                self._read(step)
+        opened, since = False, 0
+        for step in trace.of(party.name):
+            if not opened:
+                opened, since = step.command == "open", step.index - 1
+            if opened and self._clock.is_open:
+                # What others did meanwhile, of whom there may be thousands, says no more than that time passed.
+                for passed in trace.steps[since : step.index]:
+                    if passed.now_ms:
+                        self._clock.touch(clock_at(trace, passed.now_ms))
+            self._read(step)
+            since = step.index
 
     # ---- questions checks ask ----------------------------------------------------------------------------------
 
     def can(self, capability: int) -> bool:
         return self.trace.declaration.can(capability)
 
-    @property
+    @lazy
     def gives_up(self) -> bool:
         """The implementation may mark dependencies as lost in this trace: deliveries then prove nothing (AMB-92)."""
         return bool(self.configuration.lost_timeout_ms or self.losses)
 
-    @cached_property
+    @lazy
     def losses(self) -> list[tuple[Step, pb.Event]]:
         """What the participant reported lost, in any of its channels."""
         told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
         return [(step, event) for step, event in told if event.WhichOneof("event") == "lost"]
 
-    @property
+    @lazy
     def history_size(self) -> int | None:
         """Message IDs per causal history: in force, or the most that was ever seen; None if nothing tells."""
         if self.configuration.HasField("causal_history_size"):
             return int(self.configuration.causal_history_size)
         return max((len(sent.history) for sent in self.sent + self.syncs), default=0) or None
 
-    @cached_property
+    @lazy
     def outgoing(self) -> list[Sent]:
         """Content and sync messages in the order they were sent; not to be asked for while the trace is read."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
 
     def showing(self, part: str) -> list[Observed]:
         """The states that show a part of it, a buffer or the log."""
-        return [observed for observed in self.observed if observed.state.HasField(part)]
+        showing = self._showing.get(part)
+        if showing is None:
+            showing = self._showing[part] = [one for one in self.observed if one.state.HasField(part)]
+        return showing
 
     def own(self, message_id: str) -> Sent | None:
         """The own content message of that ID."""
@@ -137,12 +142,12 @@ class ChannelView:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
         return self._filters.given(message.bloom_filter)
 
-    @property
+    @lazy
     def log(self) -> list[LogItem]:
         """The expected log at the end of the trace."""
         return list(self._log)
 
-    @property
+    @lazy
     def logged_ids(self) -> set[str]:
         """IDs of the expected log at the end of the trace."""
         return self._log.ids
@@ -150,11 +155,12 @@ class ChannelView:
     # ---- reading -------------------------------------------------------------------------------------------------
 
     def _read(self, step: Step) -> None:
-        command, here = step.command, step.channel_id == self.channel_id
+        command = step.command
         if command == "receive":
             self._read_receive(step)
-        elif command == "observe" and here:
-            self._read_observe(step)
+        elif command == "observe":
+            if step.channel_id == self.channel_id:
+                self._read_observe(step)
         elif command == "tick":
             self.ticks.append(step)
             before = len(self._log)
@@ -164,7 +170,7 @@ class ChannelView:
             self._read_broadcasts(step, certain=len(self._log) == before)
         elif command in ("send", "send_sync", "send_ephemeral"):
             self._note_hint(step)
-            if here:
+            if step.channel_id == self.channel_id:
                 self._read_send(step)
 
     def _read_send(self, step: Step) -> None:
@@ -245,17 +251,18 @@ class ChannelView:
         self.repair.receive(received, held)
 
     def _received(self, step: Step, message: Message) -> Received:
-        log, message_id = self._log, message.message_id
-        unmet = frozenset([e.message_id for e in message.causal_history if e.message_id not in log])
+        log, message_id, kind = self._log, message.message_id, message.kind
+        named = [entry.message_id for entry in message.causal_history]
+        unmet = frozenset([i for i in named if i not in log])
         odd = oddness(message, self._now(step).low, self.trace.declaration, self.revision.wire.max_lamport)
-        if not odd and log.is_open([entry.message_id for entry in message.causal_history]):
+        if not odd and log.is_open(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
         return Received(
             step,
             message,
-            message.kind,
+            kind,
             own=message.sender_id == self.party.participant_id,
-            duplicate=self._is_regular(message.kind) and (message_id in log or self._waits(message_id)),
+            duplicate=self._is_regular(kind) and (message_id in log or self._waits(message_id)),
             unmet=unmet,
             unmet_buffered=frozenset([i for i in unmet if self._waits(i)]) if unmet else unmet,
             odd=odd,
@@ -307,6 +314,8 @@ class ChannelView:
         return max(arrivals, key=lambda received: (not received.own, received.step.index), default=None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
+        if not step.broadcasts:
+            return
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
         for wire in step.broadcasts:
             message = wire.message

@@ -36,9 +36,12 @@ ENDS = (2**63 - 1, 2**64 - 1)
 """Where integers of 64 bits end, with a sign and without: a timestamp may stay there (AMB-14)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LamportExpectation:
-    """What a message sent now has to carry, by the letter, and how far positions tolerate otherwise."""
+    """What a message sent now has to carry, by the letter, and how far positions tolerate otherwise.
+
+    It does not change; to be frozen would take longer to make than all its values.
+    """
 
     low: int
     high: int
@@ -185,7 +188,7 @@ class Received:
 
     @property
     def delivered_at_once(self) -> bool:
-        return any(delivery.step is self.step for delivery in self.delivered)
+        return bool(self.delivered) and any(delivery.step is self.step for delivery in self.delivered)
 
 
 @dataclass(slots=True)

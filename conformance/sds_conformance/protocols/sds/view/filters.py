@@ -11,7 +11,7 @@ from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step, Trace, signalled
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, ForeignFilter
+from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter
 
 ENOUGH = 4
 """That many IDs that should not be in a filter, all of them in it, are no chance: false positives are 0.1 % to 1 %."""
@@ -24,10 +24,19 @@ Told = Callable[[bytes], Membership | None]
 
 def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, told: Told) -> Membership | None:
     """Membership by the bloom profile that is declared, else by what is ``told``; None if nothing tells."""
+    return _read_filter(*_read_by(trace, party), bloom_filter, told)
+
+
+def _read_by(trace: Trace, party: Party) -> tuple[BloomProfile | None, BloomParameters | None]:
+    """What a participant says of its filters."""
+    return PROFILES.get(trace.declaration.profile("bloom")), bloom_parameters(party)
+
+
+def _read_filter(
+    profile: BloomProfile | None, parameters: BloomParameters | None, bloom_filter: bytes | None, told: Told
+) -> Membership | None:
     if bloom_filter is None:
         return None
-    profile = PROFILES.get(trace.declaration.profile("bloom"))
-    parameters = bloom_parameters(party)
     if profile is not None and parameters is not None:
         try:
             return profile.read(bloom_filter, parameters).__contains__
@@ -41,7 +50,9 @@ def holds_nothing(_: str) -> bool:
     return False
 
 
-def read_given(trace: Trace, party: Party, bloom_filter: bytes | None, told: Told) -> Membership | None:
+def _read_given(
+    profile: BloomProfile | None, parameters: BloomParameters | None, bloom_filter: bytes | None, told: Told
+) -> Membership | None:
     """Membership in a filter that the participant was given.
 
     One of no length holds nothing, and so does one that is too short to be one of the declared profile: it is skipped
@@ -52,8 +63,6 @@ def read_given(trace: Trace, party: Party, bloom_filter: bytes | None, told: Tol
         return None
     if not bloom_filter:
         return holds_nothing
-    profile = PROFILES.get(trace.declaration.profile("bloom"))
-    parameters = bloom_parameters(party)
     if profile is None or parameters is None:
         return told(bloom_filter)
     try:
@@ -119,8 +128,9 @@ class FiltersOf:
     """Filters as one participant sent them, or was given them: each is read once."""
 
     def __init__(self, trace: Trace, party: Party, known: KnownFilters) -> None:
-        self._read_sent = partial(read_filter, trace, party, told=known.of_sent)
-        self._read_given = partial(read_given, trace, party, told=known.of_given)
+        by = _read_by(trace, party)
+        self._read_sent = partial(_read_filter, *by, told=known.of_sent)
+        self._read_given = partial(_read_given, *by, told=known.of_given)
         self._sent: dict[bytes | None, Membership | None] = {}
         self._given: dict[bytes | None, Membership | None] = {}
 

@@ -129,7 +129,7 @@ def own_are_shown(view: ChannelView) -> bool:
     """Is an own message ever shown as in the log, by a causal history or by the state?"""
     own = {sent.message.message_id for sent in view.sent if not sent.repeat}
     named = (message_id for sent in view.outgoing for message_id in sent.history)
-    logged = (entry.message_id for o in view.showing("log") for entry in o.state.log.entries)
+    logged = (message_id for o in view.showing("log") for message_id in o.step.shown_log)
     return any(message_id in own for message_id in itertools.chain(named, logged))
 
 
@@ -138,7 +138,7 @@ def log_is_astray(view: ChannelView) -> bool:
     """Is a log shown that is not in order, or not complete? Its end is another one then, and the fault is the log's."""
     for observed in view.showing("log"):
         places = {item.message_id: item for item in observed.log}
-        shown = [entry.message_id for entry in observed.state.log.entries]
+        shown = observed.step.shown_log
         known = [places[message_id] for message_id in shown if message_id in places]
         if known != sorted(known) or len(known) != len(shown) or not places.keys() <= set(shown):
             return True

@@ -61,8 +61,7 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
     for observed in view.observed:
         if observed.state.HasField("log"):
             items = {item.message_id: item for item in observed.log}
-            shown = [entry.message_id for entry in observed.state.log.entries]
-            yield observed.step, [items[message_id] for message_id in shown if message_id in items]
+            yield observed.step, [items[message_id] for message_id in observed.step.shown_log if message_id in items]
     direction = _direction(view)
     for sent in view.outgoing:
         if sent.certain and direction:

@@ -13,14 +13,13 @@ from .channel_view import ChannelView
 
 @once
 def _came(view: ChannelView) -> set[str]:
-    """What there is among the messages that came, refused ones too: looked for in one go, for each check wants it."""
-    out = set()
-    for r in (*view.received, *view.refused):
-        if r.unmet:
-            out.add("unmet")
-        if r.own:
-            out.add("own")
-        out.add(r.kind.value)
+    """What there is among the messages that came, refused ones too."""
+    came = (*view.received, *view.refused)
+    out = {kind.value for kind in Kind if any(r.kind is kind for r in came)}
+    if any(r.unmet for r in came):
+        out.add("unmet")
+    if any(r.own for r in came):
+        out.add("own")
     if any(r.duplicate for r in view.received):
         out.add("again")
     return out

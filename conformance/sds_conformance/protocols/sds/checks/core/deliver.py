@@ -95,7 +95,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
     twice = {r.message.message_id for r in duplicates if not r.own}
     since = {r.message.message_id: r.step.index for r in reversed(duplicates)}
     for observed in view.observed:
-        ids = [entry.message_id for entry in observed.state.log.entries]
+        ids = observed.step.shown_log
         double = _double(ids)
         again = since and any(since.get(message_id, NEVER) < observed.step.index for message_id in ids)
         if double is not None or again:

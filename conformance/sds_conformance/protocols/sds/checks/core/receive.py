@@ -123,9 +123,11 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
     """
     with_filters = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
     for before, after in itertools.pairwise(with_filters):
+        if before.message.bloom_filter != after.message.bloom_filter:
+            continue
         received = [r for r in view.received if r.step.index < after.step.index]
         fresh = [r for r in received if r.step.index > before.step.index and r.acceptable]
-        if len(fresh) >= ENOUGH and len(received) <= _FEW and before.message.bloom_filter == after.message.bloom_filter:
+        if len(fresh) >= ENOUGH and len(received) <= _FEW:
             expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
             yield violated(after.step, expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
 
@@ -336,14 +338,14 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
         waiting = set(observed.buffered)
         if not waiting or not observed.state.HasField("log"):
             continue
-        shown = next((e.message_id for e in observed.state.log.entries if e.message_id in waiting), None)
+        shown = next((i for i in observed.step.shown_log if i in waiting), None)
         yield judged(observed.step, shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log")
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
 def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observation]:
     """A message without content is neither delivered nor logged, whether content is unset or of zero length."""
-    logs = [(o, {entry.message_id for entry in o.state.log.entries}) for o in view.showing("log")]
+    logs = [(o, set(o.step.shown_log)) for o in view.showing("log")]
     for received in view.received:
         if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
             continue

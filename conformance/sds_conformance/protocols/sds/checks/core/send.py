@@ -214,16 +214,13 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     others = bisect_left(_taking_room(view), index)
     holds = view.filter_of(sent.message.bloom_filter)
     others += holds is not None and bool(holds(sent.message.message_id))
-    newest: list[str] = []
-    room = kept - others
-    for r in reversed(view.received[: bisect_left(view.received, index, key=lambda r: r.step.index)]):
-        if room <= 0:
-            break
-        room -= 1
-        late = delivered and not any(d.step.index < index for d in r.delivered)
-        if r.acceptable and not late:
-            newest.append(r.message.message_id)
-    return newest[::-1]
+    end = bisect_left(view.received, index, key=lambda r: r.step.index)
+    newest = view.received[max(0, end - max(0, kept - others)) : end]
+    return [
+        r.message.message_id
+        for r in newest
+        if r.acceptable and (not delivered or (r.delivered and r.delivered[0].step.index < index))
+    ]
 
 
 @once
@@ -372,6 +369,6 @@ def _absent(view: ChannelView, message_ids: list[str]) -> bool:
     bounded = view.trace.declaration.limit("log_entries") is not None
     shown = [] if bounded else view.showing("log")[-1:]
     before = shown[0].step.index if shown else 0
-    logged = {entry.message_id for observed in shown for entry in observed.state.log.entries}
+    logged = {message_id for observed in shown for message_id in observed.step.shown_log}
     sent = (own for message_id in message_ids if (own := view.own(message_id)) is not None)
     return any(own.step.index < before and own.message.message_id not in logged for own in sent)

@@ -208,7 +208,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
     for observed in view.showing("log"):
         if bound is not None and len(observed.log) > bound:
             continue
-        shown = {entry.message_id for entry in observed.state.log.entries}
+        shown = set(observed.step.shown_log)
         sure = {item.message_id for item in observed.log if not item.unseen}
         strange = shown - view.known_ids - outsiders(view, shown, observed.step.index)
         if sure - shown:

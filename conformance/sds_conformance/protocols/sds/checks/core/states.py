@@ -111,7 +111,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
             states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
         # An acknowledged message is gone, or stays as one that is acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}
-        for message_id in own & set(states):
+        for message_id in [one for one in states if one in own]:
             ranks = states[message_id]
             if len(ranks) > 1 or not ranks <= {0, 1, 2}:
                 seen = [_NAMES[rank] if rank in (0, 1, 2) else "in no known state" for rank in sorted(ranks)]

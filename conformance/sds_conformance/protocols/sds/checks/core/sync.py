@@ -188,7 +188,7 @@ def in_no_log(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Obs
     since, come = ids_since(view), _first_come(view, ids_since)
     for observed in view.showing("log") if since else ():
         at = observed.step.index
-        logged = {e.message_id for e in observed.state.log.entries if since.get(e.message_id, NEVER) < at}
+        logged = {i for i in observed.step.shown_log if since.get(i, NEVER) < at}
         if logged or come < at:
             yield judged(observed.step, not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it")
 
@@ -239,11 +239,11 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
 def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
     """A filter that is the same in two sync messages in a row is the same after received ones: the bloom delta."""
     for first, second, third in zip(view.syncs, view.syncs[1:], view.syncs[2:], strict=False):
-        between = _only_syncs_between(view, second, third)
-        if first.message.bloom_filter is None or not between or _only_syncs_between(view, first, second) != 0:
-            continue
-        if first.message.bloom_filter != second.message.bloom_filter:
+        if first.message.bloom_filter is None or first.message.bloom_filter != second.message.bloom_filter:
             continue  # an encoding that differs each time, or own sync messages in it: the change tells nothing
+        between = _only_syncs_between(view, second, third)
+        if not between or _only_syncs_between(view, first, second) != 0:
+            continue
         expected = f"the same filter as before {between} sync messages arrived"
         yield judged(third.step, third.message.bloom_filter == second.message.bloom_filter, expected, "another")
 

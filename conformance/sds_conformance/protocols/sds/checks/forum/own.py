@@ -252,7 +252,7 @@ def _doubtful_syncs(view: ChannelView) -> set[str]:
 def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """What a participant shows of its log may leave sync messages out, as long as they meet dependencies."""
     for observed in view.showing("log"):
-        shown = {entry.message_id for entry in observed.state.log.entries}
+        shown = set(observed.step.shown_log)
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
         if absent := [r.message.message_id for r in before if r.message.message_id not in shown]:
             yield noted(observed.step, f"{absent[0]!r}, a sync message received, does not show in the log")

@@ -67,6 +67,19 @@ def _carrier(turn: Turn) -> str:
 
 def matter_of(view: ChannelView, turn: Turn) -> str:
     """The requirement whose matter it is if a request is never answered: that of the most special thing about it."""
+    known = _known_matters(view)
+    if id(turn) not in known:
+        known[id(turn)] = _matter_of(view, turn)
+    return known[id(turn)]
+
+
+@once
+def _known_matters(_: ChannelView) -> dict[int, str]:
+    """Kept by the identity of a turn, of which each check looks for its own."""
+    return {}
+
+
+def _matter_of(view: ChannelView, turn: Turn) -> str:
     if came_elsewhere(view).get(turn.message_id, 0) > turn.since.index:
         return "CHANNELS"  # SDS-STATE-16
     if _answered_first(view).get(turn.message_id, NEVER) < turn.since.index:

@@ -201,8 +201,8 @@ def _changed(before: Observed, after: Observed) -> str:
     """What a state shows otherwise than the one before."""
     one, other = before.state, after.state
     if one.HasField("log") and other.HasField("log"):
-        grown = len(other.log.entries) - len(one.log.entries)
-        if [e.message_id for e in one.log.entries] != [e.message_id for e in other.log.entries]:
+        grown = len(after.step.shown_log) - len(before.step.shown_log)
+        if before.step.shown_log != after.step.shown_log:
             return f"{grown} more in the log" if grown > 0 else "another log"
     added = {e.message_id for e in other.outgoing.entries} - {e.message_id for e in one.outgoing.entries}
     if one.HasField("outgoing") and added:
