@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
+from google.protobuf.descriptor import Descriptor
+
 from sds_testee.protojson import write
 
 from .declaration import Declaration
@@ -81,13 +83,13 @@ class Step:
     def channel_id(self) -> str:
         """The channel the command names, "" if none."""
         command = getattr(self.request, self.command)
-        return str(command.channel_id) if _names_a_channel(type(command)) else ""
+        return str(command.channel_id) if _names_a_channel(command.DESCRIPTOR) else ""
 
 
 @cache
-def _names_a_channel(command: type[Any]) -> bool:
+def _names_a_channel(command: Descriptor) -> bool:
     """Does a command have a channel? To be asked for a field that it has not takes six times as long."""
-    return "channel_id" in command.DESCRIPTOR.fields_by_name
+    return "channel_id" in command.fields_by_name
 
 
 @dataclass

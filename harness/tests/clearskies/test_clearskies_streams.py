@@ -7,6 +7,7 @@ import pickle
 from base64 import b64decode
 from itertools import pairwise
 from time import perf_counter
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -61,7 +62,7 @@ def test_what_answers_a_request_that_is_repeated_is_repeated_once() -> None:
     requests, answers = stream(), stream()
     requests.face(answers)
 
-    def told(taken: Stream, members: dict[str, object]) -> bool:
+    def told(taken: Stream, members: dict[str, Any]) -> bool:
         (message,) = taken.feed(frame_of(members).wire, 1)
         return message.repeated
 
