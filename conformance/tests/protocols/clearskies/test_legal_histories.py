@@ -305,6 +305,18 @@ def test_what_comes_back_as_an_echo_was_passed_on() -> None:
     assert Outcome.HELD in outcomes(view_of(stage, "bob"), "CSDB-20")
 
 
+def test_who_has_deleted_records_need_not_be_told_of_that_when_it_asks_for_all() -> None:
+    stage = stage_of(model(SLOW))
+    alice, bob = stage.open(), stage.peer("bob")
+    listening(alice, stage.peer("carol"), {bob.peer_id: 1})
+    alice.put("door", "open")
+    listening(alice, bob).say(*(bob.update(key, None, deleted=True) for key in ("lamp", "desk")))
+    stage.settle()
+    shown = view_of(stage).shown[-1]
+    assert [seen.key for seen in shown.records.values()] == ["door"]
+    assert accused(stage) == set()
+
+
 def test_only_strangers_are_shown_all() -> None:
     stage = stage_of()
     alice, bob = stage.open(), stage.open("bob")

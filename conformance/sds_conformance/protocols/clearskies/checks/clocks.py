@@ -157,7 +157,9 @@ def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
     following = next(came, None)
     for update in view.sent:
         while following is not None and following.step.index <= update.step.index:
-            for member, number in (following.clock or {}).items():
+            if following.clock is None:
+                return  # nobody knows what it is taken for
+            for member, number in following.clock.items():
                 most[member] = max(number, most.get(member, 0))
             following = next(came, None)
         for member, number in (update.clock or {}).items():

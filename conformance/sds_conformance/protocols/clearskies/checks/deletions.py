@@ -25,11 +25,14 @@ def the_deleted_do_not_come_back(view: PeerView) -> Iterator[Observation]:
 def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
     """Whoever asks for everything hears of what is deleted, too."""
     for shown in view.shown:
-        if not shown.on_the_wire:
+        if shown.link is None:
             continue
+        said = {update.version for update in shown.link.received}  # what one has told oneself is not told back
         held = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index))
         there = {
-            u: update for u, update in held if update is not None and (not update.deleted or is_traced(view, update))
+            uuid: update
+            for uuid, update in held
+            if update is not None and update.version not in said and (not update.deleted or is_traced(view, update))
         }
         missing = [uuid for uuid in there if uuid not in shown.records]
         deleted = [uuid for uuid, update in there.items() if update.deleted]
