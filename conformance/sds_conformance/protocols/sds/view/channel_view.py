@@ -17,6 +17,7 @@ from .ack_tracker import AckTracker, Standing
 from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import FiltersOf, KnownFilters, Membership, holds_nothing
+from .hints import Hints, note_own, note_received
 from .lamport_tracker import LamportTracker
 from .odd_messages import in_another_layout, oddness
 from .repair_terms import repair_terms
@@ -55,8 +56,7 @@ class ChannelView:
         self.observed: list[Observed] = []
         self._showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
-        self.hints: dict[str, set[bytes]] = {}
-        """Every retrieval hint the participant was given, by message ID."""
+        self.hints: Hints = {}
         self.known_ids: set[str] = set()
         """IDs of regular messages that were sent or received: content, and sync messages where these are logged."""
         self.repairs: dict[str, int] = {}
@@ -169,7 +169,7 @@ class ChannelView:
             self._read_events(step, None)
             self._read_broadcasts(step, certain=len(self._log) == before)
         elif command in ("send", "send_sync", "send_ephemeral"):
-            self._note_hint(step)
+            note_own(self.hints, step)
             if step.channel_id == self.channel_id:
                 self._read_send(step)
 
@@ -189,12 +189,6 @@ class ChannelView:
     def _delivers(self, step: Step, but: set[str]) -> bool:
         return any(e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id))
 
-    def _note_hint(self, step: Step) -> None:
-        if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
-            message_id = step.reply.effects.message_id if step.reply else ""
-            message_id = message_id or (step.first.message_id if step.first is not None else "")
-            self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
-
     def _read_receive(self, step: Step) -> None:
         message = step.received.message
         if message is None or message.channel_id != self.channel_id:
@@ -204,11 +198,7 @@ class ChannelView:
             return
         received = self._received(step, message)
         self.arrivals.setdefault(message.message_id, []).append(received)
-        if step.request.receive.HasField("retrieval_hint"):
-            self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
-        for entry in message.causal_history:
-            if entry.retrieval_hint is not None:
-                self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
+        note_received(self.hints, step, message)
         if received.rejected and (received.own or not received.duplicate):
             self.refused.append(received)
             if received.valid:
