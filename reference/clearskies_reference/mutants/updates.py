@@ -359,6 +359,13 @@ class AllowsOneLink(Peer):
         return effects
 
 
+@mutant("36", "asks for updates on each link to a peer")
+class AsksOnEachLink(Peer):
+    def ask(self, peer_id: str, effects: Effects) -> None:
+        self.config = replace(self.config, asks_on_every_link=True)
+        super().ask(peer_id, effects)
+
+
 @mutant("37", "takes only every other of the updates that come together")
 class SkipsEveryOther(Peer):
     def receive(self, number: int, data: bytes, now_ms: int) -> Effects:

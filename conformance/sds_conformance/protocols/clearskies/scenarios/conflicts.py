@@ -193,8 +193,8 @@ def a_record_of_others_again(stage: Stage, alice: Actor, bob: ScriptedPeer, caro
 
 @scenario("41", "42")
 def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Clocks have the numbers of revisions, others, and such as 53 bits do not hold; the application changes one of the
-    records."""
+    """Clocks have the numbers of revisions, others, and such as 53 bits do not hold or tell apart; the application
+    changes one of the records."""
     listening(alice, carol)
     told = alice.link(bob)
     for key, revision, clock in (
@@ -206,6 +206,9 @@ def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
         tell(told, version(bob, key, revision, clock))
     look(alice)
     tell(told, version(bob, "wide", "numbers", {bob.peer_id: WIDE, carol.peer_id: WIDEST}))
+    look(alice)
+    for number in (WIDE - 1, WIDE):
+        tell(told, version(bob, "near", f"{number}", {bob.peer_id: number}))
     look(alice)
     alice.after(1_000).put("wide", 5)
     look(alice)
