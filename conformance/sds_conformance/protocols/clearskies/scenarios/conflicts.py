@@ -207,7 +207,7 @@ def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     look(alice)
     tell(told, version(bob, "wide", "numbers", {bob.peer_id: WIDE, carol.peer_id: WIDEST}))
     look(alice)
-    for number in (1, WIDE - 1, WIDE):
+    for number in (bob.revision + 1, WIDE - 1, WIDE):
         tell(told, version(bob, "near", f"{number}", {bob.peer_id: number}))
         look(alice)
     alice.after(1_000).put("wide", 5)
