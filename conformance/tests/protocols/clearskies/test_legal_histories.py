@@ -8,6 +8,7 @@ from dataclasses import replace
 from clearskies_odd_habits import HABITS
 from clearskies_odd_peers import LEGAL
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference.config import LoserOfKey
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.variants import VARIANTS
 from clearskies_reference.vector_clock import MAX_INTEGER
@@ -314,6 +315,21 @@ def test_who_has_deleted_records_need_not_be_told_of_that_when_it_asks_for_all()
     stage.settle()
     shown = view_of(stage).shown[-1]
     assert [seen.key for seen in shown.records.values()] == ["door"]
+    assert accused(stage) == set()
+
+
+def test_what_is_newer_may_be_deleted_at_once_where_another_record_has_its_key() -> None:
+    stage = stage_of(model(loser_of_key=LoserOfKey.EVERYBODY))
+    alice, bob = stage.open(), stage.peer("bob")
+    link = listening(alice, bob)
+    link.say(bob.update("lamp", "on"))
+    alice.put("door", "open")
+    alice.after(1_000).delete("door")
+    deletion = [message for message in link.heard if message.type.endswith("update")][-1].body.members
+    alice.after(1_000).put("door", "shut")
+    clock = deletion["vector_clock"] | {bob.peer_id: 1}
+    link.say(bob.update("door", "ajar", uuid=deletion["uuid"], vector_clock=clock, at_ms=stage.now_ms - 1_500))
+    look(alice)
     assert accused(stage) == set()
 
 

@@ -185,9 +185,15 @@ def fates(view: PeerView) -> list[Fate]:
     for meeting in versions_met(view):
         uuid = str(meeting.incoming.uuid)
         shown = next((shown for shown in shown_after(view, meeting) if uuid in shown.records), None)
-        if shown is not None:
-            out.append(Fate(meeting, shown, shown.records[uuid]))
+        if shown is None or _may_have_lost_its_key(view, meeting, shown.records[uuid]):
+            continue
+        out.append(Fate(meeting, shown, shown.records[uuid]))
     return out
+
+
+def _may_have_lost_its_key(view: PeerView, meeting: Meeting, seen: Seen) -> bool:
+    """May what came have been taken, and deleted at once because another record has its key?"""
+    return seen.deleted and not meeting.incoming.deleted and len(_ever_had(view)[meeting.incoming.key]) > 1
 
 
 def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
