@@ -14,7 +14,7 @@ from clearskies_reference import VectorClock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Update, Version, same_content
+from .facts import Update, Version, dominates, same_content
 from .knowledge import Arrival
 from .peer_view import PeerView
 from .shown import Seen, Shown
@@ -217,12 +217,16 @@ def _end(view: PeerView, meeting: Meeting) -> int:
     does."""
     first, keys = meeting.step.index, {meeting.incoming.key, meeting.there.key}
     both = {meeting.incoming.version, meeting.there.version}
+    # Who has lost its store uses revisions again: what descends from what came is no copy of what was there before.
     came = (
         a.step.index
         for a in view.arrivals
         if a.step.index > first
         and (a.update.uuid in meeting.uuids or a.update.key in keys)
-        and a.update.version not in both
+        and (
+            a.update.version not in both
+            or (a.update.version == meeting.there.version and dominates(a.update.clock, meeting.incoming.clock))
+        )
     )
     made = (
         change.step.index
