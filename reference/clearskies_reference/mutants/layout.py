@@ -299,16 +299,20 @@ class TakesTheWordForTheDeed(Peer):
         super().take(replace(incoming, deleted=self._says), signed, source, effects)
 
 
-@mutant("16", "as a read-only peer takes what read-write peers do not sign")
-class ReaderTakesUnsigned(Peer):
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
-        if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
-            super().refuse_unauthorised(link, update, message)
+class PassesOnUnsigned(Peer):
+    """As a read-only peer has what is not signed, and can say it in its own words alone."""
 
     def to_wire(self, kept: Kept, link: Link) -> bytes:
         if self.writes or kept.signed is not None:
             return super().to_wire(kept, link)
         return Message(self.body(kept.record)).to_wire()
+
+
+@mutant("16", "as a read-only peer takes what read-write peers do not sign")
+class ReaderTakesUnsigned(PassesOnUnsigned):
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
+            super().refuse_unauthorised(link, update, message)
 
 
 @mutant("18", "as a read-only peer forgets the signed messages when it is started again")

@@ -12,6 +12,7 @@ from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Link, Peer
 from ..record import NULL, Kept, Record, Version
+from .layout import PassesOnUnsigned
 from .registry import fault, mutant, mutants
 
 
@@ -71,7 +72,7 @@ class _Authority(Peer):
 
 
 @mutant("16", "as a read-only peer takes changes of what it has that are not signed")
-class ReaderTakesUnsignedChanges(Peer):
+class ReaderTakesUnsignedChanges(PassesOnUnsigned):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         known = not self.writes and self.store.get(update.uuid) is not None
         if message.signature is not None or not known or link.level is AccessLevel.READ_ONLY:
@@ -79,11 +80,6 @@ class ReaderTakesUnsignedChanges(Peer):
 
     def missing(self, request: GetUpdates) -> list[Kept]:
         return self.store.since(request.since)
-
-    def to_wire(self, kept: Kept, link: Link) -> bytes:
-        if self.writes or kept.signed is not None:
-            return super().to_wire(kept, link)
-        return Message(self.body(kept.record)).to_wire()
 
 
 @mutant("02", "takes what has come with a wrong signature for known, when it comes with the right one")

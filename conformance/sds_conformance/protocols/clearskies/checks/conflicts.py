@@ -35,7 +35,7 @@ def ancestors_are_discarded(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-50", of="received shown")
 def descendants_replace(view: PeerView) -> Iterator[Observation]:
     """A record that descends from the own one replaces it, whatever the update_time; of deletions CSDB-02."""
-    for fate in fates(view):
+    for fate in _plain_fates(view):
         if _descends(fate) and (fate.left == INCOMING or takes_updates(view)):
             yield _descended(view, fate)
 
@@ -43,10 +43,9 @@ def descendants_replace(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-55", of="received shown")
 def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
     """Where one record descends from the other, the larger update_time of the other one changes nothing."""
-    for fate in fates(view):
+    for fate in _plain_fates(view):
         meeting = fate.meeting
         older = meeting.arrival.outcome == "older" and not meeting.there.deleted
-        older = older and not meeting.told_apart_beyond_doubles
         if _descends(fate) and meeting.later == PRESENT and (fate.left == INCOMING or takes_updates(view)):
             yield _descended(view, fate)
         elif older and meeting.later == INCOMING and fate.left:
@@ -54,10 +53,13 @@ def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
             yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(meeting.incoming))
 
 
+def _plain_fates(view: PeerView) -> list[Fate]:
+    """Those of all but versions that numbers above 2^53 alone tell apart, which are the matter of CSDB-41."""
+    return [fate for fate in fates(view) if not fate.meeting.told_apart_beyond_doubles]
+
+
 def _descends(fate: Fate) -> bool:
-    meeting = fate.meeting
-    newer = meeting.arrival.outcome == "newer" and not meeting.told_apart_beyond_doubles  # CSDB-41
-    return bool(fate.left) and newer and not meeting.incoming.deleted
+    return bool(fate.left) and fate.meeting.arrival.outcome == "newer" and not fate.meeting.incoming.deleted
 
 
 def _descended(view: PeerView, fate: Fate) -> Observation:
@@ -66,12 +68,10 @@ def _descended(view: PeerView, fate: Fate) -> Observation:
 
 
 def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
-    for fate in fates(view):
+    for fate in _plain_fates(view):
         meeting = fate.meeting
         if outcome == "equal" and fate.left == INCOMING and not meeting.alike and meeting.later != PRESENT:
             continue
-        if meeting.told_apart_beyond_doubles:
-            continue  # CSDB-41
         if meeting.arrival.outcome == outcome and fate.left and not meeting.there.deleted:
             expected = f"{view.named(meeting.there)}: what came at step {meeting.step.index} has {clock}"
             yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(meeting.incoming))
