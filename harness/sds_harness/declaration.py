@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .language import Language
+from .language import HonouredLimit, Language
 
 # CSI sequences (colours, cursor) and OSC strings (titles, links) of ECMA-48.
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -128,8 +128,19 @@ class Declaration:
         return self.profiles.get(name, "")
 
     def limit(self, name: str) -> int | None:
-        """A bound, None if there is none."""
-        return self.limits.get(name)
+        """The declared limit as far as checks honour it; None if none is declared. 0 is a limit like any other."""
+        declared = self.limits.get(name)
+        honoured = self.spoken.honoured.get(name)
+        return declared if declared is None or honoured is None else honoured.nearest(declared)
+
+    @property
+    def unhonoured(self) -> dict[str, HonouredLimit]:
+        """The declared limits that excuse less than they claim, by name."""
+        return {
+            name: honoured
+            for name, honoured in self.spoken.honoured.items()
+            if (declared := self.limits.get(name)) is not None and honoured.nearest(declared) != declared
+        }
 
     def why_skipped(self, names: Collection[str]) -> str:
         """Why what needs capabilities, given by their short names, that are not declared is skipped."""

@@ -43,6 +43,12 @@ class FaultKind(Enum):
         "Implement the command in the adapter, or take its capability out of the answer to Hello. Open, Close, Send, "
         "Receive and Tick are for everybody; Open ignores what it cannot set of the configuration.",
     )
+    DEAF = (
+        "deaf",
+        "Does the adapter hand the bytes of `receive` to the implementation, and to the right channel? Where it cannot "
+        "receive at all, answer `unsupported`.",
+    )
+    """It answers valid messages, and nothing that it says or shows depends on any of them."""
     NEVER_EXITS = "never-exits", "The process must end when its stdin ends; is a timer or a thread still alive?"
 
     def __new__(cls, value: str, advice: str = "") -> FaultKind:

@@ -17,7 +17,9 @@ from rich.text import Text
 from sds_harness.files import FileError, read_text
 
 from ..judging.catalogue import Requirement
+from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarations, examine_declaration
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven
+from ..judging.exits import Exit
 from ..judging.observing import Known
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
@@ -38,6 +40,7 @@ Examples:
   sds-conformance selftest
   sds-conformance selftest --only 'ties-*'
   sds-conformance selftest --without observe --without filter-codec
+  sds-conformance selftest --declarations 2000 --seed 1
   sds-conformance selftest --markdown conformance/SELFTEST.md
   sds-conformance selftest --json > kill-table.json
   sds-conformance selftest --generated
@@ -45,6 +48,10 @@ Examples:
   sds-conformance selftest --generated --only 'channel.Channel.tick:*'
 """
 
+
+DECLARATIONS = 40
+"""So many declarations of each protocol are tried in a whole self-test. The model as it is stands behind the first of
+them only: it is played to the end, and takes ten times as long as what is rejected early."""
 
 Named = tuple[str, str]
 """The names of a protocol and of one of its mutants or variants: two protocols can have the same fault."""
@@ -62,6 +69,8 @@ class Proof:
     """Checks that no mutant makes fail."""
     outdated: list[str] = field(default_factory=list)
     """Declared consequences that do not come about."""
+    declarations: list[Examined] = field(default_factory=list)
+    """Declarations, each with broken implementations behind it."""
 
     @property
     def accepted(self) -> int:
@@ -70,15 +79,20 @@ class Proof:
     @property
     def complete(self) -> bool:
         sound = not any(kill.alive or kill.unexplained for kill in self.kills) and not self.outdated
+        sound &= all(examined.sound for examined in self.declarations)
         return sound and self.accepted == len(self.acceptances) and not self.unguarded
 
     @property
     def totals(self) -> str:
         """One line that says it all."""
         skipped = sum(bool(kill.skipped) for kill in self.kills)
-        parts = [f"{sum(kill.killed for kill in self.kills)} of {len(self.kills)} mutants killed by their requirement"]
+        killed = sum(kill.killed for kill in self.kills)
+        parts = [f"{killed} of {len(self.kills)} mutants killed by their requirement"] if self.kills else []
         parts += [f"{skipped} skipped"] if skipped else []
-        parts += [f"{self.accepted} of {len(self.acceptances)} legal variants accepted"]
+        parts += [f"{self.accepted} of {len(self.acceptances)} legal variants accepted"] if self.acceptances else []
+        if self.declarations:
+            seen_through = sum(examined.sound for examined in self.declarations)
+            parts += [f"{seen_through} of {len(self.declarations)} declarations hide no gross fault"]
         return ", ".join(parts) + "."
 
 
@@ -101,7 +115,14 @@ class Proof:
 @click.option(
     "--sample", type=click.IntRange(min=1), metavar="N", help="Of the generated faults, so many drawn at random."
 )
-@which_seed("Which ones those are; `random` for others each time, the seed is printed.")
+@click.option(
+    "--declarations",
+    "drawn",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Try only so many declarations of each protocol, with a deaf, a mute and a forgetful model behind each.",
+)
+@which_seed("Which ones are drawn; `random` for others each time, the seed is printed.")
 def selftest_command(
     only: tuple[str, ...],
     without: tuple[str, ...],
@@ -111,6 +132,7 @@ def selftest_command(
     check: Path | None,
     generated: bool,
     sample: int | None,
+    drawn: int | None,
     seed: int,
 ) -> None:
     """Prove that the checks can fail, and that they accept what is legal.
@@ -118,6 +140,9 @@ def selftest_command(
     Every mutant of the reference model must be rejected by the check of its requirement, by name, and fail nothing
     else but what is declared to follow; every legal variant must pass everything. What needs a capability that is left
     out is skipped.
+
+    Behind declarations drawn at random, a model that ignores every message (deaf), sends none (mute) or keeps nothing
+    (forgetful) must not conform, and the model itself must. --declarations tries more of them, and nothing else.
 
     With --generated, faults are derived by rule from the source of the model, and each is played where its line runs:
     under the revisions and with the legal variants that execute it. What nothing finds is listed with its line.
@@ -129,12 +154,21 @@ def selftest_command(
         sys.exit(generated_faults(out, err, only, sample, seed, jobs, as_json=as_json))
     if sample is not None:
         raise click.UsageError("--sample is about --generated faults: add that")
+    if drawn is not None and (only or without or write or check):
+        raise click.UsageError("--declarations goes with --seed, --jobs and --json alone: leave the others out")
     whole = not only and not without
     if (write or check) and not whole:
         raise click.UsageError(
             "--markdown and --check are about all mutants and variants: leave out --only and --without"
         )
     refuse_nowhere(write)
+    if drawn is not None:
+        proof = Proof([], [], declarations=tried(err, drawn, seed, jobs))
+        if as_json:
+            print_json(_as_json(proof))
+        else:
+            _show(out, proof)
+        sys.exit(Exit.CONFORMANT if proof.complete else Exit.NON_CONFORMANT)
     mutants = [(p.name, name) for p in protocols() for name in matching(p.model.mutants, only)]
     variants = [(p.name, name) for p in protocols() for name in matching(p.model.variants, only)]
     if not mutants and not variants:
@@ -163,7 +197,27 @@ def examined(
     open_ends = [name for p in everything for name in unguarded(p.rules, p.model)]
     unproved = [check for p in everything for check in unproven(p.rules, kills)]
     past = [row for p in everything for row in outdated(p.rules, kills)]
-    return Proof(kills, acceptances, open_ends, unproved, past)
+    return Proof(kills, acceptances, open_ends, unproved, past, tried(err, DECLARATIONS, 0, jobs) if whole else [])
+
+
+def tried(err: Console, count: int, seed: int, jobs: int) -> list[Examined]:
+    """So many declarations of each protocol whose model can be had behind one."""
+    drawn = [
+        (protocol.name, number, declared)
+        for protocol in protocols()
+        if protocol.model.speaking is not None
+        for number, declared in enumerate(declarations(protocol.rules, count, seed))
+    ]
+    with processes(jobs) as pool:
+        return list(tracked(err, "declarations", pool.map(_declaration, drawn), len(drawn)))
+
+
+def _declaration(drawn: tuple[str, int, Declared]) -> Examined:
+    name, number, declared = drawn
+    protocol = _protocol((name, ""))
+    how = (HONEST, *BROKEN) if number < DECLARATIONS else BROKEN
+    examined: Examined = examine_declaration(protocol.rules, protocol.model, name, declared, how)
+    return examined
 
 
 _KNOWN = Known()
@@ -198,6 +252,7 @@ def _as_json(proof: Proof) -> dict[str, object]:
         "variants": [asdict(acceptance) for acceptance in proof.acceptances],
         "unguarded": proof.unguarded,
         "outdated": proof.outdated,
+        "declarations": [asdict(examined) for examined in proof.declarations],
         "unproven": [{"requirement": check.requirement, "check": check.name} for check in proof.unproven],
     }
 
@@ -228,12 +283,21 @@ def _show(out: Console, proof: Proof) -> None:
         if kill.unexplained:
             others = ", ".join(kill.unexplained)
             out.print(f"No consequence declared: {kill.mutant} ({kill.requirement}) fails {others}", style="bold red")
+    for examined in proof.declarations:
+        if not examined.sound:
+            out.print(f"{examined.protocol}, {examined.declared}: {_unsound(examined)}", style="bold red")
     for row in proof.outdated:
         out.print(f"Declared as a consequence, and not seen: {row}", style="bold red")
     if proof.unguarded:
         out.print(f"Requirements without a mutant: {', '.join(proof.unguarded)}", style="bold red")
     for title, checks in _uncovered(proof):
         out.print(f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", style="yellow")
+
+
+def _unsound(examined: Examined) -> str:
+    """The exit codes and accusations that show a fault of the suite, for one line."""
+    parts = [f"{how} exits {code}" for how, code in examined.broken.items() if code != Exit.NON_CONFORMANT]
+    return "; ".join([*parts, *examined.honest])
 
 
 def _said(kill: Kill) -> str:
@@ -265,7 +329,9 @@ _INTRODUCTION = """\
 
 Every check proves that it can fail, and that it accepts what is legal. Each mutant is the reference model with exactly
 one fault, and the check of its requirement, by name, must reject it; a crash is no rejection. Each legal variant is the
-reference model with another choice where the text leaves one, and must pass everything.
+reference model with another choice where the text leaves one, and must pass everything. Behind declarations drawn at
+random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every message,
+sends none or keeps nothing must not conform, and the model as it is must.
 
 `sds-conformance selftest --markdown conformance/SELFTEST.md` writes this file, and `--check` compares it.
 """

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits
 from sds_harness.signals import held
 from sds_harness.trace import Trace
@@ -24,11 +24,14 @@ from .observing import Known
 from .planning import Plan, left_out
 from .playing import EVERYTHING, Keep, Player
 from .registry import Run, scenario_of
-from .runner import BrokenRun, Connect, Runner, tolerated
+from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated
 from .sharing import Alone, Lost, Order, Shared, Sharing, Source, units_of
 from .verdict import Judge, RequirementVerdict, Verdict
 from .ways import WayShown
 from .workers import workers
+
+ENOUGH = 0.9
+"""The share of the requirements that has to be exercised before anything says "conforms" without that share."""
 
 Progress = Callable[[str, int, int], None]
 """Called with the run that starts, its number and how many there are."""
@@ -86,12 +89,18 @@ class Certification:
     def count(self, verdict: Verdict) -> int:
         return sum(1 for v in self.verdicts if v.verdict is verdict)
 
+    def tolerates(self, broken: BrokenRun) -> bool:
+        """Is a breakdown only a warning?"""
+        return broken.breakdown.kind.value in tolerated(strict=self.strict, narrowed=self.plan.narrowed)
+
     @property
     def exit_code(self) -> int:
         """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 70 our fault, 130 interrupted."""
         if self.interrupted:
             return Exit.INTERRUPTED
-        hard = {b.breakdown.kind.value for b in self.breakdowns} - tolerated(strict=self.strict)
+        hard = {b.breakdown.kind.value for b in self.breakdowns if not self.tolerates(b)}
+        if FaultKind.DEAF.value in hard:
+            return Exit.NON_CONFORMANT
         if not any(v.exercised for v in self.verdicts):
             return Exit.NOT_DRIVEN if hard else Exit.NOTHING_EXERCISED
         if self.count(Verdict.FAIL) or hard:
@@ -177,20 +186,26 @@ def certify(
 def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
     """What all that came says in the end."""
     out.gave_up, out.used_up = got.gave_up, got.used_up
-    why = f"not played: {out.used_up} was used up" if out.used_up else "not played: too many breakdowns"
+    why_unplayed = ""
     if out.interrupted:
-        why = "not played, because the run was interrupted"
+        why_unplayed = "not played, because the run was interrupted"
     elif out.ended_early:
-        why = "not played, because the run ended at the first failure"
+        why_unplayed = "not played, because the run ended at the first failure"
+    elif out.used_up:
+        why_unplayed = f"not played: {out.used_up} was used up"
+    elif out.gave_up:
+        why_unplayed = "not played: too many breakdowns"
     played = set(got.played)
     for run in runs:
         if run.name not in played:
-            got.judge.unplayed(run, why)
+            got.judge.unplayed(run, why_unplayed or "not played: too many breakdowns")
     out.verdicts = got.judge.verdicts()
     out.ways, out.way_errors = got.ways.told(), got.ways.errors
     out.sightings = {requirement: got.judge.sightings(requirement) for requirement in out.plan.requirements}
     out.causes = causes(out.plan.rules, out.verdicts, out.sightings)
     out.breakdowns, out.traces, out.heard = got.breakdowns, got.traces, got.heard
+    if not why_unplayed and got.hearing.deaf:
+        out.breakdowns.append(BrokenRun.at(ALL_RUNS, got.hearing.breakdown))
     out.played, out.steps = got.played, got.steps
 
 

@@ -104,6 +104,9 @@ class Model:
     """The revisions, with the profile, in which a variant makes a difference."""
     source: Source | None = None
     """Where its own source stands, for faults to be derived from it; None if none are."""
+    speaking: Callable[[str, frozenset[int]], Link] | None = None
+    """Starts the reference in the wire dialect of that name, "" for none, without declaring these capabilities; None
+    if nothing is tried behind other declarations."""
     kept_in: str = ""
     """The package that keeps where the reference exercises what, see ``sightings``; "" if nothing was kept."""
 

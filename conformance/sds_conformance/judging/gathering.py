@@ -7,6 +7,7 @@ from typing import Any
 
 from sds_harness.declaration import Declaration
 
+from .hearing import Hearing
 from .keeping import Traces
 from .looking import Shown
 from .playing import Result
@@ -26,6 +27,8 @@ class Gathering:
         self.ways = Ways(rules)
         self.traces = Traces(rules.language)
         self.played: list[str] = []
+        self.hearing = Hearing()
+        """What participants showed of what they received, in all runs together."""
         self.steps = 0
         self.breakdowns: list[BrokenRun] = []
         self.heard: list[Any] = []
@@ -57,6 +60,7 @@ class Gathering:
         if shown is None:
             return
         self.judge.take(shown, self._runs[result.run])
+        self.hearing.add(shown.hearing)
         if shown.gone is not None:
             self.ways.take(shown.gone)
         self.played.append(result.run)

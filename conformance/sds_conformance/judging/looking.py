@@ -11,6 +11,7 @@ from sds_harness.faults import Breakdown
 from sds_harness.trace import Trace
 
 from .garbage import garbage_waits
+from .hearing import Hearing
 from .judgement import Observation
 from .observing import Applicable, Known, Sight, Sights, observe
 from .rules import Rules
@@ -58,6 +59,8 @@ class Shown:
     stopped: str = ""
     counted: tuple[str, ...] = ()
     """The requirements that it counts for."""
+    hearing: Hearing = field(default_factory=Hearing)
+    """What participants show of what they received."""
     met: dict[str, Met] = field(default_factory=dict)
     """Of these, what there is to say of each, where there is anything."""
     unread: str = ""
@@ -109,6 +112,7 @@ class Looker:
             shown.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
             return shown
         shown.counted = tuple(sights)
+        shown.hearing = sights.hearing
         shown.met = {requirement: _met(seen, trace) for requirement, seen in sights.items() if seen}
         return shown
 

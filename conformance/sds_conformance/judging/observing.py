@@ -14,6 +14,7 @@ from sds_harness.declaration import Declaration
 from sds_harness.trace import Step, Trace
 
 from .asking import Asking
+from .hearing import Hearing
 from .judgement import Observation, Outcome
 from .registry import Check, Register
 from .rules import Rules, View
@@ -44,8 +45,15 @@ class Sight:
         return f"{self.check.name} on {self.schedule}: {self.wrong}" if self.wrong else ""
 
 
-Sights = dict[str, list[Sight]]
-"""By requirement, of all that the trace counts for."""
+class Sights(dict[str, list[Sight]]):
+    """By requirement, of all that the trace counts for."""
+
+    hearing: Hearing
+    """What participants show of what they received."""
+
+    def __init__(self, requirements: Iterable[str] = ()) -> None:
+        super().__init__((requirement, []) for requirement in requirements)
+        self.hearing = Hearing()
 
 
 class Applicable(dict[str, list[Check]]):
@@ -70,10 +78,12 @@ class Applicable(dict[str, list[Check]]):
 def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sights:
     """Let every check look at every view of a trace that has what it is about."""
     heard = [(view, rules.heard(view)) for view in views]
-    sights: Sights = {requirement: [] for requirement in _counted(rules, trace, views, applicable)}
+    sights = Sights(_counted(rules, trace, views, applicable))
     for sight in looked(applicable, heard):
         if sight.check.requirement in sights:
             sights[sight.check.requirement].append(sight)
+    for view in views:
+        sights.hearing.add(rules.hearing(view))
     return sights
 
 

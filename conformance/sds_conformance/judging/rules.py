@@ -16,6 +16,7 @@ from sds_harness.stage import Stage
 from sds_harness.trace import Dialect, Party
 
 from .catalogue import POSITIONS, Catalogue, Requirement
+from .hearing import Hearing
 from .registry import Register
 
 
@@ -69,6 +70,8 @@ class Rules:
     """Positions of which no run can tell which way an implementation goes, with the reason."""
     positions: str = POSITIONS
     """How the ID of every position begins, before a dash."""
+    hearing: Callable[[Any], Hearing] = lambda view: Hearing()
+    """What a participant shows of the messages that it received."""
 
     @property
     def catalogue(self) -> Catalogue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +22,8 @@ from .rules import Rules
 
 END = "end of the session"
 """Where a process breaks that does not end."""
+ALL_RUNS = "all runs"
+"""Where something is missing that no single run had to show."""
 PATIENCE = 4
 """So many breakdowns in a row, each of a fresh process, end the run: there is nothing more to learn."""
 
@@ -32,7 +34,7 @@ Connect = Callable[[Mapping[str, str]], Link]
 
 @dataclass(frozen=True)
 class BrokenRun:
-    """A breakdown and where it happened: a run, or "handshake", "honesty probe" or "end of the session"."""
+    """A breakdown and where it happened: a run, or "handshake", "honesty probe", "end of the session" or "all runs"."""
 
     where: str
     step: int
@@ -183,6 +185,13 @@ SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
 """Breakdowns that are reported and cost nobody his conformance: nothing of the protocol was at stake."""
 
 
-def tolerated(*, strict: bool = False) -> frozenset[str]:
-    """The kinds of breakdowns that do not make an implementation fail: none where the judgement is strict."""
-    return frozenset() if strict else frozenset(kind.value for kind in SOFT_FAULTS)
+def tolerated(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozenset[str]:
+    """The kinds of breakdowns that do not make an implementation fail, some of them only if it is not judged strictly.
+
+    Where ``narrowed`` says that only some requirements or scenarios were played, a deaf implementation is only warned
+    of: they may not have given it an occasion.
+    """
+    soft = set() if strict else {kind.value for kind in SOFT_FAULTS}
+    if not {"requirements", "scenarios"}.isdisjoint(narrowed):
+        soft.add(FaultKind.DEAF.value)
+    return frozenset(soft)

@@ -9,6 +9,14 @@ from typing import Any, Protocol
 from sds_harness.declaration import Declaration
 
 
+def limit_notes(declared: Declaration, words: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The declared limits that checks honour in part only; ``words`` says what each limit is about."""
+    return [
+        ("Limit", f"{words[name]} up to {declared.limits[name]} counts as {declared.limit(name)}: {honoured.reason}.")
+        for name, honoured in declared.unhonoured.items()
+    ]
+
+
 class Narrator(Protocol):
     """Tells the steps of one trace: what was done, and what came out."""
 

@@ -85,7 +85,7 @@ def _against(data: dict[str, Any], rules: Rules) -> list[str]:
 
 def hard(data: dict[str, Any]) -> dict[str, int]:
     """The breakdowns that cost an implementation its conformance, by the kind."""
-    soft = tolerated(strict=data["strict"])
+    soft = tolerated(strict=data["strict"], narrowed=data["run"]["narrowed"])
     return {kind: count for kind, count in data["breakdowns"].items() if kind not in soft}
 
 

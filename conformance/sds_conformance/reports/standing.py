@@ -10,14 +10,12 @@ from typing import Any
 
 from sds_harness.declaration import Declaration
 
+from ..judging.certification import ENOUGH
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.runner import tolerated
 from ..protocols import protocol_of
 from .reading import Report
-
-ENOUGH = 0.9
-"""The share of the requirements that has to be judged before a badge says that an implementation conforms."""
 
 
 class Tone(Enum):
@@ -78,7 +76,7 @@ def why_unfinished(report: Report) -> str:
 
 def hard_breakdowns(report: Report) -> list[dict[str, Any]]:
     """The breakdowns that cost an implementation its conformance."""
-    soft = tolerated(strict=report.data["strict"])
+    soft = tolerated(strict=report.data["strict"], narrowed=report.data["narrowed"])
     return [broken for broken in report.data["breakdowns"] if broken["kind"] not in soft]
 
 

@@ -17,7 +17,7 @@ from sds_harness.trace import Trace
 
 from ..judging.again import Again
 from ..judging.causes import Cause, told_as_another
-from ..judging.certification import Certification
+from ..judging.certification import ENOUGH, Certification
 from ..judging.exits import Exit
 from ..judging.planning import Plan
 from ..judging.quoting import counted
@@ -129,7 +129,8 @@ def show_findings(
     for broken in outcome.breakdowns:
         alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
     for first, *others in alike.values():
-        show_breakdown(console, first, [broken.where for broken in others], outcome.traces, how)
+        warned = first.breakdown.kind is FaultKind.DEAF and outcome.tolerates(first)
+        show_breakdown(console, first, [broken.where for broken in others], outcome.traces, how, warned=warned)
     show_errors(console, outcome.way_errors)
 
 
@@ -209,10 +210,13 @@ def show_breakdown(
     also_in: Sequence[str] = (),
     traces: Mapping[str, Trace[Any]] | None = None,
     how: Invocation | None = None,
+    *,
+    warned: bool = False,
 ) -> None:
-    """What broke, whose fault it is, and the question to ask next."""
+    """What broke, whose fault it is, and the question to ask next; ``warned`` if it is only a warning."""
     breakdown = broken.breakdown
-    console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
+    label = ("WARN", STYLES[Verdict.WARN]) if warned else ("BROKE", "bold red")
+    console.print(Text.assemble(label, (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
     show_flaky(console, broken.again)
@@ -274,6 +278,11 @@ def show_summary(console: Console, outcome: Certification) -> None:
     console.print(table)
     console.print()
     console.print(verdict_line(outcome))
+    judged = (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
+    exercised, there_are = sum(v.verdict in judged for v in outcome.verdicts), len(outcome.verdicts)
+    if 0 < exercised < ENOUGH * there_are:
+        share = f"Exercised: {exercised} of {counted(there_are, 'requirement')}, {exercised * 100 // there_are} %."
+        console.print(f"{share} The lines above say what the others need.", style="yellow")
 
 
 def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
@@ -311,7 +320,10 @@ def verdict_line(outcome: Certification) -> Text:
             failed, errors = outcome.count(Verdict.FAIL), outcome.count(Verdict.ERROR)
             flaky = sum(verdict.again is not None and verdict.again.flaky for verdict in outcome.verdicts)
             reasons = [f"{failed} failed" + (f" ({flaky} flaky)" if flaky else "")] if failed else []
-            reasons += [counted(len(outcome.breakdowns), "breakdown")] if outcome.breakdowns else []
+            deaf = any(broken.breakdown.kind is FaultKind.DEAF for broken in outcome.breakdowns)
+            broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
+            reasons += ["it shows nothing of what it receives"] if deaf else []
+            reasons += [counted(broken, "breakdown")] if broken else []
             reasons += [f"{errors} by a fault of ours"] if errors else []
             return Text(f"{name} does not conform: {', '.join(reasons)} ({played}).", "bold red")
 

@@ -195,7 +195,7 @@ def test_whatever_a_check_may_see_makes_a_difference(change: Callable[[Trace], N
 def looking(looked: list[str], what: str) -> Callable[[], Sights]:
     def look() -> Sights:
         looked.append(what)
-        return {}
+        return Sights()
 
     return look
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from ..language import Language, short_names
+from ..language import HonouredLimit, Language, short_names
 from ..link import Limits, Link
 from ..session import Session
 
@@ -56,12 +56,19 @@ def _needed_to_open(command: pb.Open) -> list[int]:
     return needed
 
 
+HONOURED_LIMITS: dict[str, HonouredLimit] = {
+    "body_bytes": HonouredLimit("updates like the example of the text are smaller (CA-16)", least=4_096),
+    "depth": HonouredLimit("the update in the example of the text is nested that deep (CA-16)", least=2),
+    "clock_members": HonouredLimit("the vector clock in the example of the text has so many (CA-16)", least=3),
+}
+
 CLEARSKIES = Language(
     pb.Request,
     pb.Reply,
     short_names(pb.Capability),
     _ANSWERS,
     needed_capabilities,
+    honoured=HONOURED_LIMITS,
     service=pb.DESCRIPTOR.services_by_name["Testee"].full_name,
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..language import Language, short_names
+from ..language import HonouredLimit, Language, short_names
 from ..link import Limits, Link
 from ..session import Session
 
@@ -53,6 +53,16 @@ def _names_a_size(command: pb.BuildFilter | pb.QueryFilter) -> bool:
     return command.HasField("bloom_capacity") or command.HasField("bloom_error_rate")
 
 
+HONOURED_LIMITS: dict[str, HonouredLimit] = {
+    "content_bytes": HonouredLimit("every application sends contents of that size (AMB-145)", least=1_024),
+    "lamport_ahead_ms": HonouredLimit(
+        "1,000 messages of one millisecond are legally 999 ms ahead (AMB-107)", least=1_000
+    ),
+    "log_entries": HonouredLimit("a causal history names the preceding few messages of the log (AMB-96)", least=2),
+    "repair_clock_ms": HonouredLimit("a coarser clock than that of whole seconds excuses nothing (AMB-05)", most=1_000),
+}
+"""What is not named here excuses nothing in `run`, whatever is declared; `limits` measures it."""
+
 SDS = Language(
     pb.Request,
     pb.Reply,
@@ -61,6 +71,7 @@ SDS = Language(
     needed_capabilities,
     # An implementation that needs message IDs takes them.
     {pb.CAPABILITY_MESSAGE_ID_ACCEPTED: pb.CAPABILITY_MESSAGE_ID_REQUIRED},
+    HONOURED_LIMITS,
     pb.DESCRIPTOR.services_by_name["Testee"].full_name,
 )
 

@@ -92,12 +92,20 @@ def test_others_can_be_ahead_of_a_clock_that_nobody_moves() -> None:
     assert stage.trace.steps[0].now_ms == stage.trace.start_ms
 
 
-def test_others_are_not_ahead_of_who_refuses_what_is_nor_of_a_virtual_clock() -> None:
-    config = Config(max_lamport_ahead_ms=3_600_000)
-    for handle in (reference(), reference(config=config, without=frozenset({pb.CAPABILITY_VIRTUAL_CLOCK}))):
-        stage = stage_on(handle)
-        stage.go_ahead()
-        assert stage.now_ms == stage.trace.start_ms
+@pytest.mark.parametrize(
+    ("bound_ms", "ahead_ms"), [(0, 500), (1_000, 500), (60_000, 30_000), (7_200_000, 3_600_000), (10**9, 3_600_000)]
+)
+def test_others_are_ahead_by_half_of_what_a_clock_of_its_own_accepts(bound_ms: int, ahead_ms: int) -> None:
+    config = Config(max_lamport_ahead_ms=bound_ms)
+    stage = stage_on(reference(config=config, without=frozenset({pb.CAPABILITY_VIRTUAL_CLOCK})))
+    stage.go_ahead()
+    assert stage.now_ms == stage.trace.start_ms + ahead_ms
+
+
+def test_others_are_not_ahead_of_a_virtual_clock() -> None:
+    stage = stage_on(reference())
+    stage.go_ahead()
+    assert stage.now_ms == stage.trace.start_ms
 
 
 def test_a_participant_is_recorded_as_it_was_opened() -> None:

@@ -7,6 +7,8 @@ from clearskies_reference.signing import RSA_PKCS1_SHA256
 from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
 from sds_harness.declaration import Declaration
 
+from ..words import limit_notes
+
 PROFILES: dict[str, str] = {"full": CLEARSKIES_DATABASE.title}
 """What a certification can be about."""
 LIMITS: dict[str, str] = {
@@ -25,5 +27,7 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
     """What the declared profile means for others and for the judgement."""
     named = declared.profile("signature") or RSA_PKCS1_SHA256.name
     if named in SIGNATURES:
-        return [("Signing", f"{named}. The text leaves padding and hash open: who signs otherwise is not believed.")]
-    return [("Signing", f"{named!r}, which is no profile known here; what is about signatures cannot be judged.")]
+        told = f"{named}. The text leaves padding and hash open: who signs otherwise is not believed."
+    else:
+        told = f"{named!r}, which is no profile known here; what is about signatures cannot be judged."
+    return [("Signing", told), *limit_notes(declared, LIMITS)]

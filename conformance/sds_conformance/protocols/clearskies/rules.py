@@ -71,5 +71,6 @@ MODEL = Model(
     VARIANTS,
     _variant,
     lambda name: [(CLEARSKIES_DATABASE.name, "full")],
+    speaking=lambda dialect, without: start(without=without),
     kept_in=__package__ or "",
 )

@@ -7,6 +7,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, REVISIONS
 from sds_reference import PROFILES as BLOOM_PROFILES
 
+from ..words import limit_notes
+
 PROFILES: dict[str, str] = {
     "full": "SDS with the SDS-R extension",
     "core": "SDS without the SDS-R extension",
@@ -49,7 +51,7 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
     out = [("Filters", filter_note(declared.profile("bloom")))]
     if profile != "core" and REVISIONS[revision].repairs:
         out.append(("Repairs", repair_note(declared)))
-    return out
+    return out + limit_notes(declared, LIMITS)
 
 
 def filter_note(profile: str) -> str:

@@ -30,6 +30,7 @@ from .introducing import PROFILES
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
 from .view.channels import channel_views
+from .view.hearing import hearing
 from .view.refusals import heard
 from .ways.untold import UNTOLD
 
@@ -89,6 +90,7 @@ RULES = Rules(
     shows,
     excuse,
     UNTOLD,
+    hearing=hearing,
 )
 
 REGISTERED = (_checks, _scenarios, _ways)
@@ -100,11 +102,15 @@ def start(
     participant: type[Participant] = Participant,
     name: str = "sds_reference",
     without: frozenset[int] = frozenset(),
+    dialect: Dialect | None = None,
 ) -> LocalLink:
     """The reference model, or what is made of it, in this process."""
-    return LocalLink(
-        Testee(TesteeOptions(suite_version(), config or Config(), participant, name, without=without)).handle
-    )
+    options = TesteeOptions(suite_version(), config or Config(), participant, name, dialect, without)
+    return LocalLink(Testee(options).handle)
+
+
+def _speaking(dialect: str, without: frozenset[int]) -> LocalLink:
+    return start(without=without, dialect=asked_dialect(dialect) if dialect else None)
 
 
 @Loaded
@@ -140,5 +146,6 @@ MODEL = Model(
     _variant,
     chosen_in,
     SOURCE,
+    _speaking,
     __package__ or "",
 )

@@ -71,7 +71,7 @@ def _of_run(data: Mapping[str, Any]) -> Judged:
         for kind in row["kinds"]
         if kind["severity"] == Verdict.FAIL.value
     ]
-    soft = tolerated(strict=data["strict"])
+    soft = tolerated(strict=data["strict"], narrowed=data["narrowed"])
     failures += [
         Failure(BREAKDOWN, row["kind"], wording(row["detail"]), "", (scenario_of(row["where"]),))
         for row in data["breakdowns"]

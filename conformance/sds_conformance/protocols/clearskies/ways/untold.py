@@ -12,5 +12,6 @@ UNTOLD: dict[str, str] = {
     "CA-10": _ENFORCED,
     "CA-12": _ENFORCED,
     "CA-14": "an order of changes that come at different times is that of the times",
+    "CA-16": "a choice of the suite, and none of an implementation",
     "CA-15": "how far a number has counted hangs on what the peer has sent to whom",
 }

@@ -22,7 +22,7 @@ from .lamport_tracker import LamportTracker
 from .odd_messages import in_another_layout, oddness
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
-from .windows import Window, clock_at
+from .windows import Window, clock_at, least_clock
 
 TAIL = 16
 
@@ -244,7 +244,8 @@ class ChannelView:
         log, message_id, kind = self._log, message.message_id, message.kind
         named = [entry.message_id for entry in message.causal_history]
         unmet = frozenset([i for i in named if i not in log])
-        odd = oddness(message, self._now(step).low, self.trace.declaration, self.revision.wire.max_lamport)
+        clock = least_clock(self.trace, step.now_ms)
+        odd = oddness(message, clock, self.trace.declaration, self.revision.wire.max_lamport)
         if not odd and log.is_open(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
         return Received(

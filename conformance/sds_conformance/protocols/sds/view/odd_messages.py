@@ -32,7 +32,7 @@ def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: i
     if ahead is not None and lamport > now_ms + ahead:
         return "a Lamport timestamp beyond the declared bound (AMB-107)"
     size, limit = len(message.content or b""), declared.limit("content_bytes")
-    if limit and size > limit:
+    if limit is not None and size > limit:
         return "content beyond the declared limit"
     if size > LARGEST_CONTENT:
         return "content beyond the size that every implementation must take"

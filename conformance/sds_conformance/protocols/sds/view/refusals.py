@@ -12,6 +12,7 @@ from ....judging.once import once
 from .channel_view import ChannelView
 from .dependencies import depends
 from .facts import Received
+from .hearing import hearing
 
 
 @once
@@ -28,8 +29,8 @@ def heard(view: ChannelView) -> bool | None:
     answered = (r for r in offered(view) if r.valid and not r.duplicate and r.step.reply is not None)
     due = [r for r in answered if not excuse(view, r)]
     if not view.can(pb.CAPABILITY_DELIVERED):
-        taken = any(not r.rejected for r in due)
-        return True if taken else False if due else None
+        refused = bool(due) and all(r.rejected for r in due)
+        return False if refused else hearing(view).took
     traces = [trace for received in due for trace in _traces(view, received)]
     return any(traces) if traces else None
 

@@ -92,5 +92,5 @@ def repair_terms(declared: Declaration, party: Party) -> RepairTerms:
         c.num_response_groups if c.HasField("num_response_groups") else None,
         c.max_repair_requests if c.HasField("max_repair_requests") else None,
         HASH_PROFILES.get(declared.profile("hash")),
-        clock_ms=min(declared.limit("repair_clock_ms") or 0, SECOND_MS),
+        clock_ms=declared.limit("repair_clock_ms") or 0,
     )

@@ -46,6 +46,18 @@ def clock_at(trace: Trace, now_ms: int) -> Window:
     return Window(min(trace.start_ms - ASTRAY_MS, now_ms), max(trace.start_ms + ASTRAY_MS, now_ms))
 
 
+def least_clock(trace: Trace, now_ms: int) -> int:
+    """The least that the clock can show at a step, in epoch milliseconds, for who bounds timestamps by it.
+
+    Who declares such a bound and goes by a clock of its own keeps that right: to a quarter of the bound (AMB-107).
+    Otherwise half an hour astray would make everything too far ahead.
+    """
+    bound, low = trace.declaration.limit("lamport_ahead_ms"), clock_at(trace, now_ms).low
+    if bound is None or low == now_ms:
+        return low
+    return max(low, min(now_ms, trace.start_ms) - bound // 4)
+
+
 @lru_cache(1_024)
 def _exactly(time_ms: int) -> Window:
     """Everybody is asked about the same times."""

@@ -287,7 +287,8 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
 
 def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
     """Where content is to be sent that nobody has reason to refuse."""
-    largest = min(view.trace.declaration.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT)
+    declared = view.trace.declaration.limit("content_bytes")
+    largest = LARGEST_CONTENT if declared is None else min(declared, LARGEST_CONTENT)
     for step in view.trace.of(view.party.name):
         if step.command == command and step.channel_id == view.channel_id and step.reply is not None:
             request = getattr(step.request, command)

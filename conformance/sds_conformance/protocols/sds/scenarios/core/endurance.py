@@ -71,7 +71,8 @@ def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.given(*messages[:full]).after(max(1_000, full)).send()
     if messages[full:]:
         alice.receive(*messages[full:])
-    if (stage.trace.declaration.limit("log_entries") or 1_000) >= 1_000:
+    bound = stage.trace.declaration.limit("log_entries")
+    if bound is None or bound >= 1_000:
         alice.receive(bob.content(stage.now_ms + 2_000, messages[0]))
     if not 0 < capacity <= LARGEST_FILLED or stage.trace.declaration.profile("bloom") not in PROFILES:
         in_force = stage.open("dora").party.in_force

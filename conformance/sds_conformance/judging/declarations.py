@@ -1,0 +1,248 @@
+"""Declarations drawn at random, with the model behind each: honest, or too broken to conform whatever it declares.
+
+What an implementation declares decides which checks apply to it, so a declaration can hide a fault. Three faults are so
+gross that no declaration may hide them:
+
+- *deaf*: it drops every message that it receives;
+- *mute*: it sends nothing;
+- *forgetful*: it keeps nothing from one command to the next.
+
+`examine_declaration` plays each of them, and the model as it is, behind one declaration.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sds_harness.declaration import VIRTUAL_CLOCK
+from sds_harness.language import Language
+from sds_harness.link import Limits, Link
+
+from .certification import Certification, certify
+from .exercise import Model
+from .exits import Exit
+from .planning import plan
+from .playing import VERDICTS
+from .rules import Rules
+from .verdict import Verdict
+
+HONEST = "honest"
+DEAF = "deaf"
+MUTE = "mute"
+FORGETFUL = "forgetful"
+BROKEN = (DEAF, MUTE, FORGETFUL)
+MOST_CHANGES = 3
+"""So many changes are made to a declaration at the most."""
+_LARGEST = (1 << 64) - 1
+_EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
+"""Limits that are tried of every kind, beside the edges of those that are honoured."""
+PRIVATE = "private"
+"""A profile that nobody knows."""
+_AGAINST = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One declaration: what is changed in that of the model."""
+
+    revision: str
+    capabilities: frozenset[int]
+    limits: Mapping[str, int] = field(default_factory=dict)
+    profiles: Mapping[str, str] = field(default_factory=dict)
+
+    def summary(self, language: Language) -> str:
+        """In one line, for people."""
+        missing = _every(language) - self.capabilities
+        few, how = (self.capabilities, "only") if len(self.capabilities) < len(missing) else (missing, "without")
+        names = ", ".join(sorted(map(language.name_of, few)))
+        parts = [self.revision]
+        parts += [f"{how} {names}" if names else "no capabilities" if how == "only" else "all capabilities"]
+        parts += [f"{name} {value}" for name, value in self.limits.items()]
+        parts += [f"{name} profile {profile!r}" for name, profile in self.profiles.items()]
+        return ", ".join(parts)
+
+
+def _every(language: Language) -> frozenset[int]:
+    """All capabilities but those that say what an implementation lacks: these are none to leave out."""
+    names = language.capabilities.items()
+    return frozenset(number for name, number in names if number and not name.endswith("-required"))
+
+
+def declarations(rules: Rules, count: int, seed: int) -> Iterator[Declared]:
+    """Declarations with one to three changes each; the same for the same seed."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        yield _draw(rules, chance)
+
+
+def _draw(rules: Rules, chance: random.Random) -> Declared:
+    language = rules.language
+    every, revision = _every(language), chance.choice(list(rules.revisions))
+    hello = language.reply().hello.DESCRIPTOR.fields_by_name
+    limits = [each.name for each in hello["limits"].message_type.fields]
+    profiles = [each.name for each in hello["profiles"].message_type.fields if each.name != "dialect"]
+    dialects = [name for name in rules.dialects if rules.dialect(revision, name) is not None]
+    capabilities = set(chance.choice((every, frozenset())))
+    declared, private = dict[str, int](), dict[str, str]()
+    for _ in range(chance.randint(1, MOST_CHANGES)):
+        kind = chance.choice(("limit", "limit", "capability", "capabilities", "profile", "dialect"))
+        if kind == "limit":
+            name = chance.choice(limits)
+            honoured = language.honoured.get(name)
+            edges = (honoured.least, honoured.most) if honoured is not None else ()
+            near = [edge + step for edge in edges for step in (-1, 0, 1) if 0 <= edge + step <= _LARGEST]
+            declared[name] = chance.choice([*_EDGES, *near])
+        elif kind == "capability":
+            capabilities ^= {chance.choice(sorted(every))}
+        elif kind == "capabilities":
+            capabilities = {capability for capability in sorted(every) if chance.random() < 0.5}
+        elif kind == "profile":
+            private[chance.choice(profiles)] = chance.choice((PRIVATE, ""))
+        elif dialects:
+            private["dialect"] = chance.choice(dialects)
+    return Declared(revision, frozenset(capabilities), declared, private)
+
+
+class Disguise(Link):
+    """The model behind a declaration, and broken in one of the three ways if asked."""
+
+    def __init__(self, model: Link, language: Language, declared: Declared, how: str = HONEST) -> None:
+        self._model, self._language, self._declared, self._how = model, language, declared, how
+        clock = language.number_of(VIRTUAL_CLOCK)
+        self._own_clock = clock is not None and clock not in declared.capabilities
+        self._opened: dict[int, list[Any]] = {}
+        """By handle: the commands that make the participant what it was at first."""
+        self._handles: dict[int, int] = {}
+        """By handle of the harness: that of the model."""
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        command = request.WhichOneof("command") or ""
+        asked = self._language.request()
+        asked.CopyFrom(request)
+        fields = getattr(asked, command, None)
+        if self._own_clock and fields is not None and "now_ms" in fields.DESCRIPTOR.fields_by_name:
+            fields.now_ms = time.time_ns() // 1_000_000
+        if command == "receive" and self._how == DEAF:
+            answer = reply(id=request.id)
+            answer.effects.SetInParent()
+            return answer
+        if self._how == FORGETFUL:
+            answer = self._forgetfully(command, asked, timeout_s, reply)
+        else:
+            answer = self._model.call(asked, timeout_s, reply)
+        if command == "hello":
+            self._declare(answer.hello)
+        if self._how == MUTE and answer.WhichOneof("answer") == "effects":
+            for spoken in ("broadcasts", "sent"):
+                if spoken in answer.effects.DESCRIPTOR.fields_by_name:
+                    answer.effects.ClearField(spoken)
+        return answer
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._model.call_unknown(request, timeout_s, reply)
+
+    def _declare(self, hello: Any) -> None:
+        hello.ClearField("limits")
+        del hello.capabilities[:]
+        hello.capabilities.extend(sorted(self._declared.capabilities))
+        for name, limit in self._declared.limits.items():
+            setattr(hello.limits, name, limit)
+        for name, profile in self._declared.profiles.items():
+            setattr(hello.profiles, name, profile)
+
+    def _forgetfully(self, command: str, asked: Any, timeout_s: float, reply: type[Any]) -> Any:
+        """Answer with a participant that was made for this command alone."""
+        fields = getattr(asked, command, None)
+        handle = getattr(fields, "handle", 0)
+        if command not in ("open", "close") and handle in self._opened:
+            for number, before in enumerate(self._opened[handle]):
+                again = self._language.request()
+                again.CopyFrom(before)
+                if number:
+                    getattr(again, again.WhichOneof("command")).handle = self._handles[handle]
+                made = self._model.call(again, timeout_s, reply)
+                if not number and made.WhichOneof("answer") == "opened":
+                    self._handles[handle] = made.opened.handle
+            assert fields is not None, "what has a handle"
+            fields.handle = self._handles[handle]
+        answer = self._model.call(asked, timeout_s, reply)
+        if command == "open" and answer.WhichOneof("answer") == "opened":
+            handle = answer.opened.handle = len(self._handles) + 1_000_000
+            self._opened[handle] = [asked]
+        elif command == "connect" and handle in self._opened:
+            self._opened[handle].append(asked)
+        elif command == "disconnect" and handle in self._opened:
+            self._opened[handle] = [
+                each
+                for each in self._opened[handle]
+                if each.WhichOneof("command") != "connect" or each.connect.link != asked.disconnect.link
+            ]
+        return answer
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What became of one declaration."""
+
+    protocol: str
+    declared: str
+    """In one line."""
+    broken: Mapping[str, int]
+    """By the way in which the implementation is broken: its exit code."""
+    honest: tuple[str, ...]
+    """What the model itself is accused of behind the declaration: nothing, if all is well."""
+
+    @property
+    def sound(self) -> bool:
+        """Is each broken implementation rejected, and the honest one not?"""
+        return all(code == Exit.NON_CONFORMANT for code in self.broken.values()) and not self.honest
+
+
+def examine_declaration(
+    rules: Rules, model: Model, name: str, declared: Declared, how: Iterable[str] = (HONEST, *BROKEN)
+) -> Examined:
+    """Play the model behind a declaration in each of these ways, in the plain environment.
+
+    A broken one is played until something fails; what no requirement shows, the run as a whole has to.
+    """
+    codes, wrong = dict[str, int](), tuple[str, ...]()
+    for each in how:
+        if each == HONEST:
+            wrong = _accused(rules, model, declared)
+        else:
+            codes[each] = _play(rules, model, declared, each).exit_code
+    return Examined(name, declared.summary(rules.language), codes, wrong)
+
+
+def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certification:
+    without = frozenset(number for number in rules.language.capabilities.values() if number) - declared.capabilities
+    dialect, start = declared.profiles.get("dialect", ""), model.speaking
+    assert start is not None, "a model that can be had behind other declarations"
+
+    def connect(_: Mapping[str, str]) -> Link:
+        return Disguise(start(dialect, without), rules.language, declared, how)
+
+    stop = None if how == HONEST else lambda failing: True
+    return certify(connect, plan(rules, revision=declared.revision), Limits(), keep=VERDICTS, enough=stop)
+
+
+def _accused(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
+    """What the model itself is accused of, but for its private wire layout, which is a fault of its own."""
+    wrong = _accusations(rules, model, declared)
+    if wrong and (dialect := declared.profiles.get("dialect", "")):
+        alone = Declared(declared.revision, _every(rules.language), {}, {"dialect": dialect})
+        layout = _accusations(rules, model, alone)
+        return tuple(accusation for accusation in wrong if accusation not in layout)
+    return tuple(wrong)
+
+
+def _accusations(rules: Rules, model: Model, declared: Declared) -> dict[str, None]:
+    outcome = _play(rules, model, declared, HONEST)
+    wrong = [f"{v.requirement.id} {v.verdict.value}" for v in outcome.verdicts if v.verdict in _AGAINST]
+    wrong += [f"broke down: {b.breakdown.kind.value}" for b in outcome.breakdowns]
+    wrong += [f"exit {outcome.exit_code}"] if outcome.exit_code and not wrong else []
+    return dict.fromkeys(wrong)

@@ -1,0 +1,49 @@
+"""Whether an implementation takes in anything of what it receives, in one run or in all of them.
+
+A *deaf* implementation answers valid messages with empty effects and never shows one of them. Most checks find nothing
+wrong with it, because nothing that it does depends on what others sent. Each protocol counts, for one participant, the
+messages that must show somewhere, and says whether anything did. Only the sum over all runs is a verdict: in a single
+run a legal implementation may have had no occasion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sds_harness.faults import Breakdown, FaultKind
+
+
+@dataclass(slots=True)
+class Hearing:
+    """What participants showed of the messages that they received."""
+
+    given: int = 0
+    """Messages that are valid, new, within the limits, with their dependencies met, and answered with effects."""
+    due: int = 0
+    """Those of them that must show in something that the implementation declares or sends."""
+    shown: bool = False
+    """Anything of any received message showed: in an event, in the state, or in an own message."""
+
+    def add(self, other: Hearing) -> None:
+        """Take in what another participant, or another run, showed."""
+        self.given += other.given
+        self.due += other.due
+        self.shown |= other.shown
+
+    @property
+    def deaf(self) -> bool:
+        """Something had to show, and nothing did."""
+        return self.due > 0 and not self.shown
+
+    @property
+    def breakdown(self) -> Breakdown:
+        """What is to be said of a deaf implementation."""
+        told = (
+            f"{self.due:,} of {self.given:,} valid messages that it received had to show in its events, in its state "
+        )
+        return Breakdown(FaultKind.DEAF, told + "or in what it sent afterwards, and none of them ever did")
+
+    @property
+    def took(self) -> bool | None:
+        """Did it take anything of what it received? None if nothing can tell."""
+        return True if self.shown else False if self.due else None

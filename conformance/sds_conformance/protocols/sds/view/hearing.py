@@ -1,0 +1,147 @@
+"""What a participant shows of the messages that it received: in events, in its state, and in what it sends.
+
+Section "Receive Message": content whose dependencies are met MUST be delivered, and "Deliver Message" puts its ID into
+the log and moves the Lamport timestamp on to its own. So the next own message gives a deaf participant away, whatever
+it declares: by its Lamport timestamp (section "Send Message"), by its causal history ("the preceding few message IDs in
+the local history"), and by its bloom filter where that can be read.
+"""
+
+from __future__ import annotations
+
+from sortedcontainers import SortedList
+
+from sds_harness.sds.trace import Step, signalled
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ....judging.hearing import Hearing
+from ....judging.once import once
+from .channel_view import ChannelView
+from .facts import LogItem, Received, Sent
+from .windows import clock_at
+
+_ROLL_OVER_KEEPS = 10
+"""So few messages are in every filter: none that is for less is asked for (AMB-55)."""
+
+
+_NEVER_SENT = "never-sent-by-anybody"
+"""A filter that holds this ID as well holds everything, and shows nothing."""
+
+
+@once
+def hearing(view: ChannelView) -> Hearing:
+    """What the participant shows of what it received in the channel.
+
+    Where anything shows, nothing is counted: only the sum over all that shows nothing matters.
+    """
+    if _shows_anything(view):
+        return Hearing(shown=True)
+    given = _given(view)
+    due = given if view.can(pb.CAPABILITY_DELIVERED) else _due(view, given)
+    return Hearing(len(given), len(due))
+
+
+def _given(view: ChannelView) -> list[Received]:
+    """Valid new content, within the limits and with its dependencies met, that was answered with effects."""
+    known = {sent.message.message_id for sent in view.sent}
+    given = []
+    for received in view.received:
+        named = {entry.message_id for entry in received.message.causal_history}
+        if received.acceptable and received.step.answer == "effects" and named <= known:
+            given.append(received)
+            known.add(received.message.message_id)
+    return given
+
+
+def _due(view: ChannelView, given: list[Received]) -> list[Received]:
+    """Those of the given messages that must show in a log or in the next own message."""
+    bound, came = view.trace.declaration.limit("log_entries"), len(view.sent) + len(view.received)
+    looks = [o.step.index for o in view.showing("log")] if bound is None or came <= bound else []
+    last_look = max(looks, default=0)
+    waiting, due = {received.step.index: received for received in given}, []
+    log: SortedList[LogItem] = SortedList()
+    """The places of all that may be in the log."""
+    since: list[Received] = []
+    """The given messages after the last own one."""
+    happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
+    for one in happened:
+        if isinstance(one, Sent):
+            if not one.repeat:
+                due += [received for received in since if _must_show_in(view, one, received, log)]
+                since = []
+        elif (received := waiting.get(one.step.index)) is one:
+            if received.step.index < last_look:
+                due.append(received)
+            else:
+                since.append(received)
+        log.add(_place(one))
+    return due
+
+
+def _must_show_in(view: ChannelView, sent: Sent, received: Received, log: SortedList[LogItem]) -> bool:
+    """Must an own message show one that came before it, with these places of all that may be in the log?"""
+    lamport = sent.message.lamport_timestamp
+    if lamport is None:
+        return False
+    if lamport < (received.message.lamport_timestamp or 0):
+        return True
+    size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
+    return len(log) - log.bisect_right(_place(received)) < size
+
+
+def _place(one: Received | Sent) -> LogItem:
+    message, own = one.message, isinstance(one, Sent)
+    return LogItem.of(message.message_id, message.lamport_timestamp or 0, own=own, arrival=0)
+
+
+def _shows_anything(view: ChannelView) -> bool:
+    """Does anything that the participant says depend on what others sent?"""
+    if view.delivered or view.acks:
+        return True
+    others = {message_id for message_id, came in view.arrivals.items() if not all(r.own for r in came)}
+    others |= {entry.message_id for r in view.received if not r.own for entry in r.message.causal_history}
+    steps = list(view.trace.of(view.party.name))
+    others -= {m.message_id for step in steps if step.command.startswith("send") for m in step.messages}
+    return any(_shows(view, step, others) for step in steps) or _moved(view)
+
+
+def _shows(view: ChannelView, step: Step, others: set[str]) -> bool:
+    """Does a step name one of these IDs?"""
+    events = (event for event in step.events if event.channel_id == view.channel_id)
+    if any(not others.isdisjoint(signalled(event)) for event in events):
+        return True
+    for message in step.messages:
+        if message.channel_id != view.channel_id:
+            continue
+        named = [message.message_id, *(entry.message_id for entry in message.causal_history)]
+        if not others.isdisjoint([*named, *(entry.message_id for entry in message.repair_request)]):
+            return True
+    state = step.state if step.channel_id == view.channel_id else None
+    if state is None:
+        return False
+    shown = {*step.shown_log, *state.incoming.message_ids}
+    shown |= {
+        entry.message_id for buffer in (state.outgoing_repairs, state.incoming_repairs) for entry in buffer.entries
+    }
+    return not others.isdisjoint(shown)
+
+
+def _moved(view: ChannelView) -> bool:
+    """Did the local timestamp follow one that was received, ahead of what the clock can show, or a filter an ID?"""
+    for sent in view.outgoing:
+        before = [
+            r for r in view.received if r.step.index < sent.step.index and not r.own and r.step.answer == "effects"
+        ]
+        lamport = sent.message.lamport_timestamp
+        if lamport is None or sent.repeat or not before:
+            continue
+        own = [s.message.lamport_timestamp or 0 for s in view.outgoing if s.step.index < sent.step.index]
+        alone = max([clock_at(view.trace, sent.step.now_ms).high, *(value + 1 for value in own)])
+        if any(alone < (r.message.lamport_timestamp or 0) < lamport for r in before):
+            return True
+        holds = view.filter_of(sent.message.bloom_filter)
+        ids = [r.message.message_id for r in before if r.kind is Kind.CONTENT]
+        few = 0 < len(ids) <= _ROLL_OVER_KEEPS
+        if holds is not None and few and all(holds(i) is True for i in ids) and not holds(_NEVER_SENT):
+            return True
+    return False

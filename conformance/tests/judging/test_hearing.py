@@ -1,0 +1,150 @@
+"""An implementation that ignores what it receives does not conform, whatever it declares; a legal one is never called
+deaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.judging.declarations import BROKEN, DEAF, HONEST, Declared, Disguise, declarations
+from sds_conformance.judging.planning import plan
+from sds_conformance.judging.playing import VERDICTS
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols import protocols
+from sds_conformance.protocols.sds.rules import RULES, start
+from sds_harness.declaration import Declaration
+from sds_harness.faults import FaultKind
+from sds_harness.link import Limits, Link, LocalLink
+from sds_harness.sds.language import SDS
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+EVERY = frozenset(number for number in pb.Capability.values() if number) - {pb.CAPABILITY_MESSAGE_ID_REQUIRED}
+FEW_SCENARIOS = ("two-channels", "named-in-a-history", "a-missing-dependency", "the-filter-grows", "ties")
+
+
+def certified(
+    how: str,
+    capabilities: Iterable[int] = (),
+    limits: Mapping[str, int] | None = None,
+    profiles: Mapping[str, str] | None = None,
+    scenarios: Iterable[str] = (),
+    select: Iterable[str] = (),
+) -> Certification:
+    declared = Declared("sds-2026-01", frozenset(capabilities), limits or {}, profiles or {})
+
+    def connect(_: Mapping[str, str]) -> Link:
+        return Disguise(start(without=EVERY - declared.capabilities), SDS, declared, how)
+
+    return certify(connect, plan(RULES, select, scenarios=scenarios), Limits(), keep=VERDICTS)
+
+
+def kinds(outcome: Certification) -> set[FaultKind]:
+    return {broken.breakdown.kind for broken in outcome.breakdowns}
+
+
+SOME = {pb.CAPABILITY_SYNC, pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_CHANNELS, pb.CAPABILITY_MISSING, pb.CAPABILITY_LOST}
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "limits", "profiles"),
+    [
+        ((), {"lamport_ahead_ms": 0}, {}),
+        ((), {"lamport_ahead_ms": 1_000}, {}),
+        ((), {"lamport_ahead_ms": 60_000}, {}),
+        ((*SOME, pb.CAPABILITY_RESEND, pb.CAPABILITY_SDS_R), {"lamport_ahead_ms": 0}, {}),
+        ((*SOME, pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_MESSAGE_CODEC), {"lamport_ahead_ms": 60_000}, {}),
+        ((), {}, {"bloom": "private"}),
+        ((pb.CAPABILITY_VIRTUAL_CLOCK,), {"content_bytes": 0, "log_entries": 0}, {"bloom": "private"}),
+        ((pb.CAPABILITY_DELIVERED,), {"content_bytes": 1}, {"bloom": "private", "hash": "private"}),
+        ((pb.CAPABILITY_OBSERVE,), {"log_entries": 1}, {}),
+    ],
+)
+def test_a_deaf_implementation_does_not_conform_whatever_it_declares(
+    capabilities: tuple[int, ...], limits: dict[str, int], profiles: dict[str, str]
+) -> None:
+    outcome = certified(DEAF, capabilities, limits, profiles)
+    assert outcome.exit_code == 1
+    assert FaultKind.DEAF in kinds(outcome)
+    honest = certified(HONEST, capabilities, limits, profiles)
+    assert honest.exit_code == 0
+    assert honest.breakdowns == []
+    assert {v.requirement.id for v in honest.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN)} == set()
+
+
+def test_of_a_part_of_the_run_deafness_is_only_a_warning() -> None:
+    for outcome in (
+        certified(DEAF, scenarios=["the-filter-grows"], profiles={"bloom": "private"}),
+        certified(DEAF, select=["SDS-SEND-01"], profiles={"bloom": "private"}),
+    ):
+        assert kinds(outcome) == {FaultKind.DEAF}
+        assert outcome.exit_code in (0, 4)
+
+
+def test_whoever_answers_receive_with_unsupported_is_not_deaf() -> None:
+    def handle(request: pb.Request) -> pb.Reply:
+        reply = pb.Reply(id=request.id)
+        if request.WhichOneof("command") == "receive":
+            reply.unsupported.what = "it only sends"
+            return reply
+        answer: pb.Reply = model.call(request, 1.0, pb.Reply)
+        return answer
+
+    model = start(without=EVERY)
+    outcome = certify(lambda _: LocalLink(handle), plan(RULES, scenarios=FEW_SCENARIOS), Limits(), keep=VERDICTS)
+    assert kinds(outcome) == {FaultKind.REFUSAL}
+    assert outcome.exit_code != 0
+
+
+def declared_with(limits: Mapping[str, int]) -> Declaration:
+    reply = pb.Reply()
+    for name, value in limits.items():
+        setattr(reply.hello.limits, name, value)
+    return Declaration.from_hello(reply.hello, SDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "honoured"),
+    [
+        ("lamport_ahead_ms", 0, 1_000),
+        ("lamport_ahead_ms", 999, 1_000),
+        ("lamport_ahead_ms", 1_001, 1_001),
+        ("content_bytes", 0, 1_024),
+        ("log_entries", 1, 2),
+        ("log_entries", 2**64 - 1, 2**64 - 1),
+        ("repair_clock_ms", 60_000, 1_000),
+        ("repair_clock_ms", 0, 0),
+        ("waiting_messages", 0, 0),
+    ],
+)
+def test_a_limit_is_honoured_within_its_bounds(name: str, declared: int, honoured: int) -> None:
+    declaration = declared_with({name: declared})
+    assert declaration.limit(name) == honoured
+    assert (name in declaration.unhonoured) is (declared != honoured)
+
+
+def test_a_limit_that_is_not_declared_is_none() -> None:
+    assert declared_with({}).limit("lamport_ahead_ms") is None
+    assert declared_with({}).unhonoured == {}
+
+
+@pytest.mark.parametrize("value", [0, 1, 10, 11, 2**63, 2**64 - 1])
+def test_no_limit_makes_the_suite_fail(value: int) -> None:
+    limits = {field.name: value for field in pb.Limits.DESCRIPTOR.fields}
+    outcome = certified(HONEST, EVERY, limits)
+    assert [v.reason for v in outcome.verdicts if v.verdict is Verdict.ERROR] == []
+    assert outcome.exit_code == 0
+
+
+def test_declarations_are_the_same_for_the_same_seed() -> None:
+    for protocol in protocols():
+        first, again, other = (list(declarations(protocol.rules, 20, seed)) for seed in (1, 1, 2))
+        assert first == again != other
+        assert all(declared.revision in protocol.rules.revisions for declared in first)
+
+
+def test_each_way_to_be_broken_is_one_that_fails_with_everything_declared() -> None:
+    for how in BROKEN:
+        outcome = certified(how, EVERY, scenarios=FEW_SCENARIOS)
+        assert outcome.exit_code == 1, how
