@@ -252,6 +252,16 @@ def test_what_is_declared_is_compared_exactly(name: str) -> None:
     assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, 60, 61)
 
 
+@pytest.mark.parametrize("bound", [0, 1, 2, 10, 20, 2**63, 2**64 - 1])
+def test_every_dimension_has_a_verdict_whatever_bounds_are_declared(bound: int) -> None:
+    start: Start = lambda: LocalLink(reference())  # noqa: E731
+    for limit in LIMITS:
+        start = declaring(limit, bound, start)
+    rows = measured(start, *DIMENSIONS, most=12).rows
+    assert len(rows) == len(DIMENSIONS)
+    assert [(row.dimension.name, row.why) for row in rows if row.weight is Weight.ERROR] == []
+
+
 def test_who_declares_a_short_log_is_not_asked_for_more_in_other_dimensions() -> None:
     found = row(declaring("log_entries", 60, lambda: LocalLink(reference())), "waiting")
     assert (found.held, found.why) == (40, "no more fits into what is declared of log_entries")

@@ -211,12 +211,13 @@ def test_the_declared_bounds_decide_what_is_odd() -> None:
     def bounded(request: pb.Request, reply: pb.Reply) -> None:
         if reply.HasField("hello"):
             reply.hello.limits.lamport_ahead_ms = 1_000
-            reply.hello.limits.content_bytes = 10
+            reply.hello.limits.content_bytes = 2_000
 
     on = stage(altered(bounded))
     alice, bob = on.open(), on.peer("bob")
-    alice.receive(bob.content(T + 1_000, content=bytes(10)), bob.content(T + 1_001), bob.content(T, content=bytes(11)))
-    assert [bool(r.odd) for r in view(on).received] == [False, True, True]
+    large = (bob.content(T, content=bytes(size)) for size in (2_000, 2_001))
+    alice.receive(bob.content(T + 1_000), bob.content(T + 1_001), *large)
+    assert [bool(r.odd) for r in view(on).received] == [False, True, False, True]
 
 
 def test_a_refused_message_is_neither_known_nor_buffered() -> None:
