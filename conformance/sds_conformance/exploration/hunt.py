@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from sds_harness.schedules import Schedule
 
 from ..judging.again import Again
-from ..judging.exercise import NOTHING, Fault
-from ..judging.verdict import OBSERVE, Finding, Verdict
+from ..judging.exercise import NOTHING, Fault, undeclared_by
+from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
 from .campaign import Order, explore, play_one
 from .casting import Casting, Company
@@ -63,8 +63,7 @@ def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0,
     """A campaign against a mutant, in this process, by default under the revision that its requirement belongs to."""
     protocol = _protocol(revision)
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
-    observe = protocol.rules.language.number_of(OBSERVE)
-    without = frozenset({observe}) if mutant.unseen and observe is not None else NOTHING
+    without = undeclared_by(protocol.rules, mutant)
     connect = lambda _: protocol.model.mutant(mutant.name, without)  # noqa: E731
     judged = revision or violated.revisions[0]
     return Order(connect, revision=judged, casting=casting, seed=seed, told=violated.optional)

@@ -1,9 +1,11 @@
 """Declarations drawn at random, with the model behind each: honest, or too broken to conform whatever it declares.
 
-What an implementation declares decides which checks apply to it, so a declaration can hide a fault. Three faults are so
+What an implementation declares decides which checks apply to it, so a declaration can hide a fault. Some faults are so
 gross that no declaration may hide them:
 
 - *deaf*: it drops every message that it receives;
+- *half-deaf*: it drops every second one;
+- *refusing*: it rejects every one;
 - *mute*: it sends nothing;
 - *forgetful*: it keeps nothing from one command to the next.
 
@@ -32,9 +34,11 @@ from .verdict import Verdict
 
 HONEST = "honest"
 DEAF = "deaf"
+HALF_DEAF = "half-deaf"
+REFUSING = "refusing"
 MUTE = "mute"
 FORGETFUL = "forgetful"
-BROKEN = (DEAF, MUTE, FORGETFUL)
+BROKEN = (DEAF, HALF_DEAF, REFUSING, MUTE, FORGETFUL)
 MOST_CHANGES = 3
 """So many changes are made to a declaration at the most."""
 _LARGEST = (1 << 64) - 1
@@ -108,12 +112,13 @@ def _draw(rules: Rules, chance: random.Random) -> Declared:
 
 
 class Disguise(Link):
-    """The model behind a declaration, and broken in one of the three ways if asked."""
+    """The model behind a declaration, and broken in one of these ways if asked."""
 
     def __init__(self, model: Link, language: Language, declared: Declared, how: str = HONEST) -> None:
         self._model, self._language, self._declared, self._how = model, language, declared, how
         clock = language.number_of(VIRTUAL_CLOCK)
         self._own_clock = clock is not None and clock not in declared.capabilities
+        self._received = 0
         self._opened: dict[int, list[Any]] = {}
         """By handle: the commands that make the participant what it was at first."""
         self._handles: dict[int, int] = {}
@@ -126,9 +131,12 @@ class Disguise(Link):
         fields = getattr(asked, command, None)
         if self._own_clock and fields is not None and "now_ms" in fields.DESCRIPTOR.fields_by_name:
             fields.now_ms = time.time_ns() // 1_000_000
-        if command == "receive" and self._how == DEAF:
+        if command == "receive" and self._is_dropped():
             answer = reply(id=request.id)
-            answer.effects.SetInParent()
+            if self._how == REFUSING:
+                answer.rejected.reason = "not today"
+            else:
+                answer.effects.SetInParent()
             return answer
         if self._how == FORGETFUL:
             answer = self._forgetfully(command, asked, timeout_s, reply)
@@ -144,6 +152,11 @@ class Disguise(Link):
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self._model.call_unknown(request, timeout_s, reply)
+
+    def _is_dropped(self) -> bool:
+        """Is the next message that arrives dropped or rejected?"""
+        self._received += 1
+        return self._how in (DEAF, REFUSING) or (self._how == HALF_DEAF and self._received % 2 == 0)
 
     def _declare(self, hello: Any) -> None:
         hello.ClearField("limits")

@@ -56,6 +56,11 @@ class Fault(Choice, Protocol):
         """It does not show its state, so that only what it sends and signals can give it away."""
         ...
 
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """Short names of other capabilities that it does not declare."""
+        ...
+
 
 T = TypeVar("T")
 
@@ -177,6 +182,13 @@ class Acceptance:
     """The other requirements whose verdict is not pass, with it."""
 
 
+def undeclared_by(rules: Rules, mutant: Fault) -> frozenset[int]:
+    """The capabilities that a mutant does not declare."""
+    names = (*([OBSERVE] if mutant.unseen else []), *mutant.undeclared)
+    numbers = map(rules.language.number_of, names)
+    return frozenset(number for number in numbers if number is not None)
+
+
 def examine_mutant(
     rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: Known | None = None
 ) -> Kill:
@@ -186,8 +198,7 @@ def examine_mutant(
     without declaring the capabilities ``without``. What checks are ``known`` to say is not worked out again.
     """
     mutant, whole = model.mutants[name], not without
-    observe = rules.language.number_of(OBSERVE)
-    without |= {observe} if mutant.unseen and observe is not None else NOTHING
+    without |= undeclared_by(rules, mutant)
     requirements = rules.catalogue.requirements
     violated = requirements[mutant.requirement]
     outcome = certify_reference(

@@ -34,6 +34,8 @@ class Mutant:
     config: tuple[tuple[str, Any], ...] = ()
     unseen: bool = False
     """It does not show its state, so that only what it sends and signals can give it away."""
+    undeclared: tuple[str, ...] = ()
+    """Short names of other capabilities that it does not declare."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""

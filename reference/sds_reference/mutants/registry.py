@@ -37,6 +37,8 @@ class Mutant:
     config: tuple[tuple[str, Any], ...] = ()
     unseen: bool = False
     """It does not show its state, so that only what it sends and signals can give it away."""
+    undeclared: tuple[str, ...] = ()
+    """Short names of other capabilities that it does not declare."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""
@@ -47,7 +49,13 @@ MUTANTS: dict[str, Mutant] = {}
 
 
 def mutant(
-    requirement: str, summary: str, *, name: str = "", unseen: bool = False, **config: Any
+    requirement: str,
+    summary: str,
+    *,
+    name: str = "",
+    unseen: bool = False,
+    undeclared: tuple[str, ...] = (),
+    **config: Any,
 ) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Channel, Repair or Participant, by default under the name of the class in kebab case.
 
@@ -57,7 +65,7 @@ def mutant(
     def register(faulty: Faulty) -> Faulty:
         violated = requirement if requirement.startswith("FORUM-") else f"SDS-{requirement}"
         known_as = name or _kebab(faulty.__name__)
-        _add(Mutant(known_as, violated, summary, _participant_class(faulty), tuple(config.items()), unseen))
+        _add(Mutant(known_as, violated, summary, _participant_class(faulty), tuple(config.items()), unseen, undeclared))
         return faulty
 
     return register

@@ -8,6 +8,8 @@ the local history"), and by its bloom filter where that can be read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sortedcontainers import SortedList
 
 from sds_harness.sds.trace import Step, signalled
@@ -17,7 +19,7 @@ from sds_reference import Kind
 from ....judging.hearing import Hearing
 from ....judging.once import once
 from .channel_view import ChannelView
-from .facts import LogItem, Received, Sent
+from .facts import Received, Sent
 from .windows import clock_at
 
 _ROLL_OVER_KEEPS = 10
@@ -58,40 +60,42 @@ def _due(view: ChannelView, given: list[Received]) -> list[Received]:
     bound, came = view.trace.declaration.limit("log_entries"), len(view.sent) + len(view.received)
     looks = [o.step.index for o in view.showing("log")] if bound is None or came <= bound else []
     last_look = max(looks, default=0)
-    waiting, due = {received.step.index: received for received in given}, []
-    log: SortedList[LogItem] = SortedList()
-    """The places of all that may be in the log."""
-    since: list[Received] = []
-    """The given messages after the last own one."""
-    happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
-    for one in happened:
-        if isinstance(one, Sent):
-            if not one.repeat:
-                due += [received for received in since if _must_show_in(view, one, received, log)]
-                since = []
-        elif (received := waiting.get(one.step.index)) is one:
-            if received.step.index < last_look:
-                due.append(received)
-            else:
-                since.append(received)
-        log.add(_place(one))
+    due = [received for received in given if received.step.index < last_look]
+    for sent, received, in_history in _next_own(view, given):
+        lamport = sent.message.lamport_timestamp or 0
+        if received.step.index >= last_look and (in_history or lamport < (received.message.lamport_timestamp or 0)):
+            due.append(received)
     return due
 
 
-def _must_show_in(view: ChannelView, sent: Sent, received: Received, log: SortedList[LogItem]) -> bool:
-    """Must an own message show one that came before it, with these places of all that may be in the log?"""
-    lamport = sent.message.lamport_timestamp
-    if lamport is None:
-        return False
-    if lamport < (received.message.lamport_timestamp or 0):
-        return True
+@once
+def next_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
+    """The tail probe: given messages that must be in the causal history of the next own message, with that message."""
+    return [(sent, received) for sent, received, in_history in _next_own(view, _given(view)) if in_history]
+
+
+def _next_own(view: ChannelView, given: list[Received]) -> Iterator[tuple[Sent, Received, bool]]:
+    """Each given message, the next own message after it, and whether that must name it in its causal history.
+
+    It must if the message is among the last of the log even if all else is in the log that may be there, and in
+    whatever order equal timestamps stand.
+    """
     size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
-    return len(log) - log.bisect_right(_place(received)) < size
-
-
-def _place(one: Received | Sent) -> LogItem:
-    message, own = one.message, isinstance(one, Sent)
-    return LogItem.of(message.message_id, message.lamport_timestamp or 0, own=own, arrival=0)
+    by_step = {received.step.index: received for received in given}
+    log: SortedList[int] = SortedList()
+    """The timestamps of all that may be in the log."""
+    since: list[Received] = []
+    happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
+    for one in happened:
+        lamport = one.message.lamport_timestamp
+        if isinstance(one, Sent) and not one.repeat and lamport is not None:
+            for received in since:
+                after = len(log) - log.bisect_left(received.message.lamport_timestamp or 0) - 1
+                yield one, received, after < size
+            since = []
+        elif not isinstance(one, Sent) and by_step.get(one.step.index) is one:
+            since.append(one)
+        log.add(lamport or 0)
 
 
 def _shows_anything(view: ChannelView) -> bool:

@@ -17,6 +17,7 @@ from ...view.channel_view import ChannelView
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH, Membership
+from ...view.hearing import next_histories
 from ...view.histories import outsiders, waiting_ids
 from ...view.lateness import may_be_delivered_late, noticed_late, settled
 from ...view.losses import may_be_given_up, may_be_lost
@@ -234,6 +235,32 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected + because, "nothing")
         elif not may_be_delivered_late(view, received):
             yield violated(received.step, expected, "nothing")
+
+
+@check("SDS-RECV-07", of="outgoing received")
+def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
+    """Content whose dependencies are met is in the log, and so at the end of the next causal history: the tail probe.
+
+    This is for who gives no delivery events. A message that may be delivered by the next sweep is not asked for before
+    one, unless others were delivered without (AMB-94).
+    """
+    if view.can(pb.CAPABILITY_DELIVERED):
+        return
+    known = {sent.message.message_id for sent in view.sent}
+    known |= {message_id for sent in view.outgoing for message_id in sent.history}
+    probes = [
+        (sent, received, any(received.step.index < tick.index < sent.step.index for tick in view.ticks))
+        for sent, received in next_histories(view)
+        if received.plain and all(entry.message_id in known for entry in received.message.causal_history)
+    ]
+    at_once = any(received.message.message_id in sent.history for sent, received, swept in probes if not swept)
+    for sent, received, swept in probes:
+        message_id = received.message.message_id
+        if message_id in sent.history or swept or at_once:
+            expected = (
+                f"{message_id!r}, come at step {received.step.index} with all dependencies met, in causal_history"
+            )
+            yield judged(sent.step, message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-RECV-07", of="refused")
