@@ -102,7 +102,7 @@ def session_with(endpoint: Endpoint, command: tuple[str, ...] = (), transcript: 
 @pytest.mark.usefixtures("token")
 def test_a_server_that_quotes_the_token_in_the_details_of_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Server, context: grpc.ServicerContext) -> None:
-        brought = dict(context.invocation_metadata())["authorization"]
+        brought = str(dict(context.invocation_metadata())["authorization"])
         context.abort(grpc.StatusCode.UNAUTHENTICATED, f"not accepted: {brought}")
 
     monkeypatch.setattr(Server, "_let_in", refuse)
