@@ -13,6 +13,19 @@ from .language import Language
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
+ORDER_MARK = "##"
+"""What commands to a CI begin with: Azure, TeamCity and old GitHub runners obey it anywhere in a line."""
+# GitHub obeys `::` at the head of a line, behind blanks and colours.
+_ORDER = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*:)(?=:)|##(?=\w*\[)", re.MULTILINE)
+
+
+def without_orders(text: str) -> str:
+    """``text`` with a blank in whatever a CI would obey if its log had the text."""
+    if "::" not in text and ORDER_MARK not in text:
+        return text
+    return _ORDER.sub(lambda found: f"{found[1]} " if found[1] else "# #", text)
+
+
 def without_controls(text: str, instead: str) -> str:
     """``text`` of a stranger, safe on a terminal: no ANSI sequences, ``instead`` for each other control character."""
     if text.isprintable():  # as most of it is
@@ -20,9 +33,17 @@ def without_controls(text: str, instead: str) -> str:
     return "".join(c if c.isprintable() else instead for c in _ANSI.sub("", text))
 
 
+def harmless(text: str) -> str:
+    """``text`` of several lines, which stay, without control characters and commands to a CI."""
+    return without_orders("\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n")))
+
+
 def printable(text: str, limit: int = 200) -> str:
-    """``text`` of a stranger without control characters, cut at ``limit``."""
-    clean = without_controls(text[: 4 * limit], "�")
+    """``text`` of a stranger without control characters and commands to a CI, cut at ``limit``.
+
+    Whatever an implementation or a file says passes here on its way to a terminal, a log, a page or a report.
+    """
+    clean = without_orders(without_controls(text[: 4 * limit], "�"))
     return clean if len(clean) <= limit else clean[:limit] + "…"
 
 

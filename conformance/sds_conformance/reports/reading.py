@@ -17,7 +17,7 @@ from ..judging.exits import Exit
 from ..judging.registry import IN
 from ..judging.verdict import Verdict
 from ..telling.kept import TraceFileError, load_trace
-from ..telling.report import ROWS, SCHEMA_ID, load_schema
+from ..telling.report import ROWS, SCHEMA_ID, TRACES, load_schema
 from .findings import run_of
 
 MAX_BYTES = 256 << 20
@@ -56,7 +56,7 @@ class Report:
         if not run or not set(run) <= _OF_A_RUN:
             return None
         try:
-            return load_trace(self.folder / "traces" / f"{run}.jsonl")
+            return load_trace(self.folder / TRACES / f"{run}.jsonl")
         except TraceFileError:
             return None
 
