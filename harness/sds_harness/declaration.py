@@ -15,15 +15,20 @@ _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 ORDER_MARK = "##"
 """What commands to a CI begin with: Azure, TeamCity and old GitHub runners obey it anywhere in a line."""
+_MARKED_ORDER = re.compile(r"##(?=\w*\[)")
 # GitHub obeys `::` at the head of a line, behind blanks and colours.
-_ORDER = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*:)(?=:)|##(?=\w*\[)", re.MULTILINE)
+_ORDER_AT_HEAD = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*:)(?=:)", re.MULTILINE)
 
 
 def without_orders(text: str) -> str:
-    """``text`` with a blank in whatever a CI would obey if its log had the text."""
-    if "::" not in text and ORDER_MARK not in text:
-        return text
-    return _ORDER.sub(lambda found: f"{found[1]} " if found[1] else "# #", text)
+    """``text``, which begins a line, with a blank in whatever a CI would obey if its log had the text."""
+    if "::" in text:
+        text = _ORDER_AT_HEAD.sub(r"\1 ", text)
+    return _without_marked_orders(text)
+
+
+def _without_marked_orders(text: str) -> str:
+    return _MARKED_ORDER.sub("# #", text) if ORDER_MARK in text else text
 
 
 def without_controls(text: str, instead: str) -> str:
@@ -39,11 +44,12 @@ def harmless(text: str) -> str:
 
 
 def printable(text: str, limit: int = 200) -> str:
-    """``text`` of a stranger without control characters and commands to a CI, cut at ``limit``.
+    """``text`` of a stranger without control characters, cut at ``limit``, to be part of a line.
 
-    Whatever an implementation or a file says passes here on its way to a terminal, a log, a page or a report.
+    Whatever an implementation or a file says passes here on its way to a terminal, a log, a page or a report. Commands
+    that a CI obeys anywhere in a line are broken; where the text begins a line, `without_orders` breaks the others.
     """
-    clean = without_orders(without_controls(text[: 4 * limit], "�"))
+    clean = _without_marked_orders(without_controls(text[: 4 * limit], "�"))
     return clean if len(clean) <= limit else clean[:limit] + "…"
 
 

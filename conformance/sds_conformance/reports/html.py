@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from jinja2 import Template
 from markupsafe import Markup
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import printable, without_orders
 
 from ..drawing.spacetime import stylesheet
 from ..exploration.limits.words import summary
@@ -127,7 +127,7 @@ def _limit_lines(report: Report) -> list[Line]:
 def _template() -> Template:
     known = environment(__package__ or "")
     # Whatever is put into the page is cut and cleared of control characters, and escaped after that.
-    known.finalize = lambda value: printable(value, LONGEST) if type(value) is str else value
+    known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
     known.filters["thousands"] = lambda number: f"{number:,}"
     known.filters["counted"] = counted
     known.filters["weblink"] = _weblink

@@ -8,6 +8,8 @@ import hashlib
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from sds_harness.declaration import without_orders
+
 
 def environment(package: str) -> Environment:
     """For the folder ``templates`` of a package. Each page has ``policy`` in its head, before anything else."""
@@ -19,6 +21,7 @@ def environment(package: str) -> Environment:
         lstrip_blocks=True,
     )
     known.globals["policy"] = policy
+    known.finalize = lambda value: without_orders(value) if type(value) is str else value
     return known
 
 
