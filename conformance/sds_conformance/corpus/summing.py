@@ -24,18 +24,12 @@ SAMPLES = 3
 """Schedules that are shown of each cause."""
 ROWS = "what string, kind string, name string, reason string, number long, steps array<long>, schedules array<long>"
 """The columns of a sum as rows, in the words of Spark SQL."""
-_LONGS = pa.list_(pa.int64())
-SCHEMA = pa.schema(
-    [
-        ("what", pa.string()),
-        ("kind", pa.string()),
-        ("name", pa.string()),
-        ("reason", pa.string()),
-        ("number", pa.int64()),
-        ("steps", _LONGS),
-        ("schedules", _LONGS),
-    ]
-)
+_COLUMNS: dict[str, pa.DataType] = {
+    **dict.fromkeys(("what", "kind", "name", "reason"), pa.string()),
+    "number": pa.int64(),
+    **dict.fromkeys(("steps", "schedules"), pa.list_(pa.int64())),
+}
+SCHEMA = pa.schema(_COLUMNS)
 """The same for Arrow."""
 _BY_NAME = ("violated_a", "violated_b", "fields")
 
