@@ -18,7 +18,7 @@ IDS = f"m-{POISON}"
 
 
 def poisoned(request: pb.Request, reply: pb.Reply) -> None:
-    """Every text that an implementation can say is poisoned, and enough is wrong for all of it to be told."""
+    """Poison every text of a reply, and invent IDs, so that checks find enough to report all of it."""
     if request.HasField("hello"):
         hello = reply.hello
         hello.name = hello.version = hello.language = hello.homepage = POISON
@@ -37,7 +37,7 @@ def poisoned(request: pb.Request, reply: pb.Reply) -> None:
 
 
 def harm(text: str) -> list[str]:
-    """What a terminal or a CI would obey in a text: characters, and lines."""
+    """Characters that a terminal would obey, and lines that a CI would."""
     found = sorted(map(ascii, controls(text)))
     found += [line for line in text.split("\n") if re.match(r"\s*::", line) or re.search(r"##\w*\[", line)]
     return found

@@ -1,8 +1,7 @@
-"""JSON for files that people open: the same values, in text that no terminal, editor or CI takes for anything else.
+"""JSON for files that people open: the same values, in text that no terminal, editor or CI obeys.
 
-What a terminal would obey (control characters, marks that turn text around, halves of surrogate pairs) stands as an
-escape, so that a program reads the same value while `cat` shows it. So does the second # of ##, with which commands to
-a CI begin.
+Control characters, marks that turn text around and halves of surrogate pairs are escaped, so that a program reads the
+same value while `cat` shows the file. The second # of ## is escaped, too: commands to a CI begin with ##.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -339,6 +340,17 @@ def poison(data: Any) -> Any:
     if isinstance(data, list):
         return [poison(value) for value in data]
     return HOSTILE if isinstance(data, str) else data
+
+
+def test_the_file_gives_no_command_to_a_ci() -> None:
+    report = whole_report()
+    report.data["implementation"]["homepage"] = odd = "##vso[task.setvariable variable=x]y \x7f\u202e"
+    made = certificate(report)
+    text = made.raw.decode("ascii")
+    assert "##" not in text
+    assert text.replace("\n", "").isprintable()
+    assert json.loads(text)["implementation"]["homepage"] == odd
+    assert not wrong(made)
 
 
 def test_what_stands_on_it_is_escaped() -> None:

@@ -1,4 +1,4 @@
-"""Every page that is written loads nothing and runs no script but its own, and no picture runs any."""
+"""Every page loads nothing and runs only its own script, and no picture has a script."""
 
 from __future__ import annotations
 
