@@ -13,6 +13,24 @@ from .language import HonouredLimit, Language
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
+ORDER_MARK = "##"
+"""What commands to a CI begin with: Azure, TeamCity and old GitHub runners obey it anywhere in a line."""
+_MARKED_ORDER = re.compile(r"##(?=\w*\[)")
+# GitHub obeys `::` at the head of a line, behind blanks and colours.
+_ORDER_AT_HEAD = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*:)(?=:)", re.MULTILINE)
+
+
+def without_orders(text: str) -> str:
+    """``text``, which begins a line, with a blank in whatever a CI would obey if its log had the text."""
+    if "::" in text:
+        text = _ORDER_AT_HEAD.sub(r"\1 ", text)
+    return _without_marked_orders(text)
+
+
+def _without_marked_orders(text: str) -> str:
+    return _MARKED_ORDER.sub("# #", text) if ORDER_MARK in text else text
+
+
 def without_controls(text: str, instead: str) -> str:
     """``text`` of a stranger, safe on a terminal: no ANSI sequences, ``instead`` for each other control character."""
     if text.isprintable():  # as most of it is
@@ -20,9 +38,18 @@ def without_controls(text: str, instead: str) -> str:
     return "".join(c if c.isprintable() else instead for c in _ANSI.sub("", text))
 
 
+def harmless(text: str) -> str:
+    """``text`` of several lines, which stay, without control characters and commands to a CI."""
+    return without_orders("\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n")))
+
+
 def printable(text: str, limit: int = 200) -> str:
-    """``text`` of a stranger without control characters, cut at ``limit``."""
-    clean = without_controls(text[: 4 * limit], "�")
+    """``text`` of a stranger without control characters, cut at ``limit``, to be part of a line.
+
+    Whatever an implementation or a file says passes here on its way to a terminal, a log, a page or a report. Commands
+    that a CI obeys anywhere in a line are broken; where the text begins a line, `without_orders` breaks the others.
+    """
+    clean = _without_marked_orders(without_controls(text[: 4 * limit], "�"))
     return clean if len(clean) <= limit else clean[:limit] + "…"
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-from sds_testee.rpc import read_token
+from sds_testee.rpc import TOKEN_VARIABLE, read_token
 
 from .files import FileError, read_bytes
+from .redaction import SHORTEST
 
 AUTO = "auto"
 """The address of a server that we start, where we find one: a socket in a private folder."""
@@ -50,8 +51,9 @@ class Endpoint:
                 f"{self.address} is on another machine: add --grpc-ca FILE for TLS, or --grpc-insecure to send "
                 f"everything in plain text"
             )
-        if self.token() and self.ca is None and not self.near:
+        if read_token(self.token_file) and self.ca is None and not self.near:
             raise ValueError(f"a token is not sent in plain text to {self.address}: add --grpc-ca FILE for TLS")
+        self.token()
 
     @property
     def host(self) -> str:
@@ -91,8 +93,18 @@ class Endpoint:
         return found
 
     def token(self) -> str:
-        """Read anew each time, and kept nowhere; "" for none. Raises ValueError."""
-        return read_token(self.token_file)
+        """Read at each call, and kept nowhere; "" for none. Raises ValueError.
+
+        A token of fewer than `SHORTEST` characters is refused: it could not be removed from what a server says.
+        """
+        token = read_token(self.token_file)
+        if 0 < len(token) < SHORTEST:
+            where = self.token_file or TOKEN_VARIABLE
+            raise ValueError(
+                f"{where} holds a token of fewer than {SHORTEST} characters, which could not be removed from reports "
+                "if the server quotes it: use a longer token"
+            )
+        return token
 
     def _check_address(self) -> None:
         if self.address.startswith(_UNIX):

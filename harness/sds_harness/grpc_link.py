@@ -6,6 +6,7 @@ One bidirectional stream is one conversation; what that asks of a server stands 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import socket
 import threading
@@ -18,13 +19,14 @@ from typing import Any, NoReturn
 from grpc_health.v1 import health_pb2
 
 from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
-from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, authorization
+from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, TOKEN_VARIABLE, authorization
 
 from .endpoint import AUTO, LONGEST_PATH, Endpoint
 from .faults import FaultKind, TesteeFault
 from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
+from .redaction import Redaction
 
 CONNECT_S = 5.0
 """So long a server that runs already may keep us from connecting: whoever watches it may be starting it again."""
@@ -84,14 +86,21 @@ class GrpcLink(Link):
         self._ended = threading.Event()
         self._listeners: list[Listener] = []
         self._room: TemporaryDirectory[str] | None = None
+        self._redaction = Redaction([])
         try:
+            try:
+                token = endpoint.token()
+            except ValueError as error:
+                self._fail(FaultKind.NO_START, str(error))
+            # A server that is started inherits the variable, even if --grpc-token-file names another token.
+            self._redaction = Redaction([token, os.environ.get(TOKEN_VARIABLE, "").strip()])
+            self._token = authorization(token)
             self.address = self._place()
             if endpoint.started:
                 words = [word.replace("{address}", self.address) for word in command]
                 where = {**(variables or {}), ADDRESS_VARIABLE: self.address}
-                self._process = TesteeProcess(words, where, limits.memory_bytes, talks=False)
+                self._process = TesteeProcess(words, where, limits.memory_bytes, talks=False, redaction=self._redaction)
             try:
-                self._token = authorization(endpoint.token())
                 self._channel = self._connect()
             except ValueError as error:
                 self._fail(FaultKind.NO_START, str(error))
@@ -228,15 +237,16 @@ class GrpcLink(Link):
             listener.sent(body)
         self._requests.put(body)
         try:
-            answer: bytes | None = next(self._call, None)
+            said: bytes | None = next(self._call, None)
         except grpc.RpcError as error:
             if self._late:
                 self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s", _SLOW)
             self._fail_call(what, error)
         self._deadline = float("inf")
-        if answer is None:
+        if said is None:
             self._fail_if_dead(f"in answer to {what}")
             self._fail(FaultKind.EXIT, f"the server ended the conversation in answer to {what}", _EARLY)
+        answer = self._redaction.data(said)
         for listener in self._listeners:
             listener.heard(answer, True)
         try:
@@ -271,7 +281,7 @@ class GrpcLink(Link):
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()
-        raise TesteeFault(kind, detail, self.stderr_lines(), hint)
+        raise TesteeFault(kind, self._redaction.text(detail), self.stderr_lines(), hint)
 
     def _watch(self) -> None:
         while not self._ended.wait(_LOOK_EVERY_S):

@@ -14,9 +14,12 @@ from collections.abc import Mapping, Sequence
 
 import psutil
 
+from sds_testee.rpc import TOKEN_VARIABLE
+
 from .declaration import without_controls
 from .family import Family, survived
 from .faults import FaultKind, TesteeFault
+from .redaction import Redaction
 from .starting import why_ended_at_once, why_not_started
 
 _STDERR_BYTES = 64 * 1024
@@ -44,10 +47,17 @@ class TesteeProcess:
     """
 
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], memory_bytes: int, *, talks: bool = True
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        memory_bytes: int,
+        *,
+        talks: bool = True,
+        redaction: Redaction | None = None,
     ) -> None:
         self.failure: FaultKind | None = None
         self._command = command
+        self._redaction = redaction or Redaction([])
         self.memory_bytes = memory_bytes
         self._deadline = float("inf")
         self._stderr: deque[bytes] = deque()
@@ -58,6 +68,8 @@ class TesteeProcess:
         self._ended = threading.Event()
         self._stopped = False
         self._family = Family()
+        # The token is for servers: a process that talks on stdout has no use for it, and could quote it.
+        inherited = {name: value for name, value in os.environ.items() if not talks or name != TOKEN_VARIABLE}
         try:
             with self._family.starting() as mark:
                 self._child = subprocess.Popen(
@@ -65,7 +77,7 @@ class TesteeProcess:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE if talks else subprocess.STDOUT,
-                    env={**os.environ, **environment, **mark},
+                    env={**inherited, **environment, **mark},
                     bufsize=0,
                     start_new_session=True,
                 )
@@ -139,7 +151,7 @@ class TesteeProcess:
 
     def stderr_lines(self) -> tuple[str, ...]:
         """The last lines of stderr, without control characters."""
-        return tuple(_lines(b"".join(self._stderr))[-_STDERR_LINES:])
+        return tuple(self._lines(b"".join(self._stderr))[-_STDERR_LINES:])
 
     def said(self) -> tuple[str, ...]:
         """What it wrote to stderr since this was asked last: the first lines, the last ones, and how many between."""
@@ -150,11 +162,17 @@ class TesteeProcess:
             if not untold:
                 return ()
             text = b"".join(self._stderr)[-untold:]
-        lines = _lines(text)
+        lines = self._lines(text)
         if len(lines) <= _STDERR_LINES:
             return tuple(lines)
         more = len(lines) - _STDERR_LINES + 1
         return (*lines[:_FIRST_WORDS], f"... {more} more lines", *lines[_FIRST_WORDS + more :])
+
+    def _lines(self, text: bytes) -> list[str]:
+        """Lines of stderr that say something, without the token and control characters, and cut."""
+        said = self._redaction.text(text.decode("utf-8", "replace"))
+        lines = (without_controls(line, " ").rstrip()[:300] for line in said.splitlines())
+        return [line for line in lines if line]
 
     def close(self, grace_s: float) -> bool:
         """End stdin, wait up to ``grace_s`` seconds, kill what is left. True if it ended by itself.
@@ -256,9 +274,3 @@ class TesteeProcess:
             if not any(process.pid != self._child.pid for process in family):
                 return
             time.sleep(_PAUSE_S)
-
-
-def _lines(text: bytes) -> list[str]:
-    """Lines of stderr that say something, without control characters, and cut."""
-    lines = (without_controls(line, " ").rstrip()[:300] for line in text.decode("utf-8", "replace").splitlines())
-    return [line for line in lines if line]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from google.protobuf.descriptor import Descriptor
@@ -15,6 +14,7 @@ from sds_testee.protojson import write
 from .declaration import Declaration
 from .environment import PLAIN
 from .faults import Breakdown
+from .json_text import dumps, escaped
 from .lazy import lazy
 from .revision import Revision
 
@@ -179,7 +179,7 @@ class Trace(Generic[S]):
             yield _dump({"breakdown": self.breakdown.kind.value, "detail": self.breakdown.detail})
 
 
-_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_dump = partial(dumps, separators=(",", ":"))
 
 
 def _texts(values: dict[str, Any]) -> dict[str, str]:
@@ -188,4 +188,4 @@ def _texts(values: dict[str, Any]) -> dict[str, str]:
 
 def _object(**texts: str) -> str:
     """The JSON of an object from those of its values."""
-    return "{" + ",".join(f'"{name}":{text}' for name, text in texts.items()) + "}"
+    return escaped("{" + ",".join(f'"{name}":{text}' for name, text in texts.items()) + "}")

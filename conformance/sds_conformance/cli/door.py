@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,12 +17,10 @@ from typing import IO, Any, TextIO, cast
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from sds_harness.declaration import without_controls
+from sds_harness.declaration import without_controls, without_orders
+from sds_harness.json_text import dumps
 
 from ..judging.exits import Exit
-
-_ORDER = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*:)(?=:)|##(?=\w*\[)", re.MULTILINE)
-"""How workflow commands begin: of GitHub at the head of a line, of others and of its own past anywhere."""
 
 
 class OutputLost(Exception):
@@ -45,11 +41,7 @@ def shown(text: str) -> str:
 
 def shown_json(data: object, **options: Any) -> str:
     """JSON that says the same and shows nothing else: what cannot be shown stands as an escape."""
-    text = json.dumps(data, ensure_ascii=False, indent=2, **options)
-    text = text.replace("##", r"#\u0023")
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    return dumps(data, indent=2, **options)
 
 
 class Door(io.TextIOBase):
@@ -101,7 +93,7 @@ class Styled(io.TextIOBase):
         if not order:
             # What has begun a line is put before it, so that only the head of a line looks like one.
             begun = "." if self._within else ""
-            text = _ORDER.sub(_no_order, begun + text).removeprefix(begun)
+            text = without_orders(begun + text).removeprefix(begun)
         if text:
             self._within = not text.endswith("\n")
         with self._told():
@@ -137,10 +129,6 @@ class Styled(io.TextIOBase):
             yield
         except (OSError, ValueError) as error:  # ValueError: of a stream that is closed
             raise OutputLost(self, self._name, error) from None
-
-
-def _no_order(found: re.Match[str]) -> str:
-    return f"{found[1]} " if found[1] else "# #"
 
 
 class DoorConsole(Console):

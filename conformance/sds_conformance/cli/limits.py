@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -15,6 +14,7 @@ from rich.console import Console
 from sds_harness import signals
 from sds_harness.declaration import Declaration, printable
 from sds_harness.files import try_to_write, write_whole
+from sds_harness.json_text import dumps
 
 from ..exploration.limits.measuring import Order, as_json, introduced, measure
 from ..exploration.limits.row import Row
@@ -193,7 +193,7 @@ def _refuse_another(report: Report, declared: Declaration) -> None:
 
 def _write(err: Console, folder: Path, told: dict[str, Any]) -> bool:
     try:
-        path = write_whole(folder / NAME, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+        path = write_whole(folder / NAME, dumps(told, indent=2) + "\n")
     except OSError as error:
         err.print(f"The limits were not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False

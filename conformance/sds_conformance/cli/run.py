@@ -30,7 +30,7 @@ from ..reports.baselines.matching import Match
 from ..reports.limits import NAME as LIMITS
 from ..reports.reading import Report, failed_runs, read_report
 from ..telling.conversation import show_conversation
-from ..telling.report import Invocation, report, write_report
+from ..telling.report import Invocation, refuse_links, report, write_report
 from ..telling.story import (
     labelled,
     show_breakdown,
@@ -257,6 +257,7 @@ def _prepare(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         try_to_write(folder)
+        refuse_links(folder)
     except OSError as error:
         raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None
 

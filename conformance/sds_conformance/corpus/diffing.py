@@ -8,7 +8,6 @@ process, one after the other.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +31,7 @@ from ..protocols import revisions
 from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
 from .comparing import differing, divergences
 from .ranges import DIFFERENT, Divergence
-from .summing import Cause, Sum
+from .summing import ROWS, SCHEMA, Cause, Sum
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -94,7 +93,7 @@ class Differ:
                     writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
                     rows.clear()
             writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
-        yield pa.RecordBatch.from_pylist([{"found": pickle.dumps(found)}])
+        yield pa.RecordBatch.from_pylist(list(found.rows()), SCHEMA)
 
     def _classified(self, wanted: range) -> Iterator[Classified]:
         told: set[int] = set()
@@ -225,7 +224,8 @@ def diff_here(differ: Differ) -> Difference | None:
             return None
         with faults_named():
             for batch in differ(number):
-                found.merge(pickle.loads(batch.column(0)[0].as_py()))
+                for row in batch.to_pylist():
+                    found.take(row)
     return _said(differ, found)
 
 
@@ -234,8 +234,8 @@ def diff_by_spark(spark: SparkSession, differ: Differ, progress: Progress = lamb
     _prepare(differ)
     found = Sum()
     with watched(spark, progress), failures_told():
-        for row in over(spark, range(differ.ranges), differ, "found binary").collect():
-            found.merge(pickle.loads(row.found))
+        for row in over(spark, range(differ.ranges), differ, ROWS).collect():
+            found.take(row.asDict())
     return _said(differ, found)
 
 

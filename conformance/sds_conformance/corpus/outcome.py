@@ -13,6 +13,7 @@ from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import TEMPORARY, Place
 from sds_harness.corpus.shards import shard_of
 from sds_harness.declaration import printable
+from sds_harness.json_text import dumps
 
 from .diffing import DIVERGENCES, Difference
 from .page import page
@@ -107,7 +108,7 @@ def finish(difference: Difference, samples: list[Sample], told: dict[str, Any], 
             pa.Table.from_pylist(causes, pa.schema(_CAUSES)), half.root, filesystem=half.system, compression="zstd"
         )
     (place / PAGE).write_text(page(difference, samples))
-    (place / SUMMARY).write_text(json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+    (place / SUMMARY).write_text(dumps(told, indent=2) + "\n")
 
 
 def _told(corpus: Corpus) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from sds_harness.corpus.place import Place
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
+from sds_harness.json_text import escaped
 from sds_harness.schedules import Schedule, ScheduleFileError
 
 from ..drawing.spacetime import spacetime_svg
@@ -57,7 +58,7 @@ def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Plac
             if plan is None:
                 continue
             name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
-            (out / f"{name}.json").write_text(difference.a.kind.dumps(plan))
+            (out / f"{name}.json").write_text(escaped(difference.a.kind.dumps(plan)))
             sample = Sample(cause, number, f"{name}.json")
             if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
                 sample = _drawn(difference, scopes, sample)

@@ -1,15 +1,18 @@
-"""What a diff has to say in all, added up: by each task of its range, and on the driver of all tasks.
+"""The sum of a diff: a task adds up its range of schedules, and the driver adds up the tasks.
 
-It is as large as there are ways to differ, and no more of those are held than are ever told, so that a task can hand
-its sum over as one small row.
+It is as large as there are ways to differ, and no more of those are held than are ever told. A task hands its sum over
+as rows of plain columns: what comes from another machine is read as data, and never unpickled.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
 
 from .classifying import Class, Classified
 
@@ -19,6 +22,16 @@ _HELD = 20 * MOST_CAUSES
 """Causes that a sum keeps apart."""
 SAMPLES = 3
 """Schedules that are shown of each cause."""
+ROWS = "what string, kind string, name string, reason string, number long, steps array<long>, schedules array<long>"
+"""The columns of a sum as rows, in the words of Spark SQL."""
+_COLUMNS: dict[str, pa.DataType] = {
+    **dict.fromkeys(("what", "kind", "name", "reason"), pa.string()),
+    "number": pa.int64(),
+    **dict.fromkeys(("steps", "schedules"), pa.list_(pa.int64())),
+}
+SCHEMA = pa.schema(_COLUMNS)
+"""The same for Arrow."""
+_BY_NAME = ("violated_a", "violated_b", "fields")
 
 
 @dataclass(frozen=True)
@@ -79,15 +92,36 @@ class Sum:
         if key in self.alike or len(self.alike) < _HELD:
             self.alike.setdefault(key, _Alike(reason)).add(reason, schedules, first)
 
-    def merge(self, other: Sum) -> None:
-        """What another range has to say."""
-        self.classes.update(other.classes)
-        for (kind, cause), alike in other.alike.items():
-            self._alike(kind, cause, alike.reason, alike.schedules, alike.first)
-        self.violated_a.update(other.violated_a)
-        self.violated_b.update(other.violated_b)
-        self.fields.update(other.fields)
-        self.depths.update(other.depths)
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The sum as rows."""
+        for kind, count in self.classes.items():
+            yield _row("class", count, kind)
+        for (kind, cause), alike in self.alike.items():
+            steps, schedules = [step for step, _ in alike.first], [schedule for _, schedule in alike.first]
+            yield _row("cause", alike.schedules, kind, cause, alike.reason, steps, schedules)
+        for what in _BY_NAME:
+            for name, count in getattr(self, what).items():
+                yield _row(what, count, name=name)
+        for (kind, depth), count in self.depths.items():
+            yield _row("depth", count, kind, steps=[depth])
+
+    def take(self, row: dict[str, Any]) -> None:
+        """Add what a row of another sum says. Raises ValueError for one that no sum gives."""
+        what, name, count = row["what"], row["name"], row["number"]
+        if what in _BY_NAME:
+            getattr(self, what)[name] += count
+            return
+        kind = Class(row["kind"])
+        match what:
+            case "class":
+                self.classes[kind] += count
+            case "cause":
+                self._alike(kind, name, row["reason"], count, zip(row["steps"], row["schedules"], strict=True))
+            case "depth":
+                (depth,) = row["steps"]
+                self.depths[kind, depth] += count
+            case _:
+                raise ValueError(f"no sum of a diff has a row of {what!r}")
 
     @property
     def causes(self) -> list[Cause]:
@@ -99,6 +133,26 @@ class Sum:
             for (kind, cause), alike in ranked[:MOST_CAUSES]
         ]
         return sorted(told, key=lambda cause: (order.index(cause.kind), -cause.schedules, cause.cause))
+
+
+def _row(
+    what: str,
+    number: int,
+    kind: Class | None = None,
+    name: str = "",
+    reason: str = "",
+    steps: Iterable[int] = (),
+    schedules: Iterable[int] = (),
+) -> dict[str, Any]:
+    return {
+        "what": what,
+        "kind": kind.value if kind is not None else "",
+        "name": name,
+        "reason": reason,
+        "number": number,
+        "steps": list(steps),
+        "schedules": list(schedules),
+    }
 
 
 def most_common(counts: Counter[str]) -> dict[str, int]:

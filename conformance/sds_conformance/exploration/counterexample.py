@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from sds_harness.declaration import harmless, printable
 from sds_harness.files import write_whole
+from sds_harness.json_text import escaped
 from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
 from sds_harness.schedules.files import read
 
@@ -148,6 +150,10 @@ def counterexample_of(order: Order, company: Company, index: int, found: Finding
     return counterexample(order, company, order.schedule(index), found)
 
 
+_LONGEST_NOTE = 400
+"""Characters, by the schema of schedules: of a longer name of an implementation the beginning is noted."""
+
+
 def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tuple[tuple[str, str], ...]:
     """What a replay has to know, and whoever finds the file: what was found in a schedule that was shrunk, and more."""
     notes = {
@@ -158,7 +164,7 @@ def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tup
         "shrunk from": schedule.name,
         **more,
     }
-    return tuple(sorted((key, value) for key, value in notes.items() if value))
+    return tuple(sorted((key, printable(value, _LONGEST_NOTE - 1)) for key, value in notes.items() if value))
 
 
 def load(path: Path) -> Schedule:
@@ -178,10 +184,10 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     folder.mkdir(parents=True, exist_ok=True)
     lines = [line for trace in example.performance.traces for line in trace.to_json_lines()]
     texts = {
-        "schedule": (".json", dumps(example.schedule)),
+        "schedule": (".json", escaped(dumps(example.schedule))),
         "trace": (".trace.jsonl", "\n".join(lines) + "\n"),
         "picture": (".svg", svg),
-        "story": (".txt", story),
+        "story": (".txt", harmless(story)),
     }
     out = {}
     for what, (suffix, text) in texts.items():
@@ -194,4 +200,4 @@ def save_unshrunk(order: Order, index: int, found: Finding, folder: Path) -> dic
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)
     kept = replace(schedule, notes=noted(found, schedule, order.revision, cast=order.casting.value))
-    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", dumps(kept))}
+    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escaped(dumps(kept)))}

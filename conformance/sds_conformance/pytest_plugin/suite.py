@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import harmless, printable
 from sds_harness.family import dismiss
 
 from ..judging.quoting import counted
@@ -17,7 +17,7 @@ from .asked import asked
 from .engagement import Engagement
 from .items import EXERCISED, ROOT
 from .items import Suite as SuiteNode
-from .stages import ENGAGEMENT
+from .stages import ENGAGEMENT, PERFORMANCE
 from .stories import COLUMNS, SdsWarning, Told, told_breakdown
 
 PROPERTY = "sds_exercised"
@@ -94,6 +94,8 @@ class Suite:
             # The line of the plugin that skips says nothing.
             path, line, _ = item.reportinfo()
             report.longrepr = (str(path), line or 0, report.longrepr[2])
+        if PERFORMANCE in item.stash:
+            _disarm(report)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -135,6 +137,18 @@ class Suite:
     @property
     def _shown(self) -> str:
         return printable(shlex.join(self._asked.command), 4 * COLUMNS)
+
+
+def _disarm(report: pytest.TestReport) -> None:
+    """Clean what pytest prints of a user's own test: values of the implementation are part of it."""
+    report.sections = [(name, harmless(text)) for name, text in report.sections]
+    for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
+        if crash is not None:
+            crash.message = harmless(crash.message)
+        for entry in traceback.reprentries:
+            for part in (entry, getattr(entry, "reprlocals", None)):
+                if part is not None:
+                    part.lines[:] = map(harmless, part.lines)
 
 
 def _is_ours(arg: str, folder: Path) -> bool:

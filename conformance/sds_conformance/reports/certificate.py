@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +59,15 @@ class Certificate:
         about = self.data["implementation"]
         return printable(f"{about['name']} {about['version']}".strip())
 
+    @cached_property
+    def standing(self) -> dict[str, Any]:
+        """The level with its parts, computed from the rows: what the file says of it is never shown."""
+        return level(self.data)
+
     @property
     def level(self) -> str:
-        return str(self.data["level"]["name"])
+        """The name of the level."""
+        return str(self.standing["name"])
 
 
 load_schema = partial(packaged_schema, __package__, "certificate.schema.json")

@@ -28,7 +28,7 @@ def page(certificate: Certificate) -> str:
     protocol = protocol_of(data["revision"])
     sections = {section.id: section.title for section in protocol.rules.catalogue.sections}
     return _template().render(
-        **data,
+        **(data | {"level": certificate.standing}),
         title=certificate.name,
         against=protocol.words.against(data["revision"], data["profile"]),
         command=command_of(data),
@@ -39,7 +39,7 @@ def page(certificate: Certificate) -> str:
         limits_told=limits_told(data),
         limit_lines=lines(certified_rows(data)),
         held=certificate.level != NONE,
-        beside=beside(data),
+        beside=beside(certificate.standing),
         verdict_names=[verdict.value for verdict in Verdict],
         sections=[(sections.get(name, name), rows) for name, rows in _by_section(data).items()],
         of={name: [row for row in data["requirements"] if row["verdict"] == name] for name in data["verdicts"]},

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import printable, without_orders
 
 JOINER = "\u2060"
 """Nobody sees it, and what stands on both sides of it is no mention, number of an issue or address any more."""
@@ -33,7 +33,7 @@ def code(text: str) -> str:
 
 def block(lines: Iterable[str], language: str = "text") -> str:
     """Lines as a block of code."""
-    text = "\n".join(printable(line, LONGEST) for line in lines)
+    text = without_orders("\n".join(printable(line, LONGEST) for line in lines))
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 

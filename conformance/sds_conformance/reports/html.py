@@ -5,8 +5,6 @@ All of it can be read without scripts; the one that is in it filters, searches, 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,7 +15,7 @@ from urllib.parse import urlsplit
 from jinja2 import Template
 from markupsafe import Markup
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import printable, without_orders
 
 from ..drawing.spacetime import stylesheet
 from ..exploration.limits.words import summary
@@ -93,7 +91,6 @@ def html(report: Report) -> str:
     broken = [first["where"] for first, _ in breakdowns[:MAX_BREAKDOWNS]]
     stories = stories_of(report, _order(data), MAX_FINDINGS, broken)
     rows = _rows(report, stories)
-    script = _read("report.js")
     return _template().render(
         report=report,
         data=data,
@@ -114,8 +111,7 @@ def html(report: Report) -> str:
         positions=_positions(report, rows),
         casting=protocol_of(data["revision"]).words.casting,
         style=Markup(_read("base.css") + _read("report.css") + stylesheet()),
-        script=Markup(script),
-        allowed=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script=Markup(_read("report.js")),
         svg=Markup,
         max_runs=MAX_RUNS,
     )
@@ -131,7 +127,7 @@ def _limit_lines(report: Report) -> list[Line]:
 def _template() -> Template:
     known = environment(__package__ or "")
     # Whatever is put into the page is cut and cleared of control characters, and escaped after that.
-    known.finalize = lambda value: printable(value, LONGEST) if type(value) is str else value
+    known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
     known.filters["thousands"] = lambda number: f"{number:,}"
     known.filters["counted"] = counted
     known.filters["weblink"] = _weblink

@@ -96,9 +96,11 @@ def _warned(data: dict[str, Any]) -> bool:
 
 def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     words = protocol_of(data["revision"]).words
-    ids = [requirement.id for requirement in rules.judged(data["revision"], profile)]
-    rows = {row["id"]: row for row in data["requirements"] if row["id"] in set(ids)}
-    musts = [row for row in rows.values() if row["level"].startswith("MUST")]
+    stated = {requirement.id: requirement for requirement in rules.judged(data["revision"], profile)}
+    ids = list(stated)
+    rows = {row["id"]: row for row in data["requirements"] if row["id"] in stated}
+    # By the catalogue, not by the row: a forger would write MAY.
+    musts = [row for row in rows.values() if stated[row["id"]].binding]
     because = []
     if len(rows) < len(ids):
         because.append(f"{len(ids) - len(rows)} of {counted(len(ids), 'requirement')} were not asked for")
@@ -143,9 +145,9 @@ def _declaration(data: dict[str, Any], rules: Rules) -> Declaration:
     )
 
 
-def beside(data: dict[str, Any]) -> str:
+def beside(standing: dict[str, Any]) -> str:
     """How much of what a level is about was not judged, for the line that names it; "" where all was."""
-    parts = [part for part in data["level"]["parts"] if part["held"]]
+    parts = [part for part in standing["parts"] if part["held"]]
     total = sum(part["requirements"] for part in parts)
     missing = total - sum(part["judged"] for part in parts)
     if not missing:

@@ -7,7 +7,7 @@ from datetime import datetime
 from textwrap import wrap
 from typing import Any
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import printable, without_orders
 from sds_harness.environment import PLAIN
 
 from ..judging.again import Again
@@ -109,5 +109,5 @@ def _labelled(label: str, text: str, head: str = "") -> Iterator[str]:
     """A text with a label before its first line; lines that follow stand under the text."""
     before = f"{label:<{_LABEL}}{head}"
     for line in wrap(printable(text, LONGEST), WIDTH - len(before), break_on_hyphens=False) or [""]:
-        yield before + line
+        yield without_orders(before + line)
         before = " " * len(before)

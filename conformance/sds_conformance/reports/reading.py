@@ -17,7 +17,7 @@ from ..judging.exits import Exit
 from ..judging.registry import IN
 from ..judging.verdict import Verdict
 from ..telling.kept import TraceFileError, load_trace
-from ..telling.report import ROWS, SCHEMA_ID, load_schema
+from ..telling.report import ROWS, SCHEMA_ID, TRACES, load_schema
 from .findings import run_of
 
 MAX_BYTES = 256 << 20
@@ -56,7 +56,7 @@ class Report:
         if not run or not set(run) <= _OF_A_RUN:
             return None
         try:
-            return load_trace(self.folder / "traces" / f"{run}.jsonl")
+            return load_trace(self.folder / TRACES / f"{run}.jsonl")
         except TraceFileError:
             return None
 
@@ -100,6 +100,10 @@ def read_report(path: Path) -> Report:
         raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: run it again, with --report")
     if wrong := misshapen(_validator(), data):
         raise ReportError(f"{file} is no report: {wrong}")
+    for verdict, count in _counts(data["requirements"]).items():
+        if data["summary"][verdict] != count:
+            told = f"its summary counts {data['summary'][verdict]} {verdict}, and {count} of its requirements are that"
+            raise ReportError(f"{file} contradicts itself: {told}. Run it again, with --report")
     return Report(data, cut_off, file.parent)
 
 
@@ -154,9 +158,13 @@ def _validator() -> Any:
     return Draft202012Validator(load_schema())
 
 
+def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """How many requirements have each verdict."""
+    return {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
+
+
 def _so_far(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The summary of a report that was cut off, from the requirements that stand in it: nothing of it is complete."""
-    counts = {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
     played = dict.fromkeys(("scenarios", "runs", "steps"), 0)
     rest = {"environments": [], "left_out": {}, "interrupted": True, "complete": False}
-    return {**counts, **played, **rest, "exit_code": Exit.INTERRUPTED.value}
+    return {**_counts(rows), **played, **rest, "exit_code": Exit.INTERRUPTED.value}

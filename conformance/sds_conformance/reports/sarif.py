@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from sds_harness.declaration import printable
+from sds_harness.json_text import dumps
 
 from ..judging.tally import wording
 from ..protocols import stating
@@ -46,7 +47,7 @@ def sarif(report: Report) -> str:
             "standing": _text(standing(report).sentence),
         },
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2) + "\n"
+    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _rule(row: dict[str, Any]) -> dict[str, Any]:

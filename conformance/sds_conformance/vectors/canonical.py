@@ -10,6 +10,8 @@ import json
 from hashlib import sha256
 from typing import Any
 
+from sds_harness.json_text import escaped
+
 
 def formatted(document: Any) -> bytes:
     """A file: keys in the order given, two spaces, LF, non-ASCII as ``\\uXXXX``.
@@ -17,7 +19,7 @@ def formatted(document: Any) -> bytes:
     Raises ValueError for a float or null.
     """
     _plain(document)
-    return (json.dumps(document, ensure_ascii=True, indent=2) + "\n").encode("ascii")
+    return (escaped(json.dumps(document, ensure_ascii=True, indent=2)) + "\n").encode("ascii")
 
 
 def digest(value: Any) -> str:

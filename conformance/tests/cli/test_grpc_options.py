@@ -166,6 +166,59 @@ def test_tls_and_a_token_are_typed_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert "the token is missing or wrong" in words(without.stderr)
 
 
+QUOTING = """
+import os, sys
+from sds_reference.testee import server
+from sds_reference.testee.command import main
+
+token = os.environ["SDS_TESTEE_GRPC_TOKEN"]
+print("started with", token, file=sys.stderr)
+right = server.Testee.handle
+
+def handle(self, request):
+    reply = right(self, request)
+    command = request.WhichOneof("command")
+    if command == "hello":
+        reply.hello.version = token
+    elif command == "send":
+        reply.error.message = f"refused: Bearer {token}"
+    return reply
+
+server.Testee.handle = handle
+sys.exit(main(["--grpc", os.environ["SDS_TESTEE_GRPC"]]))
+"""
+
+
+def test_a_token_that_the_server_quotes_is_in_no_output_and_in_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SDS_TESTEE_GRPC_TOKEN", "open-sesame-4711")
+    forms = [word for form in ("html", "junit", "markdown", "sarif", "badge") for word in (f"--{form}", f"x.{form}")]
+    options = ("--grpc", "auto", "--report", "out", "--transcript", "t.jsonl", "--annotations", *forms)
+    result = typed("run", *options, "--scenario", "every-kind-*", "--environment", "plain", "--", *_program(QUOTING))
+    assert result.exit_code == 3, result.output
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 8
+    assert [file for file in files if "open-sesame-4711" in file.read_text("utf-8")] == []
+    assert "open-sesame-4711" not in result.output
+    for file in ("out/report.json", "out/report.jsonl", "t.jsonl", "x.html", "x.junit", "x.markdown"):
+        assert "token removed" in Path(file).read_text("utf-8"), file
+    shown = typed("report", "out")
+    assert "open-sesame-4711" not in shown.output
+
+
+def test_a_token_of_few_characters_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDS_TESTEE_GRPC_TOKEN", "a")
+    result = typed("smoke", "--grpc", "auto", "--", *reference_command())
+    assert result.exit_code == 2
+    assert "SDS_TESTEE_GRPC_TOKEN holds a token of fewer than 6 characters" in words(result.stderr)
+
+
+def _program(text: str) -> list[str]:
+    return [sys.executable, "-c", text]
+
+
 def test_the_library_logs_nothing_of_its_own_and_starts_nothing_that_is_quieter(tmp_path: Path) -> None:
     other = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(other))

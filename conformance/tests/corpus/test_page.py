@@ -94,7 +94,9 @@ def test_the_page_has_colours_for_a_dark_screen() -> None:
 @pytest.mark.parametrize("width", [NARROW, 1280])
 def test_nothing_is_wider_than_the_screen(width: int, tmp_path: Path) -> None:
     measured = "parent.document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`"
-    inner = escape(shown().replace("</body>", f"<script>{measured}</script></body>"))
+    # Before the policy of the page, which would not let it run.
+    script = f'<script>addEventListener("load", () => {{ {measured} }})</script>'
+    inner = escape(shown().replace("<head>", f"<head>{script}"))
     file = tmp_path / "page.html"
     # In a frame, for a window cannot be as narrow.
     file.write_text(f'<body><iframe width="{width}" height="900" frameborder="0" srcdoc="{inner}"></iframe>', "utf-8")

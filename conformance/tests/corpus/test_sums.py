@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from collections import Counter
 
@@ -10,10 +9,12 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
+import pyarrow as pa
+
 from sds_conformance.corpus import summing
 from sds_conformance.corpus.classifying import Class, Classified
 from sds_conformance.corpus.ranges import DIFFERENT, Divergence
-from sds_conformance.corpus.summing import MOST_CAUSES, SAMPLES, Sum, most_common
+from sds_conformance.corpus.summing import MOST_CAUSES, SAMPLES, SCHEMA, Sum, most_common
 
 pytestmark = pytest.mark.spark
 
@@ -38,7 +39,9 @@ def test_tasks_say_together_what_one_says() -> None:
     whole, parts = added(those), Sum()
     for start in (150, 0, 60):
         end = {0: 60, 60: 150, 150: 200}[start]
-        parts.merge(pickle.loads(pickle.dumps(added(those[start:end]))))
+        batch = pa.RecordBatch.from_pylist(list(added(those[start:end]).rows()), SCHEMA)
+        for row in batch.to_pylist():
+            parts.take(row)
     assert parts == whole
     assert sum(whole.classes.values()) == sum(whole.depths.values()) == 200
     for cause in whole.causes:
@@ -46,6 +49,13 @@ def test_tasks_say_together_what_one_says() -> None:
         assert cause.schedules == len(alike)
         earliest = sorted((one.step, one.schedule) for one in alike)[:SAMPLES]
         assert (cause.least_step, cause.samples) == (earliest[0][0], tuple(number for _, number in earliest))
+
+
+@pytest.mark.parametrize("strange", [{"what": "pickle"}, {"what": "class", "kind": "no class"}])
+def test_a_row_that_no_sum_gives_is_refused(strange: dict[str, str]) -> None:
+    (row, *_) = added([found(1, random.Random(1))]).rows()
+    with pytest.raises(ValueError, match=r"pickle|no class"):
+        Sum().take(row | strange)
 
 
 def test_depths_are_powers_of_two() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -227,11 +228,53 @@ def lengthen(data: dict[str, Any]) -> None:
         (lower, "says something else of SDS-MSG-01"),
         (hide, "what cannot be tested"),
         (lengthen, "has SDS-MSG-02 once"),
+        (lambda data: data["verdicts"].update(warn=2), "it counts 2 warn, and 0"),
+        (lambda data: data["causes"][0].update(verdict="warn"), "SDS-MSG-01 is warn among its causes, and fail"),
+        (lambda data: data["causes"].clear(), "SDS-MSG-01 is among the causes"),
+        (lambda data: data["causes"][0].update(scenarios=["none-such"]), "there is no scenario none-such"),
+        (lambda data: data["requirements"][0].update(id="SDS-MSG-99"), "which has no SDS-MSG-99"),
+        (lambda data: data["requirements"][0].update(shown=["none-such"]), "there is no scenario none-such"),
+        (lambda data: data["requirements"][0].update(shown=["ties@the-moon"]), "there is no environment the-moon"),
+        (lambda data: data["requirements"][0].update(positions=["AMB-999"]), "there is no position AMB-999"),
+        (lambda data: data["requirements"][0].update(section="other"), "says something else of SDS-MSG-01"),
+        (lambda data: data.update(revision="forum-2024"), "which has no SDS-"),
+        (lambda data: data.update(profile="core"), "is not judged in the profile core"),
+        (lambda data: data["requirements"].pop(), "its run is called whole, and nothing is said of"),
+        (lambda data: data["run"].update(narrowed=["scenarios"]), "its run is called whole although"),
+        (lambda data: data["run"].update(whole=False), "or a part although all was asked for"),
+        (lambda data: data["run"].update(interrupted=True), "both interrupted and complete"),
+        (lambda data: data["run"].update(steps=0), "no run, scenario or step"),
+        (lambda data: data["run"].update(scenarios=2, runs=1), "it counts 2 scenarios in 1 runs"),
+        (lambda data: data["run"].update(exit_code=70), "its exit code is 70, and by its verdicts 1"),
+        (lambda data: data["run"]["environments"].append("the-moon"), "there is no environment the-moon"),
+        (lambda data: data["run"]["environments"].append("plain"), "an environment was played twice"),
+        (lambda data: data["breakdowns"].update(sleep=1), "there is no kind of breakdown sleep"),
+        (lambda data: data["vectors"].update(version="9.9"), "the version of its golden vectors"),
+        (lambda data: data["level"]["parts"][0].update(judged=1), "what is said about its level"),
+        (lambda data: data["level"].update(against=["nothing"]), "what is said about its level"),
+        (lambda data: data.update(date="yesterday"), "its date is no date"),
+        (lambda data: data["causes"][0].update(under=[{"requirement": "X-1", "why": "so"}]), "X-1 is among the causes"),
     ],
 )
 def test_what_does_not_follow_gives_it_away(change: Callable[[dict[str, Any]], None], said: str) -> None:
     found = wrong(forged(certified({MUST: "fail"}), change))
     assert any(said in sentence for sentence in found), found
+
+
+def test_a_requirement_that_is_called_optional_still_stops_the_level() -> None:
+    def change(data: dict[str, Any]) -> None:
+        lower(data)
+        data["suite"]["version"] = "9.9"
+
+    made = forged(certified({MUST: "fail"}), change)
+    assert made.level == "none"
+
+
+def test_the_level_and_its_page_are_those_of_the_rows_whatever_the_file_says() -> None:
+    made = forged(certified({MUST: "fail"}), promote)
+    assert made.level == "none"
+    assert "No level" in page(made)
+    assert "Core + SDS-R, strict" not in page(made)
 
 
 @pytest.mark.parametrize(
@@ -297,6 +340,17 @@ def poison(data: Any) -> Any:
     if isinstance(data, list):
         return [poison(value) for value in data]
     return HOSTILE if isinstance(data, str) else data
+
+
+def test_the_file_gives_no_command_to_a_ci() -> None:
+    report = whole_report()
+    report.data["implementation"]["homepage"] = odd = "##vso[task.setvariable variable=x]y \x7f\u202e"
+    made = certificate(report)
+    text = made.raw.decode("ascii")
+    assert "##" not in text
+    assert text.replace("\n", "").isprintable()
+    assert json.loads(text)["implementation"]["homepage"] == odd
+    assert not wrong(made)
 
 
 def test_what_stands_on_it_is_escaped() -> None:

@@ -137,3 +137,15 @@ def test_a_folder_without_a_report_says_how_to_write_one(tmp_path: Path) -> None
     for place in (tmp_path, tmp_path / "not-there"):
         with pytest.raises(ReportError, match="run --report DIR"):
             read_report(place)
+
+
+@pytest.mark.parametrize("name", ["report.json", "report.jsonl"])
+def test_a_summary_that_does_not_count_the_requirements_is_refused(name: str, tmp_path: Path) -> None:
+    write_report(tmp_path, data(), outcome())
+    file = tmp_path / name
+    passed = data()["summary"]["pass"]
+    text, said = file.read_text("utf-8"), json.dumps({"pass": passed})[1:-1]
+    assert text.count(said) == 1
+    file.write_text(text.replace(said, json.dumps({"pass": passed + 1})[1:-1]), "utf-8")
+    with pytest.raises(ReportError, match=f"its summary counts {passed + 1} pass, and {passed} of its requirements"):
+        read_report(file)

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from played import SHORT, T, altered, broken_adapter, certified, plan, reference
+from played import SHORT, T, altered, broken_adapter, certified, plan, reference, reference_command
 from sds_conformance.cli import main
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.verdict import Verdict
@@ -26,6 +26,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from sds_testee.framing import Framing
+from suite_terminal import typed, words
 
 COMMAND = ["./my adapter", "--flag"]
 BREAKING = ("nobody-answers", "acknowledged-and-done")
@@ -228,6 +229,33 @@ def test_a_report_that_cannot_be_finished_leaves_the_one_before_whole(
     with pytest.raises(OSError, match="No space left"):
         write_report(tmp_path, data_of(mutant()), mutant())
     assert (tmp_path / "report.json").read_bytes() == before
+
+
+def test_traces_are_not_written_through_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "traces").symlink_to(elsewhere)
+    with pytest.raises(OSError, match="traces in it is a symbolic link"):
+        write_report(folder, data_of(mutant()), mutant())
+    assert list(elsewhere.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ["traces"]
+    result = typed("run", "--report", folder, "--scenario", "ties", "--", *reference_command())
+    assert result.exit_code == 2
+    assert "traces in it is a symbolic link" in words(result.stderr)
+
+
+def test_a_report_is_harmless_to_show_and_reads_back_the_same(tmp_path: Path, outcome: Certification) -> None:
+    odd = "\u202eabc\u2066 \x9b31m ##vso[task.setvariable variable=x]y \u2028 \ud800"
+    data = data_of(outcome)
+    data["implementation"]["homepage"] = odd
+    write_report(tmp_path, data, outcome)
+    for name in ("report.json", "report.jsonl"):
+        text = (tmp_path / name).read_text("utf-8")
+        assert {character for character in text if not character.isprintable()} == {"\n"}
+        assert "##" not in text
+        assert json.loads(text.splitlines()[0] if name.endswith("l") else text)["implementation"]["homepage"] == odd
 
 
 # ---- Hostile content ---------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any, get_origin, get_type_hints
 from sds_testee.version import suite_version
 
 from ..declaration import UNNAMED, Declaration, printable
+from ..json_text import dumps
 from ..schedules import Performance
 from .errors import CorpusError
 from .kind import Kind
@@ -96,7 +97,7 @@ class Manifest:
         ]
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+        return dumps(asdict(self), indent=2) + "\n"
 
     def finished(self, steps: int, rows: int) -> Manifest:
         return replace(self, steps=steps, rows=rows, complete=True)

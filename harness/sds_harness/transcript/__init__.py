@@ -11,9 +11,10 @@ conversation, which is one process, have the number of its first line as ``conve
 - ``fault``: what broke, with the last lines of stderr, and what came instead of a reply;
 - ``ends``: how it ended, with the last lines of stderr.
 
-A message stands in ``json``: the very line that was sent or received if that was JSON, with its own spaces and order,
-or else its ProtoJSON, with the bytes in ``base64``. What is no message has only these. Of what is larger than a line
-may be, ``bytes`` is the length, ``head`` are the small fields, and ``base64`` is the beginning.
+A message stands in ``json``: the very line that was sent or received if that was JSON, with its own spaces and order
+(characters that a terminal or a CI would obey are escaped), or else its ProtoJSON, with the bytes in ``base64``. Bytes
+that are no message have only ``base64``. Of a message that is too large for a line, ``bytes`` is the length, ``head``
+are the small fields, and ``base64`` is the beginning.
 
 Findings stand at the end: ``finding`` names the ``n`` of the part and the step in it, ``judged`` the runs in which a
 requirement was judged.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import stat
@@ -11,6 +10,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from ..json_text import dumps, escaped
 
 VERSION = 1
 MAX_LINE = 4 << 20
@@ -74,7 +75,7 @@ class Transcript:
             numbered = {"conversation": number, **row} if "begins" in row else row
             line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
             if raw:
-                line = f'{line[:-1]},"json":{raw}}}'
+                line = f'{line[:-1]},"json":{escaped(raw)}}}'
             data = (b"\n" if torn else b"") + line.encode("utf-8", "backslashreplace") + b"\n"
             view = memoryview(data)
             while view:
@@ -98,4 +99,4 @@ class Transcript:
 
 
 def _dumps(row: Mapping[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    return dumps(row, separators=(",", ":"))

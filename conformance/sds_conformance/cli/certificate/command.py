@@ -9,11 +9,16 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from sds_harness.declaration import printable
+
 from ...reports.certificate import NAME, Certificate, CertificateError, certificate, read_certificate
 from ...reports.certificate_page import page
+from ...reports.founded import hold_to_its_rows, outdated
 from ...reports.levels import beside
 from ...reports.limits import with_limits
 from ...reports.reading import read_report
+from ...telling.story import labelled
+from ...vectors.folder import VectorsError
 from ..files import refused, unwritten, write_file
 from ..options import FILE, console, program
 from .signing import SignatureError, signature_of, signed
@@ -97,17 +102,24 @@ def write(
 def show_certificate(file: Path, page_file: Path | None) -> None:
     """Print the certificate in FILE.
 
-    It is shown as it stands there, true or not: `certificate verify` tells that.
+    Its level and counts are computed again, and a certificate that contradicts itself is refused. Only `certificate
+    verify` plays a part of it again.
     """
-    with refused(CertificateError):
+    with refused(CertificateError, VectorsError):
         read = read_certificate(file)
+        hold_to_its_rows(read, str(file))
+        other = list(outdated(read.data))
     _write_page(page_file, read)
-    show(console(), read)
+    out = console()
+    show(out, read)
+    if other:
+        told = f"{'; '.join(other)}. The level is what this version computes from its rows"
+        labelled(out, "Beware", Text(printable(told, 600), "yellow"))
 
 
 def show_level(out: Console, made: Certificate) -> None:
     """The implementation with its level, in a line."""
-    aside = f" ({beside(made.data)})" if beside(made.data) else ""
+    aside = f" ({beside(made.standing)})" if beside(made.standing) else ""
     out.print(Text.assemble(f"{made.name}, {made.data['revision']}: ", (f"level {made.level}", "bold"), aside))
 
 

@@ -30,7 +30,7 @@ def show(out: Console, certificate: Certificate) -> None:
     """All that stands on a certificate, but for what passes, which is counted."""
     data = certificate.data
     _show_head(out, certificate)
-    _show_level(out, data)
+    _show_level(out, certificate.standing)
     rows = {verdict: [row for row in data["requirements"] if row["verdict"] == verdict.value] for verdict in _TOLD}
     known = {row["requirement"] for row in data.get("baseline", {}).get("known", [])}
     for verdict in _TOLD:
@@ -80,10 +80,9 @@ def _show_head(out: Console, certificate: Certificate) -> None:
     out.print()
 
 
-def _show_level(out: Console, data: dict[str, Any]) -> None:
-    level = data["level"]
+def _show_level(out: Console, level: dict[str, Any]) -> None:
     style = STYLES[Verdict.FAIL] if level["name"] == NONE else "bold green"
-    aside = f", {beside(data)}" if beside(data) else ""
+    aside = f", {beside(level)}" if beside(level) else ""
     labelled(out, "Level", Text.assemble((printable(level["name"], 80), style), printable(aside, 400)))
     for why in level["against"]:
         labelled(out, "", Text(printable(why, 300)))

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
+from sds_harness.json_text import escaped
 from sds_harness.schedules import Schedule
 
 from ...drawing.spacetime import spacetime_svg
@@ -122,7 +123,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         picture.write_text(svg, "utf-8", errors="backslashreplace")
-        plan.write_text(stored.corpus.kind.dumps(_noted(performance.schedule, manifest.revision)), "utf-8")
+        plan.write_text(escaped(stored.corpus.kind.dumps(_noted(performance.schedule, manifest.revision))), "utf-8")
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
     labelled(out, "Picture", Text(str(picture), "blue"), whole=True)

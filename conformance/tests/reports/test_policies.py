@@ -1,0 +1,88 @@
+"""Every page loads nothing and runs only its own script, and no picture has a script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from certificates import certified
+from pages import Page, hostile
+from played import REPOSITORY
+from sds_conformance.reports.badge import badge
+from sds_conformance.reports.certificate_page import page as certificate_page
+from sds_conformance.reports.comparing.columns import Column
+from sds_conformance.reports.comparing.comparison import compare
+from sds_conformance.reports.comparing.history import histories
+from sds_conformance.reports.comparing.page import comparison_page, history_page
+from sds_conformance.reports.html import html
+from sds_conformance.reports.reading import Report
+from short_reports import made
+
+SOURCES = [REPOSITORY / "conformance" / "sds_conformance", REPOSITORY / "harness" / "sds_harness"]
+LOADING = {"src", "srcset", "srcdoc", "action", "formaction", "background", "data", "poster", "ping", "xlink:href"}
+
+
+def columns() -> list[Column]:
+    several = [made("a", day=1, RECV_01="pass"), made("a", day=2, RECV_01="fail")]
+    return [Column.of(Report(data)) for data in several]
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "report.html.j2": lambda: html(hostile()),
+    "compare.html.j2": lambda: comparison_page(compare(columns())),
+    "history.html.j2": lambda: history_page(histories(columns()), ""),
+    "certificate.html.j2": lambda: certificate_page(certified({"SDS-MSG-01": "fail"})),
+}
+
+
+def templates() -> list[Path]:
+    return [path for folder in SOURCES for path in folder.rglob("*.j2")]
+
+
+def is_page(path: Path) -> bool:
+    return "<html" in path.read_text("utf-8").lower()
+
+
+def test_every_template_of_a_page_begins_with_the_policy() -> None:
+    pages = [path for path in templates() if is_page(path)]
+    assert {path.name for path in pages} == {*PAGES, "diff.html.j2"}
+    for path in pages:
+        head = path.read_text("utf-8").partition("<head>")[2]
+        assert re.match(r'\s*<meta charset="utf-8">\s*\{\{ policy\(', head), path
+
+
+def test_pages_are_made_of_templates_alone() -> None:
+    for folder in SOURCES:
+        for path in folder.rglob("*.py"):
+            assert not re.search(r"<(html|body|script|!doctype)\b", path.read_text("utf-8"), re.IGNORECASE), path
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_policy_of_a_page_lets_its_own_script_run_and_loads_nothing(name: str) -> None:
+    read = Page(PAGES[name]())
+    (policy,) = [meta.attrs["content"] for meta in read.of("meta") if "http-equiv" in meta.attrs]
+    assert policy.startswith("default-src 'none'; ")
+    for closed in ("base-uri 'none'", "form-action 'none'"):
+        assert closed in policy
+    scripts = read.of("script")
+    digests = [base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode() for script in scripts]
+    assert re.findall(r"'(sha256-[^']*|unsafe-eval|nonce-[^']*)'", policy) == [f"sha256-{one}" for one in digests]
+    assert "script-src 'unsafe-inline'" not in policy
+    assert ("script-src" in policy) == bool(scripts)
+    for element in read.elements:
+        assert not LOADING & set(element.attrs), element.tag
+        assert not [attribute for attribute in element.attrs if attribute.startswith("on")], element.tag
+        assert element.tag not in ("link", "iframe", "object", "embed", "base", "form", "img")
+
+
+def test_pictures_have_no_scripts_no_links_and_no_addresses() -> None:
+    drawn = [path for path in templates() if "<svg" in path.read_text("utf-8") and not is_page(path)]
+    assert {path.name for path in drawn} >= {"badge.svg.j2", "spacetime.svg.j2"}
+    for text in [*(path.read_text("utf-8") for path in drawn), badge(hostile())]:
+        assert not re.search(r"<(script|foreignObject|a|image|use|iframe)\b", text)
+        assert not re.search(r"\son\w+=|href=|url\((?!#)|@import", text)
