@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_harness.environment import PLAIN
-from sds_harness.files import packaged_schema, write_whole
+from sds_harness.files import check_folder, check_whole, make_folder, packaged_schema, write_whole
 from sds_testee.version import suite_version
 
 from ..judging.again import Again
@@ -22,6 +22,8 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
 from ..protocols import protocol_of
 
+JSON, JSON_LINES, TRACES = "report.json", "report.jsonl", "traces"
+"""Names in the folder of a report."""
 SCHEMA_ID = "sds-conformance/report/2"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
 """What report.jsonl has a line each of, and how those say what they are. Before them stands a header and after them a
@@ -207,6 +209,13 @@ def _ways(position: str, outcome: Certification) -> dict[str, Any]:
     }
 
 
+def check_report(folder: Path) -> None:
+    """Raises OSError if a link or a node in the folder would make ``write_report`` fail."""
+    for name in (JSON, JSON_LINES):
+        check_whole(folder / name)
+    check_folder(folder / TRACES)
+
+
 def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> list[Path]:
     """Write report.json, report.jsonl and the traces of what was found; each file appears whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -215,13 +224,13 @@ def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> 
     lines += [{"type": kind, **row} for key, kind in ROWS.items() for row in data[key]]
     lines += [{"type": "footer", "summary": data["summary"], "seconds": round(outcome.seconds, 3)}]
     written = [
-        write_whole(folder / "report.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
-        write_whole(folder / "report.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)),
+        write_whole(folder / JSON, json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
+        write_whole(folder / JSON_LINES, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)),
     ]
     found = {finding.run for verdict in outcome.verdicts for finding in verdict.findings}
     found |= {broken.where for broken in outcome.breakdowns}
     for name in sorted(found & set(outcome.traces)):
-        (folder / "traces").mkdir(exist_ok=True)
+        make_folder(folder / TRACES)
         text = "".join(line + "\n" for line in outcome.traces[name].to_json_lines())
-        written.append(write_whole(folder / "traces" / f"{name}.jsonl", text))
+        written.append(write_whole(folder / TRACES / f"{name}.jsonl", text))
     return written
