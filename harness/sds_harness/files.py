@@ -157,13 +157,13 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 def write_new(path: Path, content: bytes) -> None:
     """Write a file that does not exist yet. Raises OSError, also if it exists, and then leaves nothing behind."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with path.open("xb") as file:
+        try:
             file.write(content)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+            file.flush()
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
 
 def make_folder(path: Path) -> None:

@@ -6,6 +6,7 @@ An output is checked while the command line is parsed, so before anything is pla
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def _refuse_unnamed_link(
 ) -> None:
     """Follow a link only if the user named it: an attacker may have put one at the default name."""
     named = ctx is None or param is None or ctx.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
-    if not named and path.is_symlink():
+    if not named and os.path.islink(path):
         told = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
         kind.fail(told, param, ctx)
 
@@ -96,7 +97,7 @@ def _refuse_no_folder(kind: click.Path, path: Path, param: click.Parameter | Non
     try:
         found = path.stat()
     except (OSError, ValueError):
-        if path.is_symlink():
+        if os.path.islink(path):  # false also for a name that is too long
             kind.fail(f"{path} is a symbolic link that leads nowhere. Name another DIR.", param, ctx)
         return
     if not stat.S_ISDIR(found.st_mode):
