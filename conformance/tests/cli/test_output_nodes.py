@@ -146,7 +146,7 @@ RUN = ("run", "--scenario", "clock-*", "--environment", "plain", "--jobs", "1")
 
 
 def test_no_link_under_a_name_of_ours_is_followed(tmp_path: Path) -> None:
-    """Whoever may write to the folder knows all names in it from a run of their own."""
+    """An attacker who may write to the folder knows all names in it from another run."""
     victim = tmp_path / "victim"
     victim.write_text("mine")
     assert typed(*RUN, "--report", tmp_path / "known", "--", *MUTANT).exit_code == 1
