@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from configparser import ConfigParser
 from pathlib import Path
@@ -147,3 +148,68 @@ def test_no_file_knows_the_machine_it_was_written_on(pattern: re.Pattern[str]) -
         if (found := pattern.search(path.read_text("utf-8", errors="replace")))
     }
     assert seen == {}
+
+
+WRITERS = {
+    "harness/sds_harness/files.py": "the one writer of files",
+    "harness/sds_harness/nodes.py": "its part for FIFOs, devices and descriptors",
+    "harness/sds_harness/transcript/writing.py": "appends to a file that the writer has made",
+    "harness/sds_harness/clock.py": "into a private temporary folder",
+    "harness/sds_harness/corpus/java.py": "into a private temporary folder",
+    "harness/sds_harness/corpus/spark.py": "into a private temporary folder",
+    "conformance/sds_conformance/cli/certificate/signing.py": "into a private temporary folder",
+    "conformance/sds_conformance/cli/__init__.py": "the stream of stderr",
+}
+"""The modules that may open a file for writing, with the reason."""
+PLACES = {
+    "harness/sds_harness/corpus/recording.py",
+    "conformance/sds_conformance/corpus/outcome.py",
+    "conformance/sds_conformance/corpus/samples.py",
+}
+"""Modules that call ``Place.write_text``, which writes through Arrow, also to Hadoop file systems."""
+
+
+def writes(call: ast.Call) -> bool:
+    """Does a call write a file, or open one for writing?"""
+    function, said = call.func, ast.unparse(call)
+    if isinstance(function, ast.Attribute):
+        if function.attr in ("write_text", "write_bytes"):
+            return True
+        if ast.unparse(function) == "os.open":
+            return "O_RDONLY" not in said and "devnull" not in said and "O_" in said
+    named = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    modes = [*call.args[:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    texts = [mode.value for mode in modes if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]
+    return named == "open" and any(re.fullmatch(r"[rbt]*[wax+][wax+bt]*", text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("path.write_text('a')", True),
+        ("path.open('xb')", True),
+        ("open(path, mode='a')", True),
+        ("os.open(path, os.O_WRONLY)", True),
+        ("os.open(path, os.O_RDONLY)", False),
+        ("path.open('rb')", False),
+        ("open(path)", False),
+        ("stage.open('alice')", False),
+    ],
+)
+def test_a_call_that_writes_a_file_would_be_seen(text: str, seen: bool) -> None:
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert bool(writes(call)) == seen
+
+
+def test_files_are_written_by_one_module() -> None:
+    """A user may name /dev/stdout, a FIFO or a link: one module handles them."""
+    found = {
+        name(path)
+        for path in modules()
+        if re.search(r"open\(|write_", text := path.read_text("utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and writes(node)
+    }
+    assert found - WRITERS.keys() - PLACES == set()
+    assert WRITERS.keys() <= found

@@ -114,6 +114,7 @@ class _Hands:
             return
         seconds, rest = divmod(now_ms, 1_000)
         # libfaketime reads the fraction as a double and cuts it: .123 would become 122 ms without the end.
+        # In a private temporary folder no link can wait.
         self._next.write_text(f"{seconds}.{rest:03}01\n")
         self._next.replace(self._file)  # half a time would end the process
         self._shows = now_ms

@@ -74,6 +74,16 @@ def test_both_directions_are_kept_decoded_and_raw(transcript: Transcript, framin
         assert not any("base64" in row for row in said)
 
 
+def test_a_linked_transcript_is_written_where_the_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("an old one")
+    (tmp_path / "link").symlink_to("target")
+    transcript = Transcript.begin(tmp_path / "link", suite="1")
+    transcript.add({"direction": ">"})
+    assert [row["n"] for row in rows(transcript)] == [1, 2]
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_bytes() == transcript.path.read_bytes()
+
+
 def test_it_can_be_read_again_part_by_part(transcript: Transcript) -> None:
     stage = recorded(transcript, REFERENCE)
     stage.open().send()

@@ -20,7 +20,8 @@ from ..reports.reading import MAX_BYTES, read_report
 from ..telling.report import SCHEMA_ID
 from .files import refused, write_file
 from .gating import held, show_gate
-from .options import FILE, console, program
+from .options import console, program
+from .paths import INPUT, INPUT_FILE, KEPT_FILE
 
 _EPILOG = """
 \b
@@ -34,8 +35,8 @@ A REPORT is the DIR of `run --report`, or what `run`, `fuzz` or `vectors run`
 print with --json; their --baseline FILE makes them go by it. The file is yours: what you write beside the entries, and
 comments, stay as they are.
 """
-_SOURCES = click.argument("sources", metavar="REPORT...", nargs=-1, required=True, type=click.Path(path_type=Path))
-_FILE = click.argument("file", metavar="FILE", type=FILE)
+_SOURCES = click.argument("sources", metavar="REPORT...", nargs=-1, required=True, type=INPUT)
+_FILE = click.argument("file", metavar="FILE", type=KEPT_FILE)
 _REASON = click.option("--reason", default="", metavar="TEXT", help="The reason of entries that are new.")
 _LINK = click.option("--link", default="", metavar="URL", help="The link of entries that are new.")
 
@@ -86,7 +87,7 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
 
 
 @baseline_command.command("check", epilog=_EPILOG)
-@_FILE
+@click.argument("file", metavar="FILE", type=INPUT_FILE)
 @_SOURCES
 def check_command(file: Path, sources: tuple[Path, ...]) -> None:
     """Hold FILE against REPORTs, without playing anything."""

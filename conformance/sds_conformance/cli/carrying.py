@@ -16,10 +16,10 @@ from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE
 
 from ..exploration.casting import Casting
 from ..judging.exits import Exit
+from .paths import INPUT_FILE
 
 SCHEME = "grpc://"
 """What an address begins with that stands in the place of a command."""
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -30,10 +30,12 @@ ADDRESS = click.option(
     f"in its words, and {ADDRESS_VARIABLE} in its environment, say where it has to listen; `{AUTO}` finds a place.",
 )
 ACCESS: tuple[Decorator, ...] = (
-    click.option("--grpc-ca", type=_FILE, metavar="FILE", help="Speak TLS, and trust the certificates (PEM) in FILE."),
+    click.option(
+        "--grpc-ca", type=INPUT_FILE, metavar="FILE", help="Speak TLS, and trust the certificates (PEM) in FILE."
+    ),
     click.option(
         "--grpc-token-file",
-        type=_FILE,
+        type=INPUT_FILE,
         metavar="FILE",
         help=f"Send the token in FILE with each call; without it that in {TOKEN_VARIABLE}, if there is one.",
     ),

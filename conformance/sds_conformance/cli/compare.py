@@ -19,7 +19,8 @@ from ..reports.comparing.gathering import gather, is_folder_of_reports
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .files import refuse_nowhere, refused, write_file
-from .options import FILE, console, full_id
+from .options import console, full_id
+from .paths import INPUT, OUTPUT_FILE
 from .showing import print_json
 
 _EPILOG = """
@@ -40,7 +41,7 @@ Exit codes:
 
 
 @click.command("compare", epilog=_EPILOG)
-@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="REPORT...")
+@click.argument("reports", nargs=-1, required=True, type=INPUT, metavar="REPORT...")
 @click.option("--all", "every", is_flag=True, help="List the requirements that they agree on, too.")
 @click.option("--only", multiple=True, metavar="GLOB", help="Only these requirements or positions; may be repeated.")
 @click.option("--ways", is_flag=True, help="Tell, too, which ways they go where the text leaves a choice.")
@@ -56,8 +57,8 @@ Exit codes:
     help="Exit with 1 if anything got worse from the first to the last, or a limit smaller; what is not judged any "
     "more did not.",
 )
-@click.option("--html", type=FILE, metavar="FILE", help="Write a page, too.")
-@click.option("--markdown", "text", type=FILE, metavar="FILE", help="Write it as Markdown, too.")
+@click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Write a page, too.")
+@click.option("--markdown", "text", type=OUTPUT_FILE, metavar="FILE", help="Write it as Markdown, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def compare_command(
     reports: tuple[Path, ...],

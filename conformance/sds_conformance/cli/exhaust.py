@@ -35,7 +35,8 @@ from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import tell_found
 from .keeping import keeping
-from .options import CURRENT, FILE, JOBS, SAVE, Driven, console, driving, exit_code, judging, progress_bar
+from .options import CURRENT, JOBS, SAVE, Driven, console, driving, exit_code, judging, progress_bar
+from .paths import KEPT_FILE
 from .showing import driven_or_ended, print_json
 
 _WORLDS = worlds_of(CURRENT)
@@ -127,7 +128,7 @@ def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[
 @click.option(
     "--resume",
     "resume_file",
-    type=FILE,
+    type=KEPT_FILE,
     metavar="FILE",
     help="Go on from what FILE says, if there is one, and keep there how far it is.",
 )

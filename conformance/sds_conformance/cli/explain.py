@@ -17,7 +17,8 @@ from sds_harness.transcript.reading import NoTranscript, parts, remarks
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..telling.dialogue import Dialogue, Wanted
-from .options import FILE, console, full_id
+from .options import console, full_id
+from .paths import INPUT_FILE
 
 _EPILOG = """
 \b
@@ -34,7 +35,7 @@ _NAMES = 20
 
 
 @click.command("explain", epilog=_EPILOG)
-@click.argument("file", type=FILE)
+@click.argument("file", type=INPUT_FILE)
 @click.option("--participant", default="", metavar="NAME", help="Only the steps of this participant.")
 @click.option("--channel", default="", metavar="NAME", help="Only the steps about this channel.")
 @click.option(

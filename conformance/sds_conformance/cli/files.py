@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from sds_harness.files import write_whole
+from sds_harness.files import write_named
 
 from ..reports.reading import ReportError
+from .paths import unwritable
 
 
 def refuse_nowhere(*files: Path | None) -> None:
@@ -22,16 +23,16 @@ def refuse_nowhere(*files: Path | None) -> None:
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write a file that appears whole or not at all. Raises UsageError."""
+    """Write to a file that the user named. Raises UsageError."""
     try:
-        write_whole(file, text)
+        write_named(file, text)
     except OSError as error:
         raise unwritten(file, error) from None
 
 
 def unwritten(file: Path, error: OSError) -> click.UsageError:
-    """What is said where a file cannot be written."""
-    return click.UsageError(f"cannot write {file}: {error.strerror}. Name another FILE")
+    """The error for a file that cannot be written."""
+    return click.UsageError(unwritable(file, error))
 
 
 @contextmanager

@@ -20,12 +20,13 @@ from ..reports.baselines.file import Baseline, BaselineError, load
 from ..reports.baselines.matching import Match, match
 from ..telling.story import hanging, labelled
 from .files import refused
-from .options import FILE, program
+from .options import program
+from .paths import INPUT_FILE
 
 BASELINE = click.option(
     "--baseline",
     "baseline_file",
-    type=FILE,
+    type=INPUT_FILE,
     metavar="FILE",
     help="Known failures: only others, and a list that is wrong, make this command fail. `baseline write` makes FILE.",
 )

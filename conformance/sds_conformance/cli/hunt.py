@@ -19,7 +19,8 @@ from ..exploration.hunted import Hunted, HuntedError
 from ..protocols import protocol_of, repertoire_of, scheduled
 from ..telling.story import plain_table, unbroken
 from .files import refuse_nowhere, refused, unwritten
-from .options import CURRENT, FILE, console, which_seed
+from .options import CURRENT, console, which_seed
+from .paths import KEPT_FILE
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
@@ -100,7 +101,7 @@ class Bag:
 @click.option(
     "--resume",
     "resume_file",
-    type=FILE,
+    type=KEPT_FILE,
     metavar="FILE",
     help="Keep in FILE what is found, and go on from there: a hunt can be ended at any time, or be made part by part.",
 )

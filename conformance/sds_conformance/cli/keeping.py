@@ -19,7 +19,8 @@ from sds_testee.version import suite_version
 from ..judging.certification import Certification
 from ..judging.verdict import Finding, Verdict
 from ..vectors.running.asking import Asked
-from .options import FILE, Driven, console, program
+from .options import Driven, console, program
+from .paths import OutputFile
 
 MAX_RUNS = 100
 """Runs that are named of one requirement."""
@@ -57,7 +58,7 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
     option = click.option(
         "--transcript",
         "transcript_file",
-        type=FILE,
+        type=OutputFile("a transcript to ", regular=True),
         metavar="FILE",
         help="Write all that is said, both ways, to FILE, as it is said; `explain` shows it.",
     )

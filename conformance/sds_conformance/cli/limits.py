@@ -13,7 +13,7 @@ from rich.console import Console
 
 from sds_harness import signals
 from sds_harness.declaration import Declaration, printable
-from sds_harness.files import try_to_write, write_whole
+from sds_harness.files import check_whole, try_to_write, write_whole
 from sds_harness.json_text import dumps
 
 from ..exploration.limits.measuring import Order, as_json, introduced, measure
@@ -30,6 +30,7 @@ from ..telling.story import show_certificate
 from .files import refused
 from .keeping import keeping, record
 from .options import CURRENT, Driven, console, driving, judging, program
+from .paths import OUTPUT_FOLDER
 from .showing import driven_or_ended, print_json, steps_bar
 
 _NAMES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.dimensions))
@@ -79,7 +80,7 @@ def _budget(context: click.Context, parameter: click.Parameter, value: str) -> f
 @click.option(
     "--report",
     "report_dir",
-    type=click.Path(path_type=Path),
+    type=OUTPUT_FOLDER,
     metavar="DIR",
     help=f"Write it to DIR as {NAME}, beside the report that is there.",
 )
@@ -172,6 +173,7 @@ def _begun(folder: Path, revision: str, at: int | None) -> Report:
             f"the report in {folder} is about {report.data['revision']}: add --revision {report.data['revision']}"
         )
     try:
+        check_whole(folder / NAME)
         try_to_write(folder)
     except OSError as error:
         raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR") from None

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import click
 
-from .options import FOLDER, console, program
+from sds_harness.files import write_new
+
+from .options import console, program
+from .paths import OUTPUT_FOLDER
 from .shipped import PAGES
 
 DESCRIPTION = "template.json"
@@ -60,9 +63,8 @@ def write(template: Template, folder: Path) -> None:
             for parent in reversed([parent for parent in path.parents if not parent.exists()]):
                 parent.mkdir()
                 undo.callback(parent.rmdir)
-            with path.open("xb") as file:
-                undo.callback(path.unlink)
-                file.write(content)
+            write_new(path, content)
+            undo.callback(path.unlink)
         undo.pop_all()
 
 
@@ -82,7 +84,7 @@ Examples:
 
 @click.command("new-adapter", epilog=_EPILOG)
 @click.argument("lang", metavar="LANG", type=click.Choice(list(_TEMPLATES)))
-@click.argument("folder", type=FOLDER, metavar="DIR")
+@click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
 def new_adapter_command(lang: str, folder: Path) -> None:
     """Write an adapter to DIR that runs as it is, for you to fill in.
 

@@ -34,6 +34,7 @@ from .allowing import LIMITS, as_typed
 from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .clocks import CLOCK, DECLARED, FAKETIME, faketime
 from .door import DoorConsole
+from .paths import OUTPUT_FOLDER
 
 CURRENT = default().rules.current
 """The revision that is judged unless another is asked for."""
@@ -126,8 +127,6 @@ JOBS = click.option(
     metavar="N",
     help="Processes that play at the same time, each with an implementation of its own; as many as processors.",
 )
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def together(*options: Decorator) -> Decorator:
@@ -251,7 +250,7 @@ judging = together(STRICT, about)
 SAVE = click.option(
     "--save",
     "folder",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     default=Path("counterexamples"),
     show_default=True,
     metavar="DIR",

@@ -23,7 +23,8 @@ from ..protocols import scheduled
 from ..telling.story import labelled, show_errors
 from .carrying import refuse_apart
 from .keeping import keeping, record
-from .options import FILE, FOLDER, STRICT, Driven, console, driving
+from .options import STRICT, Driven, console, driving
+from .paths import INPUT_FILE, OUTPUT_FOLDER
 from .scheduled import revision_of
 from .showing import (
     driven_or_ended,
@@ -48,7 +49,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
 
 
 @click.command("replay", epilog=_EPILOG)
-@click.argument("file", type=FILE)
+@click.argument("file", type=INPUT_FILE)
 @click.option(
     "--cast",
     "casting",
@@ -61,7 +62,9 @@ Without COMMAND the bundled reference model plays it: does that do better?
     help="Which revision of the text is judged; as noted in FILE, else the current one.",
 )
 @STRICT
-@click.option("--save", "folder", type=FOLDER, metavar="DIR", help="Write schedule, trace, picture and story to DIR.")
+@click.option(
+    "--save", "folder", type=OUTPUT_FOLDER, metavar="DIR", help="Write schedule, trace, picture and story to DIR."
+)
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the story.")
 @driving
 @keeping

@@ -18,6 +18,7 @@ from ..reports.reading import Report, read_report
 from ..telling.story import STYLES, labelled
 from .files import refused
 from .options import console
+from .paths import INPUT
 from .reports import Wanted, reporting
 from .showing import print_json
 
@@ -31,7 +32,7 @@ Examples:
 
 
 @click.command("report", epilog=_EPILOG)
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=INPUT)
 @reporting
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def report_command(folder: Path, wanted: Wanted, as_json: bool) -> None:

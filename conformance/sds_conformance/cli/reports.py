@@ -13,13 +13,13 @@ import click
 from rich.console import Console
 
 from sds_harness.declaration import printable
-from sds_harness.files import write_whole
+from sds_harness.files import write_named
 
 from ..judging.exits import Exit
 from ..reports.reading import Report
 from .door import order
 from .files import refuse_nowhere
-from .options import FILE
+from .paths import OUTPUT_FILE
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Wanted:
                 order(text)
                 continue
             try:
-                write_whole(path, text)
+                write_named(path, text)
                 err.print(f"Report as {form.name}: {path}", soft_wrap=True)
             except OSError as error:
                 err.print(f"{path} was not written: {error.strerror}.", style="bold red", soft_wrap=True)
@@ -92,5 +92,7 @@ def reporting(function: Callable[..., None]) -> Callable[..., None]:
     told = "Print errors and warnings as GitHub reads them from the log of a job."
     decorated = click.option("--annotations", is_flag=True, help=told)(collected)
     for form in reversed(FORMS):
-        decorated = click.option(f"--{form.name}", form.name, type=FILE, metavar="FILE", help=form.help)(decorated)
+        decorated = click.option(f"--{form.name}", form.name, type=OUTPUT_FILE, metavar="FILE", help=form.help)(
+            decorated
+        )
     return decorated

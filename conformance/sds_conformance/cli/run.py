@@ -14,7 +14,7 @@ from rich.text import Text
 from sds_harness import signals
 from sds_harness.declaration import printable
 from sds_harness.faults import TesteeFault
-from sds_harness.files import try_to_write
+from sds_harness.files import check_whole, try_to_write
 
 from ..judging.certification import Certification, certify, not_driven
 from ..judging.exits import Exit
@@ -30,7 +30,7 @@ from ..reports.baselines.matching import Match
 from ..reports.limits import NAME as LIMITS
 from ..reports.reading import Report, failed_runs, read_report
 from ..telling.conversation import show_conversation
-from ..telling.report import Invocation, refuse_links, report, write_report
+from ..telling.report import Invocation, check_report, report, write_report
 from ..telling.story import (
     labelled,
     show_breakdown,
@@ -45,7 +45,8 @@ from .files import refused
 from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record, record_judged
 from .near import did_you_mean
-from .options import CURRENT, FOLDER, JOBS, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .options import CURRENT, JOBS, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .paths import INPUT, OUTPUT_FOLDER
 from .reports import Wanted, reporting
 from .showing import print_json, steps_bar
 
@@ -93,7 +94,7 @@ the conversation is shown message by message.
 @click.option(
     "--report",
     "report_dir",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     metavar="DIR",
     help="Write report.json, report.jsonl and traces to DIR.",
 )
@@ -103,7 +104,7 @@ the conversation is shown message by message.
 @click.option(
     "--since",
     "last",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     metavar="REPORT",
     help="Play first what failed last time: the DIR of an earlier --report.",
 )
@@ -256,8 +257,9 @@ def _prepare(folder: Path) -> None:
     """Find out before a long run, not after it, that the report cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        check_report(folder)
+        check_whole(folder / LIMITS)
         try_to_write(folder)
-        refuse_links(folder)
     except OSError as error:
         raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None
 

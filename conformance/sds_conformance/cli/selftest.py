@@ -26,7 +26,8 @@ from ..protocols import Protocol, protocols
 from ..telling.story import plain_table, unbroken
 from .files import refuse_nowhere
 from .generated import generated_faults
-from .options import FILE, console, which_seed
+from .options import console, which_seed
+from .paths import INPUT_FILE
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
@@ -106,7 +107,7 @@ class Proof:
     help="Declare this capability in no run, for example observe; may be repeated.",
 )
 @tabled
-@click.option("--check", type=FILE, metavar="FILE", help="Fail if FILE is not what --markdown would write.")
+@click.option("--check", type=INPUT_FILE, metavar="FILE", help="Fail if FILE is not what --markdown would write.")
 @click.option(
     "--generated",
     is_flag=True,

@@ -20,7 +20,8 @@ from sds_harness.signals import follow_parent
 
 from ..judging.exits import Exit
 from .files import write_file
-from .options import FILE, animated, together
+from .options import animated, together
+from .paths import OUTPUT_FILE
 
 R = TypeVar("R")
 
@@ -30,7 +31,7 @@ ONLY = click.option(
 
 
 tabled = together(
-    click.option("--markdown", "write", type=FILE, metavar="FILE", help="Write the tables, too."),
+    click.option("--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Write the tables, too."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
     click.option(
         "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."

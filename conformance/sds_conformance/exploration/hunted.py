@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sds_harness.files import FileError, parse_json, read_bytes, write_whole
+from sds_harness.files import FileError, parse_json, read_bytes, write_named
 
 from .hunt import Catch, Peace
 
@@ -59,7 +59,7 @@ class Hunted:
             mutants = [{name: getattr(one, name) for name in _OF_CATCH} for one in self.catches.values()]
             variants = [{name: getattr(one, name) for name in _OF_PEACE} for one in self.peaces.values()]
             data = {**self._about, "mutants": mutants, "variants": variants}
-            write_whole(self._path, json.dumps(data, indent=1) + "\n")
+            write_named(self._path, json.dumps(data, indent=1) + "\n")
 
     def _read(self, path: Path) -> None:
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, read_bytes, write_whole
+from sds_harness.files import FileError, read_bytes, write_named
 
 from .campaign import Tally
 from .exhausting import Coverage
@@ -34,7 +34,7 @@ class ResumeError(Exception):
 def save(coverage: Coverage, path: Path) -> None:
     """Write how far it is. Raises OSError."""
     tally = coverage.tally
-    write_whole(
+    write_named(
         path,
         json.dumps(
             {

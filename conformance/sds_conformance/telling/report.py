@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_harness.environment import PLAIN
-from sds_harness.files import packaged_schema, write_whole
+from sds_harness.files import check_folder, check_whole, make_folder, packaged_schema, write_whole
 from sds_harness.json_text import dumps
 from sds_testee.version import suite_version
 
@@ -23,8 +22,8 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
 from ..protocols import protocol_of
 
-TRACES = "traces"
-"""The folder of the traces, in that of the report."""
+JSON, JSON_LINES, TRACES = "report.json", "report.jsonl", "traces"
+"""Names in the folder of a report."""
 SCHEMA_ID = "sds-conformance/report/2"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
 """What report.jsonl has a line each of, and how those say what they are. Before them stands a header and after them a
@@ -210,10 +209,11 @@ def _ways(position: str, outcome: Certification) -> dict[str, Any]:
     }
 
 
-def refuse_links(folder: Path) -> None:
-    """Raises OSError where the folder of the traces is a link: it could lead anywhere."""
-    if (folder / TRACES).is_symlink():
-        raise OSError(errno.ELOOP, f"{TRACES} in it is a symbolic link, and nothing is written through it")
+def check_report(folder: Path) -> None:
+    """Raises OSError if a link or a node in the folder would make ``write_report`` fail."""
+    for name in (JSON, JSON_LINES):
+        check_whole(folder / name)
+    check_folder(folder / TRACES)
 
 
 def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> list[Path]:
@@ -222,19 +222,19 @@ def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> 
     Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    refuse_links(folder)
+    check_folder(folder / TRACES)
     header = {key: value for key, value in data.items() if key not in (*ROWS, "summary")}
     lines = [{"type": "header", **header}]
     lines += [{"type": kind, **row} for key, kind in ROWS.items() for row in data[key]]
     lines += [{"type": "footer", "summary": data["summary"], "seconds": round(outcome.seconds, 3)}]
     written = [
-        write_whole(folder / "report.json", dumps(data, indent=2) + "\n"),
-        write_whole(folder / "report.jsonl", "".join(dumps(line) + "\n" for line in lines)),
+        write_whole(folder / JSON, dumps(data, indent=2) + "\n"),
+        write_whole(folder / JSON_LINES, "".join(dumps(line) + "\n" for line in lines)),
     ]
     found = {finding.run for verdict in outcome.verdicts for finding in verdict.findings}
     found |= {broken.where for broken in outcome.breakdowns}
     for name in sorted(found & set(outcome.traces)):
-        (folder / TRACES).mkdir(exist_ok=True)
+        make_folder(folder / TRACES)
         text = "".join(line + "\n" for line in outcome.traces[name].to_json_lines())
         written.append(write_whole(folder / TRACES / f"{name}.jsonl", text))
     return written

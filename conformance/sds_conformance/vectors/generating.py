@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from sds_harness.files import write_whole
+
 from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
 from .folder import CHANGELOG, LEDGER, PROSE, VectorsError, changelog_versions, files_in, read_bytes
@@ -41,7 +43,7 @@ def begin(folder: Path, source: Path) -> None:
     contents = {name: read_bytes(source / name) for name in (*PROSE, LEDGER)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        (folder / name).write_bytes(content)
+        write_whole(folder / name, content)
 
 
 def _is_new(folder: Path) -> bool:
@@ -72,7 +74,7 @@ def write(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list
         file = folder / path
         if not file.is_file() or file.read_bytes() != content:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+            write_whole(file, content)
             changed.append(path)
     for path, file in sorted(files_in(vector_set, folder, "*.json").items()):
         if path not in wanted:

@@ -56,6 +56,7 @@ class Java:
         home = scratch / "java"
         (home / "bin").mkdir(parents=True, exist_ok=True)
         script = home / "bin" / "java"
+        # In a private temporary folder no link can wait.
         script.write_text(_FILTER.format(module=VECTOR_MODULE, java=self.program), "utf-8")
         script.chmod(0o755)
         return home

@@ -162,6 +162,7 @@ def _build(options: SparkOptions, title: str, scratch: Path, archive: ClassArchi
 
 def _settings(options: SparkOptions, scratch: Path, archive: ClassArchive | None) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
+    # In a private temporary folder no link can wait.
     log4j.write_text(_LOG4J.format(level="error"), "utf-8")
     # The work is done in Python and in Arrow: Java only hands things on, and the quick compiler is soon warm.
     # Spark splits these options at blanks, and folders may have some.

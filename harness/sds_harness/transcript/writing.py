@@ -5,12 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import stat
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..files import check_named, write_named
 from ..json_text import dumps, escaped
 
 VERSION = 1
@@ -37,12 +37,10 @@ class Transcript:
     @classmethod
     def begin(cls, path: Path, **about: Any) -> Transcript:
         """A new one, in place of a file that is there. Raises OSError."""
+        check_named(path, regular=True)
+        write_named(path, _line(1, {"transcript": VERSION, **about}))
         out = cls(path)
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-            raise OSError(None, "it is no regular file")
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
         out._open()
-        out._append({"transcript": VERSION, **about})
         return out
 
     def add(self, row: Mapping[str, Any], raw: str = "") -> int:
@@ -71,12 +69,7 @@ class Transcript:
             if size != self._end:
                 self._number, torn = self._last(size)
             number = self._number + 1
-            # A conversation is called by the line with which it begins.
-            numbered = {"conversation": number, **row} if "begins" in row else row
-            line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
-            if raw:
-                line = f'{line[:-1]},"json":{escaped(raw)}}}'
-            data = (b"\n" if torn else b"") + line.encode("utf-8", "backslashreplace") + b"\n"
+            data = (b"\n" if torn else b"") + _line(number, row, raw)
             view = memoryview(data)
             while view:
                 view = view[os.write(self._file, view) :]
@@ -96,6 +89,15 @@ class Transcript:
                 if found := _NUMBER.match(line):
                     return int(found.group(1)) + back + bool(rest), bool(rest)
         return 0, bool(rest)
+
+
+def _line(number: int, row: Mapping[str, Any], raw: str = "") -> bytes:
+    # A conversation is called by the line with which it begins.
+    numbered = {"conversation": number, **row} if "begins" in row else row
+    line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
+    if raw:
+        line = f'{line[:-1]},"json":{escaped(raw)}}}'
+    return line.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _dumps(row: Mapping[str, Any]) -> str:

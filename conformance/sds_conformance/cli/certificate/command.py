@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness.declaration import printable
+from sds_harness.files import is_regular, write_whole
 
 from ...reports.certificate import NAME, Certificate, CertificateError, certificate, read_certificate
 from ...reports.certificate_page import page
@@ -20,7 +21,8 @@ from ...reports.reading import read_report
 from ...telling.story import labelled
 from ...vectors.folder import VectorsError
 from ..files import refused, unwritten, write_file
-from ..options import FILE, console, program
+from ..options import console, program
+from ..paths import INPUT, INPUT_FILE, OUTPUT_FILE
 from .signing import SignatureError, signature_of, signed
 from .telling import show
 from .verify import verify
@@ -46,7 +48,7 @@ Examples:
   sds-conformance certificate write out --vectors vectors.json \\
       --fuzz fuzz.json --exhaust exhaust.json
 """
-_HTML = click.option("--html", "page_file", type=FILE, metavar="FILE", help="Write it as a page, too.")
+_HTML = click.option("--html", "page_file", type=OUTPUT_FILE, metavar="FILE", help="Write it as a page, too.")
 
 
 @click.group("certificate", epilog=_EPILOG)
@@ -59,16 +61,19 @@ def certificate_command() -> None:
 
 
 @certificate_command.command("write", epilog=_WRITE)
-@click.argument("report", type=click.Path(path_type=Path))
+@click.argument("report", type=INPUT)
 @click.option(
-    "--out", type=FILE, default=Path(NAME), show_default=True, metavar="FILE", help="Where the certificate goes."
+    "--out", type=OUTPUT_FILE, default=Path(NAME), show_default=True, metavar="FILE", help="Where the certificate goes."
 )
 @_HTML
-@click.option("--vectors", type=FILE, metavar="FILE", help="What `vectors run --json` printed, to be put on it.")
-@click.option("--fuzz", type=FILE, metavar="FILE", help="What `fuzz --json` printed, to be put on it.")
-@click.option("--exhaust", type=FILE, metavar="FILE", help="What `exhaust --json` printed, to be put on it.")
+@click.option("--vectors", type=INPUT_FILE, metavar="FILE", help="What `vectors run --json` printed, to be put on it.")
+@click.option("--fuzz", type=INPUT_FILE, metavar="FILE", help="What `fuzz --json` printed, to be put on it.")
+@click.option("--exhaust", type=INPUT_FILE, metavar="FILE", help="What `exhaust --json` printed, to be put on it.")
 @click.option(
-    "--sign-key", type=FILE, metavar="KEY", help="Sign it with an SSH key, by ssh-keygen; the signature is FILE.sig."
+    "--sign-key",
+    type=INPUT_FILE,
+    metavar="KEY",
+    help="Sign it with an SSH key, by ssh-keygen; the signature is FILE.sig.",
 )
 def write(
     report: Path,
@@ -83,11 +88,18 @@ def write(
 
     The exit code is 0 whatever the level is: a certificate tells what was found.
     """
+    try:
+        signable = is_regular(out)
+    except OSError as error:
+        raise unwritten(out, error) from None
+    if sign_key is not None and not signable:
+        raise click.UsageError(f"a signature stands next to a regular file, and {out} is none: name another FILE")
     with refused(CertificateError, SignatureError):
         made = certificate(with_limits(read_report(report)), vectors, fuzz, exhaust)
         signature = signed(made.raw, sign_key) if sign_key is not None else None
     write_file(out, made.raw.decode("ascii"))
-    _write_signature(signature_of(out), signature)
+    if signable:
+        _write_signature(signature_of(out), signature)
     _write_page(page_file, made)
     screen = console()
     show_level(screen, made)
@@ -97,7 +109,7 @@ def write(
 
 
 @certificate_command.command("show")
-@click.argument("file", type=FILE)
+@click.argument("file", type=INPUT_FILE)
 @_HTML
 def show_certificate(file: Path, page_file: Path | None) -> None:
     """Print the certificate in FILE.
@@ -130,11 +142,11 @@ def _write_page(file: Path | None, made: Certificate) -> None:
 
 def _write_signature(file: Path, text: str | None) -> None:
     """Write it, or remove that of a former certificate, which would make another look forged."""
-    if text is not None:
-        write_file(file, text)
-        return
     try:
-        file.unlink(missing_ok=True)
+        if text is not None:
+            write_whole(file, text)
+        else:
+            file.unlink(missing_ok=True)
     except OSError as error:
         raise unwritten(file, error) from None
 

@@ -53,7 +53,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
     """Who signed a content, in words: somebody of whom a file of allowed signers knows the key, or just any key."""
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
-        file.write_bytes(signature)
+        file.write_bytes(signature)  # in a private temporary folder: no link can wait there
         if allowed is None:
             told = _told(["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate")
         else:

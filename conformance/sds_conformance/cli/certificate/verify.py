@@ -31,7 +31,8 @@ from ...telling.story import labelled
 from ...vectors.folder import VectorsError
 from ..clocks import FAKETIME
 from ..files import refused
-from ..options import FILE, Driven, console, driving, program, together, which_seed
+from ..options import Driven, console, driving, program, together, which_seed
+from ..paths import INPUT_FILE
 from ..showing import driven_or_ended, steps_bar
 from .signing import SignatureError, kept, signer_of
 
@@ -88,7 +89,7 @@ def _certified(function: Callable[..., None]) -> Callable[..., None]:
         inner(certificate=certificate, file=file, command=command, revision=certificate.data["revision"], **rest)
 
     return together(
-        click.argument("file", type=FILE),
+        click.argument("file", type=INPUT_FILE),
         click.option(
             "--trust-command", "trust", is_flag=True, help="Start the command that stands on the certificate."
         ),
@@ -119,7 +120,7 @@ def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
 @which_seed("Which sample is drawn.", default="random")
 @click.option(
     "--allowed-signers",
-    type=FILE,
+    type=INPUT_FILE,
     metavar="FILE",
     help="It must be signed, and the key be in FILE: a line for each, a name, a blank and a public key.",
 )

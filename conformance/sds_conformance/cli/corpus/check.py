@@ -30,6 +30,7 @@ from ...judging.verdict import RANK
 from ...protocols import protocol_of, scheduled
 from ...telling.story import labelled, show_certificate, show_errors, show_softened
 from ..options import console, exit_code, program
+from ..paths import INPUT_PLACE
 from ..scheduled import revision_of
 from ..showing import print_json
 from .shared import corpus_at, counted, of_profile, on_spark, spark_job
@@ -58,7 +59,7 @@ Exit codes:
 
 
 @click.command("check", epilog=_EPILOG)
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", type=INPUT_PLACE, metavar="DIR")
 @of_profile
 @click.option(
     "--revision",

@@ -17,6 +17,7 @@ from ...exploration.judging import Scope, judged_revision
 from ...judging.exits import Exit
 from ...telling.story import labelled, plain_table
 from ..options import console, program
+from ..paths import INPUT_PLACE, OUTPUT_PLACE
 from ..showing import print_json
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
@@ -54,9 +55,11 @@ _LINES = 3
 
 
 @click.command("diff", epilog=_EPILOG)
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
-@click.option("--out", "folder", required=True, metavar="DIR", help="Where the outcome is written to.")
+@click.argument("a", type=INPUT_PLACE, metavar="A")
+@click.argument("b", type=INPUT_PLACE, metavar="B")
+@click.option(
+    "--out", "folder", type=OUTPUT_PLACE, required=True, metavar="DIR", help="Where the outcome is written to."
+)
 @click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from what is stored.")
 @click.option("--read-all", is_flag=True, help="Compare all rows themselves, whatever their digests say.")
 @click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")

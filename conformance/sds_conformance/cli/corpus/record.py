@@ -18,6 +18,7 @@ from ...exploration.campaign import TWINS_EVERY, Order
 from ...exploration.casting import Casting
 from ...judging.exits import Exit
 from ..options import Driven, about, console, driving, which_schedules
+from ..paths import OUTPUT_PLACE
 from ..scheduled import grammar_of
 from ..showing import driven_or_ended, print_json
 from .shared import on_spark, spark_job
@@ -48,7 +49,14 @@ Exit codes:
 
 
 @click.command("record", epilog=_EPILOG)
-@click.option("--out", "folder", required=True, metavar="DIR", help="Where to: a folder, or a URI such as hdfs://...")
+@click.option(
+    "--out",
+    "folder",
+    type=OUTPUT_PLACE,
+    required=True,
+    metavar="DIR",
+    help="Where to: a folder, or a URI such as hdfs://...",
+)
 @click.option(
     "--schedules", type=click.IntRange(1, 1 << 40), default=1_000, show_default=True, help="How many schedules."
 )

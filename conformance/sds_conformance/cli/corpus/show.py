@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
+from sds_harness.files import write_whole
 from sds_harness.json_text import escaped
 from sds_harness.schedules import Schedule
 
@@ -26,7 +27,8 @@ from ...exploration.telling import in_words, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...telling.story import headline, labelled, plain_table
-from ..options import CURRENT, FOLDER, console, program, span
+from ..options import CURRENT, console, program, span
+from ..paths import INPUT_PLACE, OUTPUT_FOLDER
 from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
@@ -56,13 +58,13 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 
 
 @click.command("show", epilog=_EPILOG)
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", type=INPUT_PLACE, metavar="DIR")
 @click.argument("index", type=click.IntRange(0))
 @click.option("--steps", callback=steps_between, metavar="A-B", help="Only these steps.")
 @click.option(
     "--save",
     "saved",
-    type=FOLDER,
+    type=OUTPUT_FOLDER,
     default=Path("shown"),
     show_default=True,
     metavar="DIR",
@@ -122,8 +124,8 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     try:
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
-        picture.write_text(svg, "utf-8", errors="backslashreplace")
-        plan.write_text(escaped(stored.corpus.kind.dumps(_noted(performance.schedule, manifest.revision))), "utf-8")
+        write_whole(picture, svg)
+        write_whole(plan, escaped(stored.corpus.kind.dumps(_noted(performance.schedule, manifest.revision))))
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
     labelled(out, "Picture", Text(str(picture), "blue"), whole=True)

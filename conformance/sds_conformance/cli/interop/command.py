@@ -20,7 +20,8 @@ from ...judging.exits import Exit
 from ...protocols import scheduled
 from ..carrying import SCHEME, without_server
 from ..keeping import keeping, record
-from ..options import CURRENT, FILE, SAVE, SEED_HELP, Driven, console, program, spoken, talking, which_seed
+from ..options import CURRENT, SAVE, SEED_HELP, Driven, console, program, spoken, talking, which_seed
+from ..paths import INPUT_FILE
 from ..scheduled import revision_of
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
@@ -71,7 +72,7 @@ Exit codes:
 @click.option(
     "--replay",
     "file",
-    type=FILE,
+    type=INPUT_FILE,
     metavar="FILE",
     help="Only play this schedule of a mixed group again; who plays whom stands in it, by NAME.",
 )

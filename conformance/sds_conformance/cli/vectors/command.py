@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
+from sds_harness.files import write_whole
 
 from ...judging.exits import Exit
 from ...telling.story import hanging, plain_table, unbroken
@@ -25,10 +26,11 @@ from ...vectors.lint import lint as lint_folder
 from ...vectors.model import Material
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
-from ..options import FOLDER, Decorator, console, program
+from ..options import Decorator, console, program
+from ..paths import INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
 from ..showing import print_json
 from .run import run_command
-from .shared import LONGEST, VECTOR_SET, VECTORS
+from .shared import LONGEST, VECTOR_SET
 
 _EPILOG = """
 \b
@@ -70,7 +72,7 @@ def _telling(function: Callable[..., None]) -> Callable[..., None]:
     return told
 
 
-def _out(kind: click.Path, what: str) -> Decorator:
+def _out(kind: OutputFolder, what: str) -> Decorator:
     return click.option("--out", "folder", type=kind, metavar="DIR", help=what)
 
 
@@ -91,7 +93,7 @@ def _refuse(sentences: list[str]) -> None:
 
 @vectors_command.command()
 @click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
-@_out(FOLDER, "The folder to write to, by default vectors/ of the checkout; may be empty, or not there yet.")
+@_out(OUTPUT_FOLDER, "The folder to write to, by default vectors/ of the checkout; may be empty, or not there yet.")
 @_telling
 def generate(check: bool, folder: Path | None) -> None:
     """Write all files, or --check that they are current.
@@ -128,7 +130,7 @@ def generate(check: bool, folder: Path | None) -> None:
 
 
 @vectors_command.command()
-@click.argument("folder", required=False, type=VECTORS, metavar="[DIR]")
+@click.argument("folder", required=False, type=INPUT_FOLDER, metavar="[DIR]")
 @_telling
 def lint(folder: Path | None) -> None:
     """Hold the files to what their README promises.
@@ -143,7 +145,7 @@ def lint(folder: Path | None) -> None:
 
 @vectors_command.command()
 @click.argument("version")
-@_out(VECTORS, "The folder of vectors, by default vectors/ of the checkout.")
+@_out(OutputFolder(exists=True), "The folder of vectors, by default vectors/ of the checkout.")
 @_telling
 def release(version: str, folder: Path | None) -> None:
     """Write into the ledger that VERSION is released.
@@ -153,8 +155,9 @@ def release(version: str, folder: Path | None) -> None:
     """
     folder = folder or writable_folder()
     _refuse([*differences(VECTOR_SET, folder, wanted_files(VECTOR_SET, folder)), *lint_folder(VECTOR_SET, folder)])
+    refuse_links(VECTOR_SET, folder, [LEDGER])
     ledger = released(folder, version, load_all(VECTOR_SET, folder))
-    (folder / LEDGER).write_bytes(ledger)
+    write_whole(folder / LEDGER, ledger)
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
 
 
@@ -249,7 +252,7 @@ def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
 
 
 @vectors_command.command()
-@click.argument("folder", type=FOLDER, metavar="DIR")
+@click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
 @click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
 @_telling
 def export(folder: Path, overwrite: bool) -> None:
@@ -272,7 +275,7 @@ def export(folder: Path, overwrite: bool) -> None:
     for name, content in files.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        write_whole(target, content)
     console().print(f"{len(files)} files in {folder}", soft_wrap=True)
 
 

@@ -26,8 +26,9 @@ from ...vectors.running.subject import Status
 from ..gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from ..keeping import keeping, record_wrong
 from ..options import Driven, console, driving, program
+from ..paths import INPUT_FOLDER
 from ..showing import driven_or_ended, print_json, steps_bar
-from .shared import LONGEST, VECTOR_SET, VECTORS
+from .shared import LONGEST, VECTOR_SET
 
 _EPILOG = """
 \b
@@ -63,7 +64,11 @@ _CURRENT = VECTOR_SET.revisions[0]
     help="Which revision of the text the vectors are of.",
 )
 @click.option(
-    "--vectors", "folder", type=VECTORS, metavar="DIR", help="The folder of vectors, by default those of this suite."
+    "--vectors",
+    "folder",
+    type=INPUT_FOLDER,
+    metavar="DIR",
+    help="The folder of vectors, by default those of this suite.",
 )
 @BASELINE
 @click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")

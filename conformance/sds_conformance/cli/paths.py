@@ -1,0 +1,104 @@
+"""Parameter types for paths: inputs and outputs.
+
+Every option and argument that takes a path has one of these types; ``conformance/tests/cli/test_paths.py`` checks that.
+An output is checked while the command line is parsed, so before anything is played.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from sds_harness.files import check_named
+
+
+class InputPath(click.Path):
+    """A file or a folder that a command reads. The command reports an unreadable one."""
+
+
+class OutputFile(click.Path):
+    """A file that a command writes: regular, a FIFO, a character device, or a descriptor such as /dev/stdout.
+
+    ``regular``: only a regular file, because it is read again later.
+    """
+
+    def __init__(self, what: str = "", *, regular: bool = False) -> None:
+        """``what`` names the content in messages, as "a transcript to "."""
+        super().__init__(path_type=Path)
+        self._what, self._regular = what, regular
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(value)
+        _refuse_unnamed_link(self, path, param, ctx)
+        try:
+            check_named(path, regular=self._regular)
+        except (OSError, ValueError) as error:  # no path has a NUL in it
+            self.fail(unwritable(path, error, self._what), param, ctx)
+        return path
+
+
+class OutputFolder(click.Path):
+    """A folder that a command writes files to; it need not exist yet."""
+
+    def __init__(self, *, exists: bool = False) -> None:
+        super().__init__(path_type=Path, exists=exists, file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        super().convert(value, param, ctx)
+        path = Path(value)
+        _refuse_unnamed_link(self, path, param, ctx)
+        _refuse_no_folder(self, path, param, ctx)
+        return path
+
+
+class OutputPlace(click.Path):
+    """A folder that a command writes files to, or its URI, such as hdfs://host/mine."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if "://" not in value:
+            _refuse_no_folder(self, Path(value), param, ctx)
+        return str(value)
+
+
+INPUT = InputPath(path_type=Path)
+INPUT_FILE = InputPath(path_type=Path, dir_okay=False)
+INPUT_FOLDER = InputPath(path_type=Path, file_okay=False, exists=True)
+INPUT_PLACE = InputPath()
+"""A folder that a command reads, or its URI."""
+OUTPUT_FILE = OutputFile()
+KEPT_FILE = OutputFile(regular=True)
+"""A file that a command writes and reads again."""
+OUTPUT_FOLDER = OutputFolder()
+OUTPUT_PLACE = OutputPlace()
+
+
+def unwritable(path: Path, error: OSError | ValueError, what: str = "") -> str:
+    """The message about a file that cannot be written."""
+    why = getattr(error, "strerror", None) or "no file can have that name"
+    return f"cannot write {what}{path}: {why}. Name another FILE."
+
+
+def _refuse_unnamed_link(
+    kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None
+) -> None:
+    """Follow a link only if the user named it: an attacker may have put one at the default name."""
+    named = ctx is None or param is None or ctx.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
+    if not named and os.path.islink(path):
+        told = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
+        kind.fail(told, param, ctx)
+
+
+def _refuse_no_folder(kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None) -> None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        if os.path.islink(path):  # false also for a name that is too long
+            kind.fail(f"{path} is a symbolic link that leads nowhere. Name another DIR.", param, ctx)
+        return
+    if not stat.S_ISDIR(found.st_mode):
+        kind.fail(f"{path} is not a folder. Name another DIR.", param, ctx)

@@ -1,0 +1,340 @@
+"""Output paths of every kind: each is written as its kind asks for, or refused, and none is replaced by mistake."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from output_nodes import FILES, NODES, OTHER, REFUSED, STREAMS, full
+from sds_harness import files, nodes
+from sds_harness.files import check_folder, check_named, check_whole, make_folder, write_named, write_new, write_whole
+
+LARGE = "x" * (1 << 20)
+"""More than the buffer of a FIFO holds."""
+
+
+@contextmanager
+def reading(path: Path, most: int = -1) -> Iterator[list[bytes]]:
+    """Reads a FIFO in a thread, to its end or so many bytes."""
+    seen: list[bytes] = []
+
+    def read() -> None:
+        with path.open("rb", buffering=0) as file:
+            seen.append(file.read(most) if most >= 0 else file.readall() or b"")
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    yield seen
+    thread.join(20)
+
+
+# ---- Paths that the user named -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_gets_the_new_content_and_keeps_owner_mode_and_place(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    NODES[kind](path)
+    before = path.stat() if path.exists() else None
+    check_named(path)
+    assert write_named(path, "new") == path
+    assert path.read_text() == "new"
+    assert path.is_symlink() == kind.startswith("link")
+    if before is not None:
+        after = path.stat()
+        for name in ("st_uid", "st_gid", "st_mode"):
+            assert getattr(after, name) == getattr(before, name), name
+    if kind == "of-another":
+        assert path.stat().st_uid == OTHER
+    if kind == "hard-link":
+        assert (tmp_path / "out-other").read_text() == "old"
+    assert not list(tmp_path.glob(".sds-*"))
+
+
+def test_all_of_a_report_goes_through_a_fifo(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    os.mkfifo(path)
+    check_named(path)
+    with reading(path) as seen:
+        write_named(path, LARGE)
+    assert seen == [LARGE.encode()]
+    assert stat.S_ISFIFO(path.lstat().st_mode)
+
+
+def test_a_fifo_without_a_reader_is_an_error_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "READER_S", 0.1)
+    os.mkfifo(tmp_path / "out")
+    with pytest.raises(OSError, match=r"no reader opened within 0\.1 s"):
+        write_named(tmp_path / "out", "text")
+
+
+def test_a_reader_that_goes_away_or_never_reads_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "PROGRESS_S", 0.2)
+    path = tmp_path / "out"
+    os.mkfifo(path)
+    with reading(path, most=1), pytest.raises(BrokenPipeError, match="its reader went away"):
+        write_named(path, LARGE)
+    idle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(TimeoutError, match=r"its reader read nothing for 0\.2 s"):
+            write_named(path, LARGE)
+    finally:
+        os.close(idle)
+
+
+def test_a_device_is_written_through(tmp_path: Path) -> None:
+    NODES["device"](tmp_path / "null")
+    full(tmp_path / "full")
+    before = (tmp_path / "null").lstat()
+    check_named(tmp_path / "null")
+    write_named(tmp_path / "null", LARGE)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_named(tmp_path / "full", "text")
+    after = (tmp_path / "null").lstat()
+    assert (after.st_ino, after.st_mode, after.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_other_nodes_are_refused_and_stay(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    NODES[kind](path)
+    (tmp_path / "link").symlink_to(path)
+    before = path.lstat()
+    for named in (path, tmp_path / "link"):
+        for write in (check_named, lambda named: write_named(named, "text")):
+            with pytest.raises(OSError, match=f"{kind.replace('-', ' ')}, and no regular file|Is a directory"):
+                write(named)
+    assert path.lstat().st_ino == before.st_ino
+
+
+@pytest.mark.parametrize("kind", [*STREAMS, "link-to-fifo"])
+def test_a_file_that_is_read_again_is_a_regular_one(kind: str, tmp_path: Path) -> None:
+    NODES[kind.removeprefix("link-to-")](tmp_path / "out")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    with pytest.raises(OSError, match="no regular file"):
+        check_named(tmp_path / ("link" if kind.startswith("link") else "out"), regular=True)
+    with pytest.raises(OSError, match="no regular file"):
+        check_named(Path("/dev/fd/1"), regular=True)
+
+
+def test_a_loop_of_links_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="symbolic links"):
+        check_named(tmp_path / "a")
+
+
+# ---- Descriptors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", ["/dev/fd/{0}", "/proc/self/fd/{0}", "/proc/{1}/fd/{0}", "link", "links"])
+def test_a_descriptor_is_written_to_where_it_stands(named: str, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("before\n")
+    number = os.open(tmp_path / "log", os.O_WRONLY)
+    os.lseek(number, 0, os.SEEK_END)
+    (tmp_path / "link").symlink_to(f"/dev/fd/{number}")
+    (tmp_path / "links").symlink_to("link")
+    path = tmp_path / named if named.startswith("link") else Path(named.format(number, os.getpid()))
+    try:
+        if named.startswith("/proc") and not path.parent.exists():
+            pytest.skip("there is no /proc")
+        check_named(path)
+        write_named(path, "report\n")
+        os.write(number, b"after\n")
+    finally:
+        os.close(number)
+    assert (tmp_path / "log").read_text() == "before\nreport\nafter\n"
+
+
+def test_the_standard_streams_are_known_by_name_and_never_resolved() -> None:
+    names = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "//dev/stdout", "/dev/./stderr")
+    assert [nodes.follow(Path(name)) for name in names] == [0, 1, 2, 1, 2]
+
+
+def test_a_descriptor_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    number = os.open(tmp_path / "file", os.O_RDONLY)
+    try:
+        with pytest.raises(OSError, match=f"descriptor {number} is open for reading only"):
+            check_named(Path(f"/dev/fd/{number}"))
+    finally:
+        os.close(number)
+    with pytest.raises(OSError, match=f"descriptor {number} is not open"):
+        write_named(Path(f"/dev/fd/{number}"), "text")
+
+
+def test_a_stream_that_was_closed_is_not_the_file_that_has_its_number_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "__stdout__", None)
+    with pytest.raises(OSError, match="descriptor 1 is not open"):
+        check_named(Path("/dev/stdout"))
+
+
+@pytest.mark.parametrize("named", ["/proc/{}/fd/1", "/proc/{0}/task/{0}/fd/1"])
+def test_a_descriptor_of_another_process_is_refused(named: str) -> None:
+    with pytest.raises(OSError, match="descriptor of another process"):
+        check_named(Path(named.format(os.getppid())))
+
+
+# ---- Regular files -----------------------------------------------------------------------------------------------
+
+
+def test_extended_attributes_stay(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+    try:
+        os.setxattr(path, "user.note", b"mine")
+    except (AttributeError, OSError):
+        pytest.skip("there are no extended attributes here")
+    write_named(path, "new")
+    assert os.getxattr(path, "user.note") == b"mine"
+
+
+def test_what_is_written_is_private_until_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, modes = tmp_path / "out", []
+    path.write_text("old")
+    path.chmod(0o640)
+    monkeypatch.setattr(files, "_take_over", lambda handle, *_: modes.append(os.fstat(handle).st_mode & 0o777))
+    write_named(path, "new")
+    assert modes == [0o600]
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "fsync", lambda handle: modes.append(os.fstat(handle).st_mode & 0o777))
+    path.chmod(0o640)
+    write_named(path, "newer")
+    assert modes == [0o600, 0o640]
+
+
+@pytest.mark.parametrize("error", [errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS])
+def test_a_file_that_cannot_be_replaced_is_written_in_place_and_that_is_said_once(
+    error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    path = tmp_path / "out"
+    path.write_text("the old one was longer than the new one")
+    before = path.stat().st_ino
+    monkeypatch.setattr(os, "replace", refused)
+    with caplog.at_level(logging.WARNING):
+        for text in ("short", LARGE, "short"):
+            write_named(path, text)
+            assert path.read_text() == text
+    assert path.stat().st_ino == before
+    assert caplog.messages == [f"{path} was written in place, because it cannot be replaced: {os.strerror(error)}."]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+    with pytest.raises(OSError, match=os.strerror(error)):
+        write_named(tmp_path / "new", "text")
+
+
+def test_an_owner_that_cannot_be_kept_keeps_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    path = tmp_path / "out"
+    path.write_text("old")
+    before = path.stat().st_ino
+    for name in ("fchown", "fchmod"):
+        monkeypatch.setattr(os, name, refused)
+    write_named(path, "new")
+    assert (path.read_text(), path.stat().st_ino) == ("new", before)
+    assert "owner, mode or attributes cannot be kept" in caplog.text
+
+
+def test_a_folder_that_takes_no_new_file_does_not_cost_the_old_one(tmp_path: Path) -> None:
+    if not os.geteuid():
+        pytest.skip("root may write everywhere")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "out").write_text("old")
+    folder.chmod(0o555)
+    try:
+        check_named(folder / "out")
+        write_named(folder / "out", "new")
+        assert (folder / "out").read_text() == "new"
+        with pytest.raises(PermissionError):
+            check_named(folder / "new")
+    finally:
+        folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("where", ["beside", "in place"])
+def test_a_full_disk_costs_nothing(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full_disk(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def busy(*_: object) -> None:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    path = tmp_path / "out"
+    path.write_text("old")
+    if where == "beside":
+        monkeypatch.setattr(os, "fsync", full_disk)
+    elif not hasattr(os, "posix_fallocate"):
+        pytest.skip("room cannot be reserved here")
+    else:
+        monkeypatch.setattr(os, "replace", busy)
+        monkeypatch.setattr(os, "posix_fallocate", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        write_named(path, "new and longer")
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_step_summary_of_github_is_appended_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = tmp_path / "summary"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    (tmp_path / "link").symlink_to(summary)
+    write_named(summary, "one\n")
+    summary.write_text(summary.read_text() + "two, by another step")
+    write_named(tmp_path / "link", "three\n")
+    assert summary.read_text() == "one\ntwo, by another step\nthree\n"
+    write_named(tmp_path / "other", "one\n")
+    write_named(tmp_path / "other", "two\n")
+    assert (tmp_path / "other").read_text() == "two\n"
+
+
+# ---- Names of ours in a folder that the user named ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*STREAMS, *REFUSED])
+def test_a_name_of_ours_is_a_regular_file_or_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    NODES[kind](path)
+    before = path.lstat()
+    for write in (check_whole, lambda path: write_whole(path, "text")):
+        with pytest.raises(OSError, match=r"no regular file|directory"):
+            write(path)
+    assert path.lstat().st_ino == before.st_ino
+
+
+def test_a_folder_of_ours_is_no_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "traces").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "file").touch()
+    for name in ("traces", "file"):
+        for check in (check_folder, make_folder):
+            with pytest.raises(NotADirectoryError, match=f"{name} in it is"):
+                check(tmp_path / name)
+    for _ in range(2):
+        make_folder(tmp_path / "made")
+        check_folder(tmp_path / "made")
+
+
+def test_a_new_file_takes_no_place_of_another(tmp_path: Path) -> None:
+    write_new(tmp_path / "new", b"text")
+    with pytest.raises(FileExistsError):
+        write_new(tmp_path / "new", b"other")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileExistsError):
+        write_new(tmp_path / "link", b"other")
+    assert (tmp_path / "new").read_bytes() == b"text"
