@@ -23,8 +23,6 @@ LAYERS = {
 }
 """The packages, from the bottom up."""
 TESTS = sorted(REPOSITORY.glob("*/tests/**/*.py"))
-LONGEST = 400
-"""Lines of a module, tests and scripts included."""
 
 NOT_OURS = {
     ".git",
@@ -77,12 +75,6 @@ def test_no_package_imports_tests_or_adapters(package: str) -> None:
     assert "played" in local
     for path in LAYERS[package].rglob("*.py"):
         assert imported(path.read_text("utf-8")) & local == set(), name(path)
-
-
-def test_no_module_is_longer_than_one_can_read() -> None:
-    written = {path for path in texts() if path.suffix in (".py", ".mjs") and not path.match("*_pb2.py")}
-    assert set(TESTS) < written
-    assert {name(p): n for p in written if (n := len(p.read_text("utf-8").splitlines())) > LONGEST} == {}
 
 
 def ignored(command: str) -> list[str]:
