@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import signal
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
@@ -13,6 +12,7 @@ from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
 
 from .declaration import OutsideClock
 from .faults import FaultKind, TesteeFault
+from .moment import Moment
 from .process import TesteeProcess
 
 
@@ -88,13 +88,13 @@ class Limits:
     """What is said to it and by it in one run, which is kept until it is judged."""
     total_s: float = math.inf
     """Until the last answer of all."""
-    # By the clock on the wall: the processes that it is handed to may be on other machines.
-    began: float = field(default_factory=time.time, compare=False, repr=False)
+    began: Moment = field(default_factory=Moment, compare=False, repr=False)
+    """From then on the total time is counted."""
 
     @property
     def left_s(self) -> float:
         """What is left of the total time."""
-        return self.began + self.total_s - time.time()
+        return self.total_s - self.began.ago_s
 
     @property
     def starting_s(self) -> float:
