@@ -14,6 +14,7 @@ from .declaration import OutsideClock
 from .faults import FaultKind, TesteeFault
 from .moment import Moment
 from .process import TesteeProcess
+from .watchdog import bounded
 
 
 class Listener(Protocol):
@@ -131,7 +132,8 @@ class StdioLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
-        return self._exchange(self._framing.pack(request), timeout_s, what, reply)
+        with bounded(timeout_s):
+            return self._exchange(self._framing.pack(request), timeout_s, what, reply)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if self._framing is Framing.BINARY:
@@ -139,7 +141,8 @@ class StdioLink(Link):
             frame = len(body).to_bytes(4, "big") + body
         else:
             frame = f'{{"id":"{request.id}","{UNKNOWN_COMMAND}":{{}}}}\n'.encode()
-        return self._exchange(frame, timeout_s, "an unknown command", reply)
+        with bounded(timeout_s):
+            return self._exchange(frame, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
         return self._process.stderr_lines()
@@ -148,13 +151,16 @@ class StdioLink(Link):
         return self._process.said()
 
     def close(self) -> None:
-        if not self._process.close(self._limits.exit_s):
+        with bounded(self._limits.exit_s):
+            ended = self._process.close(self._limits.exit_s)
+        if not ended:
             detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
             raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
 
     def kill(self) -> None:
         """End it at once, whatever it is doing."""
-        self._process.close(0)
+        with bounded(0):
+            self._process.close(0)
 
     def _exchange(self, frame: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
         process = self._process

@@ -1,4 +1,4 @@
-"""Points in time by the monotonic clock of the machine, which nobody sets. All deadlines are reckoned from them.
+"""Points in time by the monotonic clock of the machine, which cannot be set. All deadlines are reckoned from them.
 
 Processes of one machine share that clock (CLOCK_MONOTONIC), so a moment stays the same in a worker process. On another
 machine, an executor of Spark for example, the clock has another origin: there a moment is as many seconds ago as it was

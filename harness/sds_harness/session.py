@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -12,6 +13,7 @@ from .declaration import Declaration, printable
 from .faults import FaultKind, TesteeFault
 from .language import HANDSHAKE, REFUSALS, Language
 from .link import Limits, Link
+from .watchdog import GRACE_S, Overdue, bounded
 
 PROTOCOL_VERSION = 1
 
@@ -29,7 +31,12 @@ class Session:
         if limits.left_s <= 0:
             total = f"the total time of {limits.total_s:g} s was over before it could be started"
             raise TesteeFault(FaultKind.OUT_OF_TIME, total)
-        self.link = connect()
+        try:
+            with bounded(limits.left_s):
+                self.link = connect()
+        except Overdue:
+            total = f"it could not be started before the total time of {limits.total_s:g} s was over"
+            raise TesteeFault(FaultKind.OUT_OF_TIME, total) from None
         try:
             self.declaration = self._handshake(revision)
         except BaseException:
@@ -84,19 +91,31 @@ class Session:
 
     def close(self) -> None:
         """End the session. Raises TesteeFault if the process does not end."""
-        self.link.close()
+        try:
+            self.link.close()
+        except Overdue:
+            self.kill()
+            detail = f"the end of the conversation could not be waited for within {self._limits.exit_s:g} s"
+            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.link.stderr_lines()) from None
 
     def kill(self) -> None:
         """End the session at once."""
-        self.link.kill()
+        with suppress(Overdue):  # the guardian kills what is left at the end
+            self.link.kill()
 
     def _ask(self, ask: Callable[[Any, float, type[Any]], Any], request: Any, timeout_s: float) -> Any:
         """The answer, within its own time and within the total. Raises TesteeFault."""
         left_s = self._limits.left_s
         if left_s <= 0:
             self._out_of_time(request)
+        timeout_s = min(timeout_s, left_s)
         try:
-            return ask(request, min(timeout_s, left_s), self.language.reply)
+            return ask(request, timeout_s, self.language.reply)
+        except Overdue:
+            if self._limits.left_s <= 0:
+                self._out_of_time(request)
+            what = request.WhichOneof("command") or "an unknown command"
+            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s, and {GRACE_S:g} s later")
         except TesteeFault as fault:
             if fault.breakdown.kind is FaultKind.HANG and self._limits.left_s <= 0:
                 self._out_of_time(request)

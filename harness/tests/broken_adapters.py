@@ -254,6 +254,15 @@ def exits_while_a_stranger_keeps_stdin(right: bytes) -> None:
     exits(right)
 
 
+@adapter
+def hangs_while_a_stranger_trickles(right: bytes) -> None:
+    trickle = 'echo $$ >"$0"; while :; do printf x; sleep 0.02; done'
+    # Its parent ends at once, and nothing in its environment says where it comes from.
+    command = ["sh", "-c", 'sh -c "$1" "$0" &', sys.argv[2], trickle]
+    subprocess.run(command, env={"PATH": os.environ["PATH"]}, start_new_session=True, check=True)
+    sleep()
+
+
 ACTIONS["crashes-on-close"] = crashes
 ACTIONS["hangs-on-close"] = hangs
 ACTIONS["exits-on-close"] = exits

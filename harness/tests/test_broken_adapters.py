@@ -361,6 +361,18 @@ def test_a_stranger_that_keeps_a_pipe_open_holds_up_nobody(start: Start, tmp_pat
     assert "the process ended with exit code 0" in breakdown.detail
 
 
+def test_a_stranger_that_trickles_bytes_holds_up_nobody(start: Start, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    session = start("hangs-while-a-stranger-trickles", JSON, IMPATIENT, str(note))
+    handle = open_participant(session)
+    try:
+        breakdown = broken(lambda: tick(session, handle), IMPATIENT.command_s)
+    finally:
+        os.kill(int(note.read_text()), signal.SIGKILL)
+    assert breakdown.kind is FaultKind.HANG
+    assert 'no answer to tick within 0.4 s; stdout had only "x' in breakdown.detail
+
+
 def test_after_a_fault_everything_that_is_asked_fails_in_the_same_way(start: Start) -> None:
     session = start("crashes")
     handle = open_participant(session)
