@@ -8,8 +8,8 @@ for everything within ``bounded(seconds)``. A thread looks at these deadlines.
    the block. The session makes a breakdown of it, and what was played is judged and reported.
 2. LAST_S seconds later, if the block still has not ended, the program says so and ends.
 
-``watching`` switches the watchdog on, for programs of ours alone: in a program of somebody else, and outside the main
-thread, ``bounded`` does nothing.
+``watching`` switches the watchdog on. Only our own programs do: in another program, and outside the main thread,
+``bounded`` does nothing.
 """
 
 from __future__ import annotations

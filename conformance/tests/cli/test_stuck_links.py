@@ -17,7 +17,7 @@ PATIENCE_S = 90
 
 
 def stuck(way: str, reads: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What comes of a command line of which a read blocks."""
+    """Type a command line. A read of the suite blocks."""
     command = [sys.executable, STUCK, way, str(reads), *arguments, "--", *reference_command()]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 

@@ -7,42 +7,66 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..declaration import printable
+
 VERSION = 1
 MAX_LINE = 4 << 20
 """Bytes of the longest line."""
+LOCK_S = 5.0
+"""So long a line waits for the lock of the file. Writers of ours hold it for less than a millisecond."""
+_LOCKED = f"another process held its lock for {LOCK_S:g} s"
+_LOOK_EVERY_S = 0.001
 _NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 
 
 class Transcript:
     """A file that takes lines.
 
-    Who is handed one in another process writes to the same file; a lock on it keeps lines whole and their numbers in
-    order. Once a line could not be written, none is any more: ``failure`` says why.
+    A copy in another process writes to the same file; a lock on it keeps lines whole and their numbers in order. Once a
+    line could not be written, none is any more: ``failure`` says why, and a copy says so on stderr at once.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.failure = ""
         self._file = -1
+        self._copied = False
         self._end = -1
         """Where the file ended after the last line of ours, and the number of that."""
         self._number = 0
 
     @classmethod
     def begin(cls, path: Path, **about: Any) -> Transcript:
-        """A new one, in place of a file that is there. Raises OSError."""
+        """A new one, in place of a file that is there. Raises OSError.
+
+        Where another process holds the lock of the file, it stays as it is, and ``failure`` is set.
+        """
         out = cls(path)
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             raise OSError(None, "it is no regular file")
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
-        out._open()
-        out._append({"transcript": VERSION, **about})
+        out._open(os.O_CREAT)
+        try:
+            with out._locked():
+                os.ftruncate(out._file, 0)
+                out._append({"transcript": VERSION, **about})
+        except TimeoutError as error:
+            out.failure = str(error)
         return out
+
+    @property
+    def vanished(self) -> bool:
+        """Was the file deleted, renamed or replaced, so that its path no longer leads to what was written?"""
+        try:
+            return self._file >= 0 and not os.path.samestat(os.fstat(self._file), os.stat(self.path))
+        except OSError:
+            return True
 
     def add(self, row: Mapping[str, Any], raw: str = "") -> int:
         """Write a line and return its number; 0 if it cannot be written. ``raw`` is JSON that becomes its ``json``."""
@@ -50,39 +74,60 @@ class Transcript:
             return 0
         try:
             self._open()
-            return self._append(row, raw)
+            with self._locked():
+                return self._append(row, raw)
         except OSError as error:
             self.failure = error.strerror or str(error)
+            if self._copied:
+                told = (
+                    f"The transcript {printable(str(self.path))} lacks what a worker process heard: {self.failure}.\n"
+                )
+                with suppress(OSError):
+                    os.write(2, told.encode())
             return 0
 
-    def __reduce__(self) -> tuple[type[Transcript], tuple[Path]]:
-        return Transcript, (self.path,)
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return _copy, (self.path,)
 
-    def _open(self) -> None:
+    def _open(self, flags: int = 0) -> None:
         if self._file < 0:
-            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o666)
 
-    def _append(self, row: Mapping[str, Any], raw: str = "") -> int:
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """The lock of the file is ours in the block. Raises TimeoutError."""
+        until = time.monotonic() + LOCK_S
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise TimeoutError(_LOCKED) from None
+                time.sleep(_LOOK_EVERY_S)
         try:
-            size = os.fstat(self._file).st_size
-            torn = False
-            if size != self._end:
-                self._number, torn = self._last(size)
-            number = self._number + 1
-            # A conversation is called by the line with which it begins.
-            numbered = {"conversation": number, **row} if "begins" in row else row
-            line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
-            if raw:
-                line = f'{line[:-1]},"json":{raw}}}'
-            data = (b"\n" if torn else b"") + line.encode("utf-8", "backslashreplace") + b"\n"
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._file, view) :]
-            self._end, self._number = size + len(data), number
-            return number
+            yield
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _append(self, row: Mapping[str, Any], raw: str = "") -> int:
+        """Write a line while the lock is held, and return its number."""
+        size = os.fstat(self._file).st_size
+        torn = False
+        if size != self._end:
+            self._number, torn = self._last(size)
+        number = self._number + 1
+        # A conversation is called by the line with which it begins.
+        numbered = {"conversation": number, **row} if "begins" in row else row
+        line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
+        if raw:
+            line = f'{line[:-1]},"json":{raw}}}'
+        data = (b"\n" if torn else b"") + line.encode("utf-8", "backslashreplace") + b"\n"
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._file, view) :]
+        self._end, self._number = size + len(data), number
+        return number
 
     def _last(self, size: int) -> tuple[int, bool]:
         """The number of the last line, and whether that was torn: somebody was killed while he wrote it."""
@@ -95,6 +140,12 @@ class Transcript:
                 if found := _NUMBER.match(line):
                     return int(found.group(1)) + back + bool(rest), bool(rest)
         return 0, bool(rest)
+
+
+def _copy(path: Path) -> Transcript:
+    out = Transcript(path)
+    out._copied = True
+    return out
 
 
 def _dumps(row: Mapping[str, Any]) -> str:
