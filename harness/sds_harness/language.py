@@ -32,6 +32,8 @@ class Language:
     """Capabilities without which an implementation may answer `unsupported` to a request."""
     implied: Mapping[int, int] = field(default_factory=dict)
     """A capability that whoever declares the other one has as well."""
+    identifiers: frozenset[str] = frozenset()
+    """The names of the fields of a reply that hold identifiers, in any message of it."""
     service: str = ""
     """Full name of the gRPC service that carries it, "" if there is none. It has one method, ``Converse``."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from sds_testee.version import suite_version
 
+from . import identifiers
 from .declaration import Declaration, printable
 from .faults import FaultKind, TesteeFault
 from .language import HANDSHAKE, REFUSALS, Language
@@ -16,6 +17,7 @@ from .link import Limits, Link
 from .watchdog import GRACE_S, Overdue, bounded
 
 PROTOCOL_VERSION = 1
+_LONG_IDENTIFIER = "Does content stand in the place of an ID? IDs of messages, channels, senders and records are short."
 
 
 class Session:
@@ -27,6 +29,8 @@ class Session:
         self.language = language
         self._limits = limits
         self._last_id = 0
+        self._largest = 0
+        """Bytes of the largest request."""
         self._fault: TesteeFault | None = None
         if limits.left_s <= 0:
             total = f"the total time of {limits.total_s:g} s was over before it could be started"
@@ -58,6 +62,7 @@ class Session:
         except TesteeFault as fault:
             self._fault = fault
             raise
+        self._largest = max(self._largest, request.ByteSize())
         command = request.WhichOneof("command")
         assert command is not None
         answer = reply.WhichOneof("answer")
@@ -72,6 +77,8 @@ class Session:
             self._fail(
                 FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}"
             )
+        if reply.ByteSize() > self.longest_identifier:
+            self.hold_identifiers(command, identifiers.in_message(reply, self.language.identifiers))
         if answer == "unsupported" and command != HANDSHAKE:
             self._hold_to_declaration(command, request, reply)
         return reply
@@ -84,6 +91,16 @@ class Session:
         answer = reply.WhichOneof("answer")
         if answer not in REFUSALS:
             self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
+
+    @property
+    def longest_identifier(self) -> int:
+        """Bytes that an identifier may have: no fewer than one that we have sent."""
+        return max(identifiers.MAX_BYTES, self._largest)
+
+    def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
+        """Hold what an answer has in it to the bound of identifiers. Raises TesteeFault."""
+        if long := identifiers.too_long(found, self.longest_identifier):
+            self._fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
 
     def break_off(self, kind: FaultKind, detail: str) -> NoReturn:
         """Blame the implementation for something that only who talks to it can see. Raises TesteeFault."""
@@ -158,8 +175,8 @@ class Session:
         declared = Declaration.from_hello(reply.hello, self.language)
         return replace(declared, outside_clock=self.link.outside_clock)
 
-    def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
+    def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
         self.kill()  # first, for its last words on stderr to be complete
-        self._fault = TesteeFault(kind, detail, self.link.stderr_lines())
+        self._fault = TesteeFault(kind, detail, self.link.stderr_lines(), hint)
         raise self._fault

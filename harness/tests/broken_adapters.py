@@ -79,6 +79,9 @@ ANSWERS: dict[str, Callable[[bytes], bytes]] = {
     "answers-with-another-id": lambda right: changed(right, lambda reply: setattr(reply, "id", reply.id + 7)),
     "answers-with-a-hello": lambda right: changed(right, lambda reply: reply.hello.SetInParent()),
     "answers-with-an-id-only": lambda right: changed(right, lambda reply: reply.ClearField("effects")),
+    "answers-with-a-huge-id": lambda right: changed(
+        right, lambda reply: setattr(reply.effects, "message_id", "x" * 40_000_000)
+    ),
     "answers-with-an-error": lambda right: changed(
         right, lambda reply: setattr(reply.error, "message", "the database is locked")
     ),

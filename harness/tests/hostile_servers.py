@@ -77,6 +77,7 @@ ANSWERS: dict[str, Callable[[bytes, Any], Iterator[bytes]]] = {
     "never-answers": never_answers,
     "answers-with-another-id": lambda right, _: iter([changed(right, id=77)]),
     "answers-with-a-hello": lambda right, _: iter([changed(right, hello=pb.HelloReply())]),
+    "answers-with-a-huge-id": lambda right, _: iter([changed(right, effects=pb.Effects(message_id="x" * 40_000_000))]),
     "answers-garbage": lambda right, _: iter([b"\xff\xfe\x00 what?"]),
     "answers-nothing": lambda right, _: iter([b""]),
     "answers-twice": lambda right, _: iter([right, right]),

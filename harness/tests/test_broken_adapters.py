@@ -129,6 +129,8 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
         ("answers-with-another-id", JSON, FaultKind.WRONG_ID, r"request 3 \(tick\) was answered with id 10"),
         ("answers-with-a-hello", JSON, FaultKind.WRONG_ANSWER, "tick was answered with hello, not with effects"),
         ("answers-with-an-id-only", JSON, FaultKind.WRONG_ANSWER, "tick was answered with nothing, not with effects"),
+        ("answers-with-a-huge-id", JSON, FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
+        ("answers-with-a-huge-id", BINARY, FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
         ("answers-with-an-error", JSON, FaultKind.ERROR, "tick: the database is locked"),
     ],
 )

@@ -83,6 +83,7 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
         ("answers-with-a-hello", FaultKind.WRONG_ANSWER, "tick was answered with hello, not with effects"),
         ("answers-garbage", FaultKind.GARBAGE, r'the answer to tick is no reply \(.*\): "\\xff\\xfe'),
         ("answers-nothing", FaultKind.GARBAGE, "the answer to tick has nothing of a reply"),
+        ("answers-with-a-huge-id", FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
         ("is-too-large", FaultKind.OVERSIZED, r"the answer to tick is too large .*\(67108865 vs. 67108864\)"),
         ("unpacks-to-too-much", FaultKind.OVERSIZED, r"the answer to tick is too large .*vs\. 67108864\)"),
         ("fails", FaultKind.CRASH, "the connection broke in answer to tick .*UNKNOWN.*the log is inside out"),

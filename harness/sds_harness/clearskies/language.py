@@ -56,12 +56,16 @@ def _needed_to_open(command: pb.Open) -> list[int]:
     return needed
 
 
+UPDATE_IDENTIFIERS = ("uuid", "last_updated_by", "vector_clock", "since")
+"""Those in messages of the text, and in replies under the same names. Keys are the application's: they are content."""
+
 CLEARSKIES = Language(
     pb.Request,
     pb.Reply,
     short_names(pb.Capability),
     _ANSWERS,
     needed_capabilities,
+    identifiers=frozenset((*UPDATE_IDENTIFIERS, "uuids", "incoming_uuid")),
     service=pb.DESCRIPTOR.services_by_name["Testee"].full_name,
 )
 

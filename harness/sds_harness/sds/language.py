@@ -61,6 +61,7 @@ SDS = Language(
     needed_capabilities,
     # An implementation that needs message IDs takes them.
     {pb.CAPABILITY_MESSAGE_ID_ACCEPTED: pb.CAPABILITY_MESSAGE_ID_REQUIRED},
+    frozenset(("message_id", "message_ids", "channel_id", "sender_id")),
     pb.DESCRIPTOR.services_by_name["Testee"].full_name,
 )
 
