@@ -27,10 +27,19 @@ from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
 from .redaction import Redaction
+from .watchdog import bounded
 
 CONNECT_S = 5.0
 """So long a server that runs already may keep us from connecting: whoever watches it may be starting it again."""
 _LOOK_EVERY_S = 0.05
+_LATE_S = 0.5
+"""So much later than after its timeout a call may end."""
+_CLOSE_S = 1.0
+"""So long a connection may take to close, before and after the process of the server is ended."""
+_MOST_STUCK = 8
+"""So many connections to one server may not close: each costs two threads, and what the server sends on it."""
+_stuck: list[str] = []
+"""The addresses of connections that did not close."""
 _HEALTH = "/grpc.health.v1.Health/Check"
 _OPTIONS = (
     *MESSAGE_SIZES,
@@ -52,6 +61,7 @@ _LOST = "Did the server crash, or was it stopped? It was not started here: what 
 _ABSENT = "Is the server started, and does it listen there? `--grpc ADDRESS -- COMMAND` starts one."
 _EARLY = "The server ends a stream when the harness has ended its side of it, and not before."
 _ENDLESS = "The server must end a stream when the harness has ended its side of it."
+_FLOODS = "Does the server send without end, PING frames for example? It has to stop when a connection is closed."
 _NO_REPLY = "Each message of the stream is one Reply, as protobuf: `sds-conformance docs proto` has it."
 _NO_SERVICE = "Is it a server of the testee protocol? `sds-conformance docs proto` has the service, and its full name."
 _OUR_LIMIT = f"A reply has at most {MAX_FRAME_BYTES} bytes."
@@ -96,6 +106,9 @@ class GrpcLink(Link):
             self._redaction = Redaction([token, os.environ.get(TOKEN_VARIABLE, "").strip()])
             self._token = authorization(token)
             self.address = self._place()
+            if _stuck.count(self.address) >= _MOST_STUCK:
+                detail = f"{_MOST_STUCK} connections to the server at {self.address} did not close"
+                self._fail(FaultKind.NO_START, detail, _FLOODS)
             if endpoint.started:
                 words = [word.replace("{address}", self.address) for word in command]
                 where = {**(variables or {}), ADDRESS_VARIABLE: self.address}
@@ -122,10 +135,12 @@ class GrpcLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
-        return self._exchange(request.SerializeToString(), timeout_s, what, reply)
+        with bounded(timeout_s):
+            return self._exchange(request.SerializeToString(), timeout_s, what, reply)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        return self._exchange(request.SerializeToString() + UNKNOWN_BINARY, timeout_s, "an unknown command", reply)
+        with bounded(timeout_s):
+            return self._exchange(request.SerializeToString() + UNKNOWN_BINARY, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
         return self._process.stderr_lines() if self._process is not None else ()
@@ -135,10 +150,11 @@ class GrpcLink(Link):
             return
         self._requests.put(None)
         self._deadline = time.monotonic() + self._limits.exit_s
-        with contextlib.suppress(grpc.RpcError):
-            for _ in self._call:
-                pass  # nobody asked for it, and nobody looks at it
-        late, ended = self._late, self._end(self._limits.exit_s)
+        with bounded(2 * self._limits.exit_s):  # for the stream, and for the process
+            with contextlib.suppress(grpc.RpcError):
+                for _ in self._call:
+                    pass  # no reply to any request
+            late, ended = self._late, self._end(self._limits.exit_s)
         limit = f"{self._limits.exit_s:g} s"
         if not ended:
             detail = f"still running {limit} after its stdin ended, and killed"
@@ -149,7 +165,8 @@ class GrpcLink(Link):
 
     def kill(self) -> None:
         """End it at once, whatever the server is doing."""
-        self._end(0)
+        with bounded(0):
+            self._end(0)
 
     # ---- starting --------------------------------------------------------------------------------------------------
 
@@ -189,7 +206,9 @@ class GrpcLink(Link):
             left = began + patience - time.monotonic()
             try:
                 asked = health_pb2.HealthCheckRequest(service=name).SerializeToString()
-                body = check(asked, timeout=max(left, 0.01), metadata=self._token)
+                # As a future: under a flood of frames, a call that blocks does so past its timeout.
+                answer = check.future(asked, timeout=max(left, 0.01), metadata=self._token)
+                body = answer.result(max(left, 0.01) + _LATE_S)
                 reached = True
                 status = Framing.BINARY.parse(body, health_pb2.HealthCheckResponse).status
                 if status == health_pb2.HealthCheckResponse.SERVING:
@@ -197,6 +216,9 @@ class GrpcLink(Link):
                 said = "its health service says that it does not serve"
             except FramingError as error:
                 self._fail(FaultKind.GARBAGE, f"the answer of the health service cannot be read: {error}")
+            except grpc.FutureTimeoutError:
+                answer.cancel()
+                said = "its health service does not answer"
             except grpc.RpcError as error:
                 code, said = error.code(), _told(error)
                 if code is grpc.StatusCode.UNIMPLEMENTED:
@@ -291,14 +313,25 @@ class GrpcLink(Link):
                 return
 
     def _end(self, grace_s: float) -> bool:
-        """Leave nothing behind. True if a process that was started ended by itself."""
+        """Leave nothing behind. True if a process that was started ended by itself.
+
+        A server that sends without end keeps a connection from closing. So a thread closes it, for a moment before
+        and after the process is ended, if there is one.
+        """
         self._ended.set()
         self._requests.put(None)
         if self._call is not None:
             self._call.cancel()
-        if self._channel is not None:
-            self._channel.close()
+        channel, self._channel = self._channel, None
+        closing = threading.Thread(target=channel.close, daemon=True) if channel is not None else None
+        if closing is not None:
+            closing.start()
+            closing.join(_CLOSE_S)
         ended = self._process.close(grace_s) if self._process is not None else True
+        if closing is not None:
+            closing.join(_CLOSE_S)
+            if closing.is_alive():
+                _stuck.append(self.address)
         if self._room is not None:
             self._room.cleanup()
         return ended

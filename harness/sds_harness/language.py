@@ -48,6 +48,8 @@ class Language:
     """A capability that whoever declares the other one has as well."""
     honoured: Mapping[str, HonouredLimit] = field(default_factory=dict)
     """By the name of a limit in the handshake: the bounds within which checks honour it; without, as it is declared."""
+    identifiers: frozenset[str] = frozenset()
+    """The names of the fields of a reply that hold identifiers, in any message of it."""
     service: str = ""
     """Full name of the gRPC service that carries it, "" if there is none. It has one method, ``Converse``."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import signal
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
@@ -13,7 +12,9 @@ from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
 
 from .declaration import OutsideClock
 from .faults import FaultKind, TesteeFault
+from .moment import Moment
 from .process import TesteeProcess
+from .watchdog import bounded
 
 
 class Listener(Protocol):
@@ -88,13 +89,13 @@ class Limits:
     """What is said to it and by it in one run, which is kept until it is judged."""
     total_s: float = math.inf
     """Until the last answer of all."""
-    # By the clock on the wall: the processes that it is handed to may be on other machines.
-    began: float = field(default_factory=time.time, compare=False, repr=False)
+    began: Moment = field(default_factory=Moment, compare=False, repr=False)
+    """From then on the total time is counted."""
 
     @property
     def left_s(self) -> float:
         """What is left of the total time."""
-        return self.began + self.total_s - time.time()
+        return self.total_s - self.began.ago_s
 
     @property
     def starting_s(self) -> float:
@@ -131,7 +132,8 @@ class StdioLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
-        return self._exchange(self._framing.pack(request), timeout_s, what, reply)
+        with bounded(timeout_s):
+            return self._exchange(self._framing.pack(request), timeout_s, what, reply)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if self._framing is Framing.BINARY:
@@ -139,7 +141,8 @@ class StdioLink(Link):
             frame = len(body).to_bytes(4, "big") + body
         else:
             frame = f'{{"id":"{request.id}","{UNKNOWN_COMMAND}":{{}}}}\n'.encode()
-        return self._exchange(frame, timeout_s, "an unknown command", reply)
+        with bounded(timeout_s):
+            return self._exchange(frame, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
         return self._process.stderr_lines()
@@ -148,13 +151,16 @@ class StdioLink(Link):
         return self._process.said()
 
     def close(self) -> None:
-        if not self._process.close(self._limits.exit_s):
+        with bounded(self._limits.exit_s):
+            ended = self._process.close(self._limits.exit_s)
+        if not ended:
             detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
             raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
 
     def kill(self) -> None:
         """End it at once, whatever it is doing."""
-        self._process.close(0)
+        with bounded(0):
+            self._process.close(0)
 
     def _exchange(self, frame: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
         process = self._process

@@ -30,6 +30,8 @@ _LAST_WORDS_S = 2.0
 _MEMORY_EVERY_S = 0.25
 _STRAGGLING_S = 0.5
 """So long children may take to end after the process itself."""
+_DYING_S = 5.0
+"""So long a process may take to die of SIGKILL: one that waits for a disk cannot die before that answers."""
 _ROUNDS = 20
 _PAUSE_S = 0.01
 # What a pipe holds. For a larger buffer malloc would map new pages at every read, which costs more than the read.
@@ -114,21 +116,22 @@ class TesteeProcess:
         """Write all of ``data`` to stdin; False if nobody reads it any more."""
         view = memoryview(data)
         while view:
+            if self._stopped:
+                return False
             try:
                 view = view[os.write(self._stdin, view) :]
             except BlockingIOError:
-                if not self._writable.poll(_LOOK_EVERY_S * 1000) and self._stopped:
-                    return False
+                self._writable.poll(_LOOK_EVERY_S * 1000)
             except OSError:
                 return False
         return True
 
     def read(self) -> bytes:
         """Some bytes of stdout, b"" at its end."""
-        while not self._readable.poll(_LOOK_EVERY_S * 1000):
-            if self._stopped:
-                return b""
-        return os.read(self._stdout, _READ_BYTES)
+        while not self._stopped:
+            if self._readable.poll(_LOOK_EVERY_S * 1000):
+                return os.read(self._stdout, _READ_BYTES)
+        return b""
 
     def rest(self) -> bytes:
         """What can be read of stdout at once, up to what a pipe holds."""
@@ -207,7 +210,8 @@ class TesteeProcess:
     def kill(self) -> None:
         """Kill the process group and every descendant that has left it, and reap the child."""
         self._kill_family()
-        self._child.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(_DYING_S)
         self._kill_family()  # who was started meanwhile
         self._reader.join(_LAST_WORDS_S)
 

@@ -10,10 +10,14 @@ ENTRY_BYTES = 96
 """What an entry of a list takes in memory, even an empty one: on the wire that is two bytes."""
 
 
+COPIES = 2
+"""How often a large message is in memory until it is judged: as it came, and as what is decoded of it."""
+
+
 def weight(message: Message) -> int:
-    """What a message takes in memory, in bytes; rough, and cheap."""
+    """Bytes of memory that a message and its decoded form take; rough, and cheap."""
     size = message.ByteSize()
-    return size if size < LARGE_BYTES else size + ENTRY_BYTES * _entries(message)
+    return size if size < LARGE_BYTES else COPIES * size + ENTRY_BYTES * _entries(message)
 
 
 def _entries(message: Message) -> int:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from sds_testee.version import suite_version
 
+from . import identifiers
 from .declaration import Declaration, printable
 from .faults import FaultKind, TesteeFault
 from .language import HANDSHAKE, REFUSALS, Language
 from .link import Limits, Link
+from .watchdog import GRACE_S, Overdue, bounded
 
 PROTOCOL_VERSION = 1
+_LONG_IDENTIFIER = "Does content stand in the place of an ID? IDs of messages, channels, senders and records are short."
 
 
 class Session:
@@ -25,11 +29,18 @@ class Session:
         self.language = language
         self._limits = limits
         self._last_id = 0
+        self._largest = 0
+        """Bytes of the largest request."""
         self._fault: TesteeFault | None = None
         if limits.left_s <= 0:
             total = f"the total time of {limits.total_s:g} s was over before it could be started"
             raise TesteeFault(FaultKind.OUT_OF_TIME, total)
-        self.link = connect()
+        try:
+            with bounded(limits.left_s):
+                self.link = connect()
+        except Overdue:
+            total = f"it could not be started before the total time of {limits.total_s:g} s was over"
+            raise TesteeFault(FaultKind.OUT_OF_TIME, total) from None
         try:
             self.declaration = self._handshake(revision)
         except BaseException:
@@ -51,6 +62,7 @@ class Session:
         except TesteeFault as fault:
             self._fault = fault
             raise
+        self._largest = max(self._largest, request.ByteSize())
         command = request.WhichOneof("command")
         assert command is not None
         answer = reply.WhichOneof("answer")
@@ -65,6 +77,8 @@ class Session:
             self._fail(
                 FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}"
             )
+        if reply.ByteSize() > self.longest_identifier:
+            self.hold_identifiers(command, identifiers.in_message(reply, self.language.identifiers))
         if answer == "unsupported" and command != HANDSHAKE:
             self._hold_to_declaration(command, request, reply)
         return reply
@@ -78,25 +92,47 @@ class Session:
         if answer not in REFUSALS:
             self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
 
+    @property
+    def longest_identifier(self) -> int:
+        """Bytes that an identifier may have: no fewer than one that we have sent."""
+        return max(identifiers.MAX_BYTES, self._largest)
+
+    def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
+        """Hold what an answer has in it to the bound of identifiers. Raises TesteeFault."""
+        if long := identifiers.too_long(found, self.longest_identifier):
+            self._fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
+
     def break_off(self, kind: FaultKind, detail: str) -> NoReturn:
         """Blame the implementation for something that only who talks to it can see. Raises TesteeFault."""
         self._fail(kind, detail)
 
     def close(self) -> None:
         """End the session. Raises TesteeFault if the process does not end."""
-        self.link.close()
+        try:
+            self.link.close()
+        except Overdue:
+            self.kill()
+            detail = f"the end of the conversation could not be waited for within {self._limits.exit_s:g} s"
+            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.link.stderr_lines()) from None
 
     def kill(self) -> None:
         """End the session at once."""
-        self.link.kill()
+        with suppress(Overdue):  # the guardian kills what is left at the end
+            self.link.kill()
 
     def _ask(self, ask: Callable[[Any, float, type[Any]], Any], request: Any, timeout_s: float) -> Any:
         """The answer, within its own time and within the total. Raises TesteeFault."""
         left_s = self._limits.left_s
         if left_s <= 0:
             self._out_of_time(request)
+        timeout_s = min(timeout_s, left_s)
         try:
-            return ask(request, min(timeout_s, left_s), self.language.reply)
+            return ask(request, timeout_s, self.language.reply)
+        except Overdue:
+            if self._limits.left_s <= 0:
+                self._out_of_time(request)
+            what = request.WhichOneof("command") or "an unknown command"
+            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s, and {GRACE_S:g} s later")
         except TesteeFault as fault:
             if fault.breakdown.kind is FaultKind.HANG and self._limits.left_s <= 0:
                 self._out_of_time(request)
@@ -139,8 +175,8 @@ class Session:
         declared = Declaration.from_hello(reply.hello, self.language)
         return replace(declared, outside_clock=self.link.outside_clock)
 
-    def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
+    def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
         self.kill()  # first, for its last words on stderr to be complete
-        self._fault = TesteeFault(kind, detail, self.link.stderr_lines())
+        self._fault = TesteeFault(kind, detail, self.link.stderr_lines(), hint)
         raise self._fault

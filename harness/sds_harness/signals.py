@@ -31,6 +31,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import NoReturn
 
 import psutil
 
@@ -158,7 +159,7 @@ def follow_parent(*, unwinding: bool = False) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def end_now(code: int) -> None:
+def end_now(code: int) -> NoReturn:
     """End this process and all that come of it, without another word."""
     with contextlib.suppress(psutil.Error, OSError):
         for child in psutil.Process().children(recursive=True):

@@ -7,7 +7,7 @@ or meets a refusal it cannot go on after, ends with ScheduleStopped, which is no
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, NoReturn
 
 from .declaration import VIRTUAL_CLOCK, printable
@@ -32,11 +32,16 @@ class ScheduleStopped(Exception):
 
 def start_of(session: Session) -> int:
     """Where time starts: an implementation that goes by its own clock gets the real time to start from."""
-    return START_MS if session.declaration.can_by_name(VIRTUAL_CLOCK) else time.time_ns() // 1_000_000
+    if session.declaration.can_by_name(VIRTUAL_CLOCK):
+        return START_MS
+    return time.time_ns() // 1_000_000  # noqa: TID251 - the date that the implementation reads, too
 
 
 class Stage(Generic[S]):
     """Plays one schedule on one session."""
+
+    streams = False
+    """Whether a message that goes over the network in one step may begin in another."""
 
     def __init__(
         self,
@@ -126,9 +131,12 @@ class Stage(Generic[S]):
             self.trace.breakdown = fault.breakdown
             raise
         step.said = self.session.link.said()
+        reply_bytes = step.reply.ByteSize()
         if not self.room.holds(request, step.reply):
             self._too_much(step)
         step.lighten()
+        if self.streams or reply_bytes > self.session.longest_identifier:
+            self._hold_identifiers(step)
         if step.reply is not None and step.answer == "unsupported":
             what = printable(step.reply.unsupported.what, 100)
             raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
@@ -139,6 +147,18 @@ class Stage(Generic[S]):
         late = self.session.link.said()
         if late and self.trace.steps:
             self.trace.steps[-1].said += late
+
+    def sent_identifiers(self, step: S) -> Iterable[tuple[str, str]]:
+        """The identifiers, as name and value, in what the implementation handed to the network."""
+        return ()
+
+    def _hold_identifiers(self, step: S) -> None:
+        try:
+            self.session.hold_identifiers(step.command, self.sent_identifiers(step))
+        except TesteeFault as fault:
+            step.reply = None
+            self.trace.breakdown = fault.breakdown
+            raise
 
     def _too_much(self, step: S) -> NoReturn:
         came_to = f"over {self.room.limit >> 20:,} MiB at {step.command}"

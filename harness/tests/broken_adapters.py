@@ -79,6 +79,9 @@ ANSWERS: dict[str, Callable[[bytes], bytes]] = {
     "answers-with-another-id": lambda right: changed(right, lambda reply: setattr(reply, "id", reply.id + 7)),
     "answers-with-a-hello": lambda right: changed(right, lambda reply: reply.hello.SetInParent()),
     "answers-with-an-id-only": lambda right: changed(right, lambda reply: reply.ClearField("effects")),
+    "answers-with-a-huge-id": lambda right: changed(
+        right, lambda reply: setattr(reply.effects, "message_id", "x" * 40_000_000)
+    ),
     "answers-with-an-error": lambda right: changed(
         right, lambda reply: setattr(reply.error, "message", "the database is locked")
     ),
@@ -252,6 +255,15 @@ def exits_while_a_stranger_keeps_stdin(right: bytes) -> None:
     another_process(new_session=True, keeps=0)
     write(right)
     exits(right)
+
+
+@adapter
+def hangs_while_a_stranger_trickles(right: bytes) -> None:
+    trickle = 'echo $$ >"$0"; while :; do printf x; sleep 0.02; done'
+    # Its parent ends at once, and nothing in its environment says where it comes from.
+    command = ["sh", "-c", 'sh -c "$1" "$0" &', sys.argv[2], trickle]
+    subprocess.run(command, env={"PATH": os.environ["PATH"]}, start_new_session=True, check=True)
+    sleep()
 
 
 ACTIONS["crashes-on-close"] = crashes

@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from raw_http2 import answer, flood, message
 from sds_harness.sds.language import SDS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -76,6 +77,7 @@ ANSWERS: dict[str, Callable[[bytes, Any], Iterator[bytes]]] = {
     "never-answers": never_answers,
     "answers-with-another-id": lambda right, _: iter([changed(right, id=77)]),
     "answers-with-a-hello": lambda right, _: iter([changed(right, hello=pb.HelloReply())]),
+    "answers-with-a-huge-id": lambda right, _: iter([changed(right, effects=pb.Effects(message_id="x" * 40_000_000))]),
     "answers-garbage": lambda right, _: iter([b"\xff\xfe\x00 what?"]),
     "answers-nothing": lambda right, _: iter([b""]),
     "answers-twice": lambda right, _: iter([right, right]),
@@ -189,6 +191,14 @@ def between(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
         yield other, cut
 
 
+HELLO = pb.Reply(id=1, hello=pb.HelloReply(protocol_version=1, name="raw")).SerializeToString()
+FLOODS: dict[str, Callable[[socket.socket], object]] = {
+    "floods-at-once": flood,
+    "floods-after-hello": lambda connection: answer(connection, message(HELLO), after=flood),
+}
+"""Servers at a socket that send PING frames without end."""
+
+
 # ---- As a program --------------------------------------------------------------------------------------------------
 
 
@@ -199,6 +209,12 @@ def main() -> None:
         sys.exit(5)
     if name == "never-listens":
         sleep()
+    if name in FLOODS:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.environ[ADDRESS_VARIABLE].removeprefix("unix:"))
+            listener.listen()
+            while True:
+                threading.Thread(target=FLOODS[name], args=(listener.accept()[0],), daemon=True).start()
     if name == "prints-to-stdout":
         os.write(1, b"x" * 99 + b"\n")
         for _ in range(FLOOD // 100_000):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 DATA, HEADERS, SETTINGS, PING = 0, 1, 4, 6
 ACK = END_STREAM = 1
@@ -31,10 +31,15 @@ def message(body: bytes, *, compressed: bool = False, announced: int | None = No
     return bytes([compressed]) + length.to_bytes(4, "big") + body
 
 
-def answer(connection: socket.socket, sent: bytes, encoding: bytes = b"identity") -> None:
+def answer(
+    connection: socket.socket,
+    sent: bytes,
+    encoding: bytes = b"identity",
+    after: Callable[[socket.socket], object] = lambda connection: None,
+) -> None:
     """Serve a connection: there is no health service, and the first request is answered with what is ``sent``.
 
-    After that everything is taken and nothing said.
+    After that everything is taken and nothing said, but for what ``after`` does.
     """
     answered = False
     with contextlib.suppress(OSError, EOFError):
@@ -52,6 +57,14 @@ def answer(connection: socket.socket, sent: bytes, encoding: bytes = b"identity"
                 connection.sendall(frame(HEADERS, END_HEADERS, stream, head + header(b"grpc-encoding", encoding)))
                 for start in range(0, len(sent), _LARGEST_FRAME):
                     connection.sendall(frame(DATA, 0, stream, sent[start : start + _LARGEST_FRAME]))
+                after(connection)
+
+
+def flood(connection: socket.socket, forever: Callable[[], bool] = lambda: True) -> None:
+    """Send PING frames without end, and read no answer to any."""
+    with contextlib.suppress(OSError):
+        while forever():
+            connection.sendall(frame(PING, 0, 0, b"are you?") * 1_000)
 
 
 def _frames(connection: socket.socket) -> Iterator[tuple[int, int, int, bytes]]:

@@ -129,6 +129,8 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
         ("answers-with-another-id", JSON, FaultKind.WRONG_ID, r"request 3 \(tick\) was answered with id 10"),
         ("answers-with-a-hello", JSON, FaultKind.WRONG_ANSWER, "tick was answered with hello, not with effects"),
         ("answers-with-an-id-only", JSON, FaultKind.WRONG_ANSWER, "tick was answered with nothing, not with effects"),
+        ("answers-with-a-huge-id", JSON, FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
+        ("answers-with-a-huge-id", BINARY, FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
         ("answers-with-an-error", JSON, FaultKind.ERROR, "tick: the database is locked"),
     ],
 )
@@ -359,6 +361,18 @@ def test_a_stranger_that_keeps_a_pipe_open_holds_up_nobody(start: Start, tmp_pat
         os.kill(int(note.read_text()), signal.SIGKILL)
     assert breakdown.kind is FaultKind.EXIT
     assert "the process ended with exit code 0" in breakdown.detail
+
+
+def test_a_stranger_that_trickles_bytes_holds_up_nobody(start: Start, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    session = start("hangs-while-a-stranger-trickles", JSON, IMPATIENT, str(note))
+    handle = open_participant(session)
+    try:
+        breakdown = broken(lambda: tick(session, handle), IMPATIENT.command_s)
+    finally:
+        os.kill(int(note.read_text()), signal.SIGKILL)
+    assert breakdown.kind is FaultKind.HANG
+    assert 'no answer to tick within 0.4 s; stdout had only "x' in breakdown.detail
 
 
 def test_after_a_fault_everything_that_is_asked_fails_in_the_same_way(start: Start) -> None:

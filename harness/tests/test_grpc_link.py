@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from hostile_servers import NOT_SERVING, SERVING, between, listening, reset, serving
-from raw_http2 import answer, message
+from hostile_servers import HELLO, NOT_SERVING, SERVING, between, listening, reset, serving
+from raw_http2 import answer, flood, message
+from sds_harness import grpc_link
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.grpc_link import GrpcLink
@@ -28,6 +29,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 SERVERS = Path(__file__).with_name("hostile_servers.py")
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)
 IMPATIENT = replace(LIMITS, command_s=0.4, exit_s=0.4)
+CLOSE_S = 1.0
+"""What closing a connection may take, before and after the process is ended."""
 SLACK_S = 3.0
 """What finding out may take on a busy machine, on top of the limit itself."""
 
@@ -62,8 +65,9 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No process, and no folder for a socket."""
+    tmp_path_factory.getbasetemp()  # which must not be made in the folder that goes
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield
@@ -79,6 +83,7 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("answers-with-a-hello", FaultKind.WRONG_ANSWER, "tick was answered with hello, not with effects"),
         ("answers-garbage", FaultKind.GARBAGE, r'the answer to tick is no reply \(.*\): "\\xff\\xfe'),
         ("answers-nothing", FaultKind.GARBAGE, "the answer to tick has nothing of a reply"),
+        ("answers-with-a-huge-id", FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
         ("is-too-large", FaultKind.OVERSIZED, r"the answer to tick is too large .*\(67108865 vs. 67108864\)"),
         ("unpacks-to-too-much", FaultKind.OVERSIZED, r"the answer to tick is too large .*vs\. 67108864\)"),
         ("fails", FaultKind.CRASH, "the connection broke in answer to tick .*UNKNOWN.*the log is inside out"),
@@ -153,8 +158,6 @@ def test_a_request_that_the_server_has_no_room_for_is_told_as_the_limit_of_the_s
 
 # ---- What no library would send ------------------------------------------------------------------------------------
 
-HELLO = pb.Reply(id=1, hello=pb.HelloReply(protocol_version=1, name="raw")).SerializeToString()
-
 
 @pytest.mark.parametrize(
     ("sent", "encoding", "kind", "sentence"),
@@ -177,6 +180,35 @@ def test_what_no_library_would_send_is_not_waited_for(
     assert breakdown.kind is kind
     assert re.search(sentence, breakdown.detail)
     assert psutil.Process().memory_info().rss - before < 100 << 20
+
+
+def test_a_server_that_floods_a_connection_with_pings_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped: list[bool] = []
+    flooding = lambda connection: answer(  # noqa: E731
+        connection, message(HELLO), after=lambda it: flood(it, lambda: not stopped)
+    )
+    monkeypatch.setattr(grpc_link, "_stuck", [])
+    try:
+        with listening(flooding) as port:
+            session = connected(port, IMPATIENT)
+            opening = pb.Request(open=pb.Open(now_ms=1, participant_id="alice"))
+            breakdown = broken(lambda: session.call(opening), IMPATIENT.command_s + 2 * CLOSE_S)
+            assert (breakdown.kind, breakdown.detail) == (FaultKind.HANG, "no answer to open within 0.4 s")
+    finally:
+        stopped.append(True)
+
+
+def test_a_server_with_too_many_connections_that_do_not_close_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving("honest") as (port, _):
+        monkeypatch.setattr(grpc_link, "_stuck", [f"127.0.0.1:{port}"] * 7)
+        connected(port).close()
+        monkeypatch.setattr(grpc_link, "_stuck", [f"127.0.0.1:{port}"] * 8)
+        breakdown = broken(lambda: connected(port), 0.0)
+    assert breakdown.kind is FaultKind.NO_START
+    assert breakdown.detail == f"8 connections to the server at 127.0.0.1:{port} did not close"
+    assert "PING" in breakdown.advice
 
 
 def test_what_is_written_by_hand_is_understood_where_it_is_right() -> None:
@@ -255,6 +287,24 @@ def test_what_a_server_prints_holds_it_up_nowhere_and_it_ends_with_its_stdin(add
     assert ticked(session).HasField("effects")
     assert session.link.stderr_lines()[-1] == "y" * 99
     session.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("floods-at-once", FaultKind.NO_START, r"the process runs, but nobody serves at unix:\S+ within 1.5 s"),
+        ("floods-after-hello", FaultKind.HANG, "no answer to open within 1.5 s"),
+    ],
+)
+def test_a_server_that_floods_is_killed(name: str, kind: FaultKind, sentence: str) -> None:
+    limits = replace(LIMITS, start_s=1.5, command_s=1.5)
+
+    def converse() -> None:
+        started(name, limits).call(pb.Request(open=pb.Open(now_ms=1, participant_id="alice")))
+
+    breakdown = broken(converse, 2 * 1.5 + 2 * CLOSE_S)
+    assert breakdown.kind is kind
+    assert re.match(sentence, breakdown.detail)
 
 
 def test_a_server_that_ends_before_it_listens_is_told_with_its_last_words() -> None:

@@ -32,6 +32,21 @@ def test_a_short_file_asks_for_no_endless_work(operations: list[dict[str, Any]])
     )
 
 
+def test_a_short_file_asks_for_no_endless_calm() -> None:
+    many = data(*[{"op": "calm"}] * 3_000)
+    many["members"] = [{"name": f"member {number}"} for number in range(32)]
+    with pytest.raises(ScheduleFileError) as caught:
+        NOTATION.from_json(many)
+    assert str(caught.value) == (
+        "operations: 6,000 calm rounds of 32 participants are 192,000 steps or more, and 50,000 can be played: "
+        "take fewer calm operations, or fewer members"
+    )
+
+
+def test_as_much_calm_as_can_be_played_is_taken() -> None:
+    assert NOTATION.from_json(data(*[{"op": "calm"}] * 8_000)).operations
+
+
 def test_what_can_be_played_is_taken() -> None:
     assert NOTATION.from_json(data(sends("alice", 2_000), sends("bob", 1_000))).operations
 

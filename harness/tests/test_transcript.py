@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import fcntl
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +248,66 @@ def test_a_full_disk_ends_the_transcript_and_not_the_run(
     assert transcript.add({"mark": 1}) == 0
     assert transcript.failure == "No space left on device"
     assert transcript.add({"mark": 2}) == 0
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sds_harness.transcript.writing.LOCK_S", 0.2)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Another open file has the lock."""
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_lock_that_is_held_ends_the_transcript_and_not_the_run(transcript: Transcript) -> None:
+    with held(transcript.path):
+        assert transcript.add({"mark": 1}) == 0
+    assert transcript.failure == "another process held its lock for 5 s"
+    assert transcript.add({"mark": 2}) == 0
+    assert len(rows(transcript)) == 1
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_file_whose_lock_is_held_from_the_beginning_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text("of somebody else\n")
+    with held(path):
+        assert Transcript.begin(path).failure == "another process held its lock for 5 s"
+    assert path.read_text() == "of somebody else\n"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_worker_says_on_stderr_that_its_lines_are_missing(
+    transcript: Transcript, capfd: pytest.CaptureFixture[str]
+) -> None:
+    copy: Transcript = pickle.loads(pickle.dumps(transcript))
+    with held(transcript.path):
+        assert [copy.add({"mark": mark}) for mark in range(3)] == [0, 0, 0]
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.endswith("lacks what a worker process heard: another process held its lock for 5 s.")
+
+
+@pytest.mark.parametrize("way", ["deleted", "renamed", "replaced", "folder removed"])
+def test_a_file_that_vanishes_is_known_to_have(tmp_path: Path, way: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    transcript = Transcript.begin(folder / "talk.jsonl")
+    assert not transcript.vanished
+    if way == "folder removed":
+        shutil.rmtree(folder)
+    else:
+        transcript.path.rename(folder / "other")
+    if way == "deleted":
+        (folder / "other").unlink()
+    if way == "replaced":
+        transcript.path.touch()
+    assert transcript.add({"mark": 1}) == 2
+    assert transcript.vanished
 
 
 @pytest.mark.parametrize(

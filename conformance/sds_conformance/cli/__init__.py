@@ -8,13 +8,14 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from sds_harness.family import adopt, naming
-from sds_harness.signals import heeded
+from sds_harness.signals import end_now, heeded
 from sds_harness.systems import unsupported
+from sds_harness.watchdog import watching
 from sds_testee.version import suite_version
 
 from ..judging.exits import Exit
@@ -86,7 +87,7 @@ class Suite(Commands):
             sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:
-        with heeded() as ending, naming(partial(click.echo, err=True)):
+        with heeded() as ending, naming(partial(click.echo, err=True)), watching(_give_up):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
@@ -95,6 +96,14 @@ class Suite(Commands):
             except SystemExit as end:
                 # Commands know that they were interrupted, but not by what.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
+
+
+def _give_up() -> NoReturn:
+    """End the program while the main thread is stuck, so that nothing can be judged any more."""
+    message = "The implementation held up the harness past every timeout. Nothing was judged.\n"
+    with suppress(OSError):
+        os.write(2, message.encode())  # the main thread may hold the lock of sys.stderr
+    end_now(Exit.NOT_DRIVEN)
 
 
 def _with_stderr() -> None:

@@ -49,6 +49,11 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
             function(driven=driven, **rest)
             return
         transcript = _begun(transcript_file)
+        if transcript.failure:
+            told = f"No transcript is written to {transcript_file}: {transcript.failure}."
+            console(stderr=True).print(told, style="bold red", soft_wrap=True)
+            function(driven=driven, **rest)
+            return
         try:
             known = {field.name: getattr(driven, field.name) for field in fields(driven)}
             function(driven=Kept(**known, transcript=transcript), **rest)
@@ -130,6 +135,9 @@ def _show(transcript: Transcript) -> None:
     err = console(stderr=True)
     if transcript.failure:
         told = f"The transcript {transcript.path} ends early: {transcript.failure}."
+        err.print(told, style="bold red", soft_wrap=True)
+    elif transcript.vanished:
+        told = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
         err.print(told, style="bold red", soft_wrap=True)
     else:
         err.print(f"Transcript: {transcript.path}. See it: {program()} explain {transcript.path}", soft_wrap=True)

@@ -34,6 +34,7 @@ from .showing import (
     schedule_in,
     show_played,
     show_proof,
+    steps_bar,
     unshrunk_json,
 )
 
@@ -93,9 +94,11 @@ def replay_command(
     )
     company = order.company()
     try:
-        with driven_or_ended(err, driven):
+        with driven_or_ended(err, driven), steps_bar(err) as bar:
             declared = company.start()
+            bar("playing", 0, 2)
             performance = company.play(schedule)
+            bar("judging", 1, 2)
             again = company.play if performance.breakdown is None else None
             assessment = assess(performance, order.scope, company.judged(schedule), again)
     except NotPlayed as reason:

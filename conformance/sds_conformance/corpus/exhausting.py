@@ -6,7 +6,6 @@ of its own, and says as much as a whole tally; of a piece only the chunks count 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from sds_harness.corpus.jobs import failures_told, over
 from sds_harness.faults import TesteeFault
+from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
 
 from ..exploration.campaign import Tally
@@ -42,8 +42,8 @@ class Pieces:
     """Of each piece: its first chunk, and the word that this begins with."""
     chunks: int
     """In a piece."""
-    until_s: float
-    """The time of the clock after which nothing is begun, 0 for any."""
+    until: Moment | None
+    """Nothing is begun after that moment."""
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
         first, word = self.starts[number]
@@ -69,20 +69,20 @@ class Pieces:
         yield pa.RecordBatch.from_pylist(rows or [row_of("schedules", "", 0)])
 
     def _late(self) -> bool:
-        return bool(self.until_s) and time.time() >= self.until_s
+        return _is_over(self.until)
 
 
 def spread(spark: SparkSession) -> Source:
     """Plays on Spark, in the place of workers."""
 
     def play(order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float) -> Generator[Share, None, None]:
-        until_s = time.time() + left_s if left_s else 0.0
+        until = after(left_s) if left_s else None
         for task in tasks:
             starts = tuple(_starts(order, task))
             of_bound = Tally(tally.declaration)
             counts, chunks, otherwise = dict.fromkeys(_COUNTS, 0), [], ""
             with failures_told():
-                rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until_s), ROWS)
+                rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)
                 for kind, what, number in take(of_bound, summed(rows)):
                     if kind == _CHUNK:
                         chunks.append(int(what))
@@ -94,10 +94,14 @@ def spread(spark: SparkSession) -> Source:
                         counts[kind] = number
             played, impossible, renamed = (counts[name] for name in _COUNTS)
             yield Share(of_bound, task.events, tuple(chunks), played, impossible, renamed, otherwise=otherwise)
-            if tally.gave_up or (until_s and time.time() >= until_s):
+            if tally.gave_up or _is_over(until):
                 return
 
     return play
+
+
+def _is_over(until: Moment | None) -> bool:
+    return until is not None and until.ago_s >= 0
 
 
 def _starts(order: Exhaustion, task: Task) -> Iterator[tuple[int, Word]]:

@@ -130,7 +130,7 @@ class Disguise(Link):
         asked.CopyFrom(request)
         fields = getattr(asked, command, None)
         if self._own_clock and fields is not None and "now_ms" in fields.DESCRIPTOR.fields_by_name:
-            fields.now_ms = time.time_ns() // 1_000_000
+            fields.now_ms = time.time_ns() // 1_000_000  # noqa: TID251 - the clock of an implementation
         if command == "receive" and self._is_dropped():
             answer = reply(id=request.id)
             if self._how == REFUSING:

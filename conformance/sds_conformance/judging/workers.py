@@ -13,6 +13,7 @@ from typing import Any
 
 from sds_harness.family import adopt, dismiss
 from sds_harness.signals import follow_parent
+from sds_harness.watchdog import watch_worker
 
 PATIENCE_S = 5.0
 FAREWELL_S = 0.5
@@ -86,6 +87,7 @@ def _ours() -> list[str]:
 def _begin(environment: Mapping[str, str], work: Callable[..., None], reports: Any, *given: Any) -> None:
     follow_parent(unwinding=True)
     adopt()
+    watch_worker()
     os.environ.clear()  # what is forked has the one of long ago
     os.environ.update(environment)
     try:

@@ -204,6 +204,21 @@ def test_progress_is_shown_on_a_terminal_that_may_have_it(arguments: tuple[str, 
     assert on_a_terminal(*arguments, stream="stderr", NO_COLOR="1") == b""
 
 
+def test_replay_shows_on_a_terminal_that_it_plays(tmp_path: Path) -> None:
+    file = tmp_path / "schedule.json"
+    alone = {
+        "version": 1,
+        "seed": 0,
+        "members": [{"name": "alice"}],
+        "channels": ["c1"],
+        "operations": [{"op": "calm"}],
+    }
+    file.write_text(json.dumps(alone))
+    command = ("replay", str(file), "--", *reference_command())
+    assert b"starting" in on_a_terminal(*command, stream="stderr", NO_COLOR="")
+    assert suite(*command, TERM="xterm-256color").stderr == ""
+
+
 @pytest.mark.parametrize("arguments", PLAYING, ids=" ".join)
 def test_a_pipe_gets_no_progress(arguments: tuple[str, ...]) -> None:
     assert suite(*arguments, TERM="xterm-256color").stderr == ""

@@ -61,6 +61,8 @@ HONOURED_LIMITS: dict[str, HonouredLimit] = {
     "depth": HonouredLimit("the update in the example of the text is nested that deep (CA-16)", least=2),
     "clock_members": HonouredLimit("the vector clock in the example of the text has so many (CA-16)", least=3),
 }
+UPDATE_IDENTIFIERS = ("uuid", "last_updated_by", "vector_clock", "since")
+"""Those in messages of the text, and in replies under the same names. Keys are the application's: they are content."""
 
 CLEARSKIES = Language(
     pb.Request,
@@ -69,6 +71,7 @@ CLEARSKIES = Language(
     _ANSWERS,
     needed_capabilities,
     honoured=HONOURED_LIMITS,
+    identifiers=frozenset((*UPDATE_IDENTIFIERS, "uuids", "incoming_uuid")),
     service=pb.DESCRIPTOR.services_by_name["Testee"].full_name,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ from clearskies_reference import PROFILES, SignatureProfile
 
 from .. import stage
 from ..environment import PLAIN, Environment
+from ..identifiers import in_body
 from ..session import Session
 from ..stage import ScheduleStopped, start_of
 from .actor import Actor
 from .clubs import LEVEL_TO_PB, READ_ONLY, READ_WRITE, keys_of, profile_called
 from .environments import NOTHING_UNUSUAL, ClearSkiesEnvironment
 from .frames import PING_TYPE
-from .language import CAPABILITY_OF_RESOLUTION
+from .language import CAPABILITY_OF_RESOLUTION, UPDATE_IDENTIFIERS
 from .network import Network
 from .peer import ScriptedPeer
 from .trace import CLEARSKIES_DATABASE, Party, Step, Trace
@@ -35,6 +36,7 @@ class Stage(stage.Stage[Step]):
     """Plays one schedule on one session."""
 
     trace: Trace
+    streams = True
 
     def __init__(
         self, session: Session, schedule: str, dialect: object = None, environment: Environment = PLAIN
@@ -99,6 +101,12 @@ class Stage(stage.Stage[Step]):
         self.actors.append(actor)
         self.surround(actor)
         return actor
+
+    def sent_identifiers(self, step: Step) -> Iterator[tuple[str, str]]:
+        limit = self.session.longest_identifier
+        for message in self.trace.out(step):
+            if len(message.body.raw) > limit:
+                yield from in_body(message.body.members, UPDATE_IDENTIFIERS)
 
     def peer(self, name: str, *, read_only: bool = False) -> ScriptedPeer:
         """A scripted peer."""

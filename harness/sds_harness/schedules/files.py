@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..declaration import printable
 from ..files import FileError, packaged_schema, read_bytes
-from .operations import EVERYBODY, STRAIGHT, Member, Operation, Route, Schedule
+from .operations import EVERYBODY, STRAIGHT, Calm, Member, Operation, Route, Schedule
+from .performer import MAX_STEPS, QUIET_ROUNDS
 from .sure import Sure, sure_of
 
 if TYPE_CHECKING:  # only who reads a file needs it, and it takes its time to import
@@ -207,6 +208,15 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
         yield (
             f"operations: {sent:,} messages to {listeners} participants are {arrivals:,} arrivals, and "
             f"{MOST_ARRIVALS:,} can be played: lower `times`, or take fewer members"
+        )
+    # Every calm operation has two rounds, unless it asks for one, and in each of them all participants tick.
+    calm = [operation.rounds for operation in schedule.operations if isinstance(operation, Calm)]
+    rounds = sum(min(most, QUIET_ROUNDS) for most in calm)
+    there = sum(not member.late for member in schedule.members)
+    if (steps := rounds * there) > MAX_STEPS:
+        yield (
+            f"operations: {rounds:,} calm rounds of {there} participants are {steps:,} steps or more, and "
+            f"{MAX_STEPS:,} can be played: take fewer calm operations, or fewer members"
         )
     for index, operation in enumerate(schedule.operations):
         where = f"operations[{index}] ({operation.op})"

@@ -71,8 +71,9 @@ SDS = Language(
     needed_capabilities,
     # An implementation that needs message IDs takes them.
     {pb.CAPABILITY_MESSAGE_ID_ACCEPTED: pb.CAPABILITY_MESSAGE_ID_REQUIRED},
-    HONOURED_LIMITS,
-    pb.DESCRIPTOR.services_by_name["Testee"].full_name,
+    honoured=HONOURED_LIMITS,
+    identifiers=frozenset(("message_id", "message_ids", "channel_id", "sender_id")),
+    service=pb.DESCRIPTOR.services_by_name["Testee"].full_name,
 )
 
 

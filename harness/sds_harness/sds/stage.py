@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import (
     PROFILES,
@@ -113,6 +115,15 @@ class Stage(stage.Stage[Step]):
         actor = Actor(self, party)
         self.opened(key, party.handle)
         return actor
+
+    def sent_identifiers(self, step: Step) -> Iterator[tuple[str, str]]:
+        for message in step.messages:
+            yield "message_id", message.message_id
+            yield "channel_id", message.channel_id
+            yield "sender_id", message.sender_id
+            for entry in (*message.causal_history, *message.repair_request):
+                yield "message_id", entry.message_id
+                yield "sender_id", entry.sender_id or ""
 
     def peer(self, name: str, channel_id: str = "c1") -> ScriptedPeer:
         """A scripted peer."""

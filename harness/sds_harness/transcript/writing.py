@@ -5,43 +5,66 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..declaration import printable
 from ..files import check_named, write_named
 from ..json_text import dumps, escaped
 
 VERSION = 1
 MAX_LINE = 4 << 20
 """Bytes of the longest line."""
+LOCK_S = 5.0
+"""So long a line waits for the lock of the file. Writers of ours hold it for less than a millisecond."""
+_LOCKED = f"another process held its lock for {LOCK_S:g} s"
+_LOOK_EVERY_S = 0.001
 _NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 
 
 class Transcript:
     """A file that takes lines.
 
-    Who is handed one in another process writes to the same file; a lock on it keeps lines whole and their numbers in
-    order. Once a line could not be written, none is any more: ``failure`` says why.
+    A copy in another process writes to the same file; a lock on it keeps lines whole and their numbers in order. Once a
+    line could not be written, none is any more: ``failure`` says why, and a copy says so on stderr at once.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.failure = ""
         self._file = -1
+        self._copied = False
         self._end = -1
         """Where the file ended after the last line of ours, and the number of that."""
         self._number = 0
 
     @classmethod
     def begin(cls, path: Path, **about: Any) -> Transcript:
-        """A new one, in place of a file that is there. Raises OSError."""
+        """A new one, in place of a file that is there. Raises OSError.
+
+        Where another process holds the lock of the file, it stays as it is, and ``failure`` is set.
+        """
         check_named(path, regular=True)
-        write_named(path, _line(1, {"transcript": VERSION, **about}))
         out = cls(path)
-        out._open()
+        try:
+            out._wait_for_writers()
+            write_named(path, _line(1, {"transcript": VERSION, **about}))
+            out._open()
+        except TimeoutError as error:
+            out.failure = str(error)
         return out
+
+    @property
+    def vanished(self) -> bool:
+        """Was the file deleted, renamed or replaced, so that its path no longer leads to what was written?"""
+        try:
+            return self._file >= 0 and not os.path.samestat(os.fstat(self._file), os.stat(self.path))
+        except OSError:
+            return True
 
     def add(self, row: Mapping[str, Any], raw: str = "") -> int:
         """Write a line and return its number; 0 if it cannot be written. ``raw`` is JSON that becomes its ``json``."""
@@ -49,34 +72,66 @@ class Transcript:
             return 0
         try:
             self._open()
-            return self._append(row, raw)
+            with self._locked():
+                return self._append(row, raw)
         except OSError as error:
             self.failure = error.strerror or str(error)
+            if self._copied:
+                told = (
+                    f"The transcript {printable(str(self.path))} lacks what a worker process heard: {self.failure}.\n"
+                )
+                with suppress(OSError):
+                    os.write(2, told.encode())
             return 0
 
-    def __reduce__(self) -> tuple[type[Transcript], tuple[Path]]:
-        return Transcript, (self.path,)
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return _copy, (self.path,)
+
+    def _wait_for_writers(self) -> None:
+        """Return once nobody holds the lock of a file that is there. Raises OSError, TimeoutError among them."""
+        with suppress(FileNotFoundError):
+            self._open()
+            try:
+                with self._locked():
+                    pass
+            finally:
+                os.close(self._file)
+                self._file = -1
 
     def _open(self) -> None:
         if self._file < 0:
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
 
-    def _append(self, row: Mapping[str, Any], raw: str = "") -> int:
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """The lock of the file is ours in the block. Raises TimeoutError."""
+        until = time.monotonic() + LOCK_S
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise TimeoutError(_LOCKED) from None
+                time.sleep(_LOOK_EVERY_S)
         try:
-            size = os.fstat(self._file).st_size
-            torn = False
-            if size != self._end:
-                self._number, torn = self._last(size)
-            number = self._number + 1
-            data = (b"\n" if torn else b"") + _line(number, row, raw)
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._file, view) :]
-            self._end, self._number = size + len(data), number
-            return number
+            yield
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _append(self, row: Mapping[str, Any], raw: str = "") -> int:
+        """Write a line while the lock is held, and return its number."""
+        size = os.fstat(self._file).st_size
+        torn = False
+        if size != self._end:
+            self._number, torn = self._last(size)
+        number = self._number + 1
+        data = (b"\n" if torn else b"") + _line(number, row, raw)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._file, view) :]
+        self._end, self._number = size + len(data), number
+        return number
 
     def _last(self, size: int) -> tuple[int, bool]:
         """The number of the last line, and whether that was torn: somebody was killed while he wrote it."""
@@ -89,6 +144,12 @@ class Transcript:
                 if found := _NUMBER.match(line):
                     return int(found.group(1)) + back + bool(rest), bool(rest)
         return 0, bool(rest)
+
+
+def _copy(path: Path) -> Transcript:
+    out = Transcript(path)
+    out._copied = True
+    return out
 
 
 def _line(number: int, row: Mapping[str, Any], raw: str = "") -> bytes:

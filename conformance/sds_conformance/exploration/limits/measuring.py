@@ -12,6 +12,7 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.files import packaged_schema
 from sds_harness.link import Limits
+from sds_harness.moment import Moment
 from sds_testee.version import suite_version
 
 from ...judging.exits import Exit
@@ -144,7 +145,7 @@ class _One:
         """What plays in a fresh process, which is waited for no longer than that takes."""
         order = self._order
         total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
-        runner = _runner(order, replace(order.limits, total_s=total_s, began=time.time()))
+        runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()))
         requirements = [requirement.id for requirement in order.rules.judged(order.revision, order.profile)]
         return Cases(runner, order.rules, requirements, strict=order.strict)
 

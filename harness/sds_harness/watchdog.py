@@ -1,0 +1,116 @@
+"""The second line of defence against whatever blocks while an implementation is driven.
+
+Every link holds its own deadlines: it kills a process that does not answer, and cancels a call. Yet a call can block
+where no deadline of a link reaches: in a library, in a system call, in the end of a process. So a session asks its link
+for everything within ``bounded(seconds)``. A thread looks at these deadlines.
+
+1. GRACE_S seconds after a deadline, the thread interrupts the main thread with a signal. The handler raises Overdue in
+   the block. The session makes a breakdown of it, and what was played is judged and reported.
+2. LAST_S seconds later, if the block still has not ended, the program says so and ends.
+
+``watching`` switches the watchdog on. Only our own programs do: in another program, and outside the main thread,
+``bounded`` does nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from . import signals
+
+GRACE_S = 10.0
+"""Seconds after a deadline. A link needs some of them to kill a process, to hear its last words, and to read a large
+reply on a busy machine."""
+LAST_S = 10.0
+"""Seconds from the first interrupt to the end of the program."""
+_AGAIN_S = 3.0
+"""Seconds between two interrupts: what cleans up after the first one takes a moment."""
+_LOOK_EVERY_S = 0.25
+_SIGNAL = getattr(signal, "SIGALRM", None)
+
+_deadlines: list[float] = []
+"""Of the blocks that the main thread is in, the innermost last."""
+_on = False
+
+
+class Overdue(BaseException):
+    """A block was not over in time. Not an Exception, which a library may catch."""
+
+
+@contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise Overdue in the block if it is not over so many seconds, and GRACE_S, from now on."""
+    if not _on or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _deadlines.append(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadlines.pop()
+
+
+@contextmanager
+def watching(give_up: Callable[[], NoReturn]) -> Iterator[None]:
+    """Switch the watchdog on until the end of the block. ``give_up`` ends the program, in another thread."""
+    global _on
+    if _on or _SIGNAL is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ended = threading.Event()
+    before = signal.signal(_SIGNAL, _interrupt)
+    thread = threading.Thread(target=_watch, args=(ended, give_up), daemon=True)
+    thread.start()
+    _on = True
+    try:
+        yield
+    finally:
+        _on = False
+        ended.set()
+        thread.join()  # no signal may come when the handler is gone
+        signal.signal(_SIGNAL, before)
+
+
+def watch_worker() -> None:
+    """Switch the watchdog on for good, in a process that works for another one of ours."""
+    global _on
+    if _SIGNAL is not None:
+        signal.signal(_SIGNAL, _interrupt)
+        give_up = lambda: signals.end_now(128 + signal.SIGALRM)  # noqa: E731
+        threading.Thread(target=_watch, args=(threading.Event(), give_up), daemon=True).start()
+        _on = True
+
+
+def _deadline() -> float:
+    return min(tuple(_deadlines), default=math.inf)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    # The block may have ended just before the signal came.
+    if time.monotonic() >= _deadline() + GRACE_S:
+        raise Overdue
+
+
+def _watch(ended: threading.Event, give_up: Callable[[], NoReturn]) -> None:
+    assert _SIGNAL is not None
+    main = threading.main_thread().ident
+    assert main is not None
+    about, first, last = math.inf, 0.0, 0.0
+    while not ended.wait(_LOOK_EVERY_S):
+        deadline, now = _deadline(), time.monotonic()
+        if now < deadline + GRACE_S:
+            continue
+        if deadline != about:
+            about, first, last = deadline, now, -math.inf
+        if now - first >= LAST_S:
+            give_up()
+        if now - last >= _AGAIN_S:
+            last = now
+            signal.pthread_kill(main, _SIGNAL)

@@ -1,0 +1,179 @@
+"""An identifier of 40 MB is a breakdown of whoever says it; content of that size is not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clearskies_proto.testee.v1 import testee_pb2 as cs
+from clearskies_reference.testee.server import Testee as ClearSkiesTestee
+from clearskies_reference.testee.server import TesteeOptions as ClearSkiesOptions
+from clearskies_stages import stage_of
+from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.identifiers import MAX_BYTES
+from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import open_session
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_proto.wire.v2026_01 import message_pb2 as wire
+from sds_reference.testee.server import Testee, TesteeOptions
+
+LONG = "x" * (MAX_BYTES + 1)
+HINT = b"x" * 2 * MAX_BYTES
+LARGE = "x" * (4 << 20)
+ADAPTERS = Path(__file__).with_name("broken_adapters.py")
+
+
+def broken(call: Callable[[], object]) -> Breakdown:
+    with pytest.raises(TesteeFault) as caught:
+        call()
+    return caught.value.breakdown
+
+
+def stage(change: Callable[[pb.Request, pb.Reply], object]) -> Stage:
+    """A stage with the reference, of which each reply is changed."""
+    testee = Testee(TesteeOptions("1"))
+
+    def answer(request: pb.Request) -> pb.Reply:
+        reply = testee.handle(request)
+        change(request, reply)
+        return reply
+
+    return Stage(open_session(lambda: LocalLink(answer), Limits(), "sds-2026-01"), "by-hand")
+
+
+def on_the_wire(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
+    """What is sent has these fields as well."""
+
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("send"):
+            message = wire.Message.FromString(reply.effects.broadcasts[0])
+            message.MergeFrom(wire.Message(**fields))  # type: ignore[arg-type]
+            reply.effects.broadcasts[0] = message.SerializeToString()
+
+    return change
+
+
+def in_the_reply(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
+    """The answer to Send has these fields as well."""
+    added = pb.Reply(effects=pb.Effects(**fields))  # type: ignore[arg-type]
+    return lambda request, reply: reply.MergeFrom(added) if request.HasField("send") else None
+
+
+def event(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
+    return in_the_reply(events=[pb.Event(**fields)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (in_the_reply(message_id=LONG), "message_id"),
+        (event(channel_id=LONG, acknowledged=pb.Acknowledged(message_id="m")), "channel_id"),
+        (event(channel_id="c1", delivered=pb.Delivered(message_id=LONG)), "message_id"),
+        (event(channel_id="c1", missing=pb.Missing(entries=[pb.MissingEntry(message_id=LONG)])), "message_id"),
+        (event(channel_id="c1", lost=pb.Lost(message_ids=["m", LONG])), "message_ids"),
+        (on_the_wire(message_id=LONG), "message_id"),
+        (on_the_wire(sender_id=LONG), "sender_id"),
+        (on_the_wire(channel_id=LONG), "channel_id"),
+        (on_the_wire(causal_history=[wire.HistoryEntry(message_id=LONG)]), "message_id"),
+        (on_the_wire(repair_request=[wire.HistoryEntry(message_id="m", sender_id=LONG)]), "sender_id"),
+    ],
+)
+def test_a_long_identifier_breaks_the_conversation(change: Callable[[pb.Request, pb.Reply], object], name: str) -> None:
+    played = stage(change)
+    alice = played.open()
+    breakdown = broken(lambda: alice.send(b"hello"))
+    assert breakdown.kind is FaultKind.OVERSIZED
+    assert breakdown.detail == f"the answer to send has an identifier of 65,537 bytes ({name}); the limit is 65,536"
+    assert "in the place of an ID" in breakdown.advice
+    assert played.trace.breakdown == breakdown
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        event(channel_id="c1", delivered=pb.Delivered(message_id="m", content=LARGE.encode())),
+        event(
+            channel_id="c1",
+            missing=pb.Missing(entries=[pb.MissingEntry(message_id="m", retrieval_hint=HINT)]),
+        ),
+        on_the_wire(content=LARGE.encode(), bloom_filter=HINT),
+        in_the_reply(message_id="x" * MAX_BYTES),
+        in_the_reply(events=[pb.Event(channel_id="c1", lost=pb.Lost(message_ids=["x" * 60] * 20_000))]),
+    ],
+    ids=["content", "hint", "wire", "at-the-limit", "many"],
+)
+def test_what_is_no_identifier_may_be_large(change: Callable[[pb.Request, pb.Reply], object]) -> None:
+    stage(change).open().send(b"hello")
+
+
+def test_an_identifier_that_the_suite_has_sent_may_come_back() -> None:
+    played = stage(lambda request, reply: None)
+    alice, peer = played.open(), played.peer("bob")
+    alice.receive(peer.content(played.now_ms, message_id=LARGE))
+    (step,) = [step for step in played.trace.steps if step.command == "receive"]
+    assert step.events[0].delivered.message_id == LARGE
+    state = alice.observe()
+    assert state is not None
+    alice.send(b"after it")
+
+
+class Altered:
+    """A peer of ClearSkies, of which each reply is changed."""
+
+    def __init__(self, change: Callable[[cs.Request, cs.Reply], object]) -> None:
+        self._testee, self._change = ClearSkiesTestee(ClearSkiesOptions("1")), change
+
+    def handle(self, request: cs.Request) -> cs.Reply:
+        reply = self._testee.handle(request)
+        self._change(request, reply)
+        return reply
+
+
+def test_clearskies_has_the_same_bound_in_records() -> None:
+    def change(request: cs.Request, reply: cs.Reply) -> None:
+        if request.HasField("observe"):
+            reply.state.records.add(uuid="u", key=LARGE, value=f'"{LARGE}"', vector_clock={LONG: 1})
+
+    played = stage_of(testee=Altered(change))
+    alice = played.open("alice")
+    breakdown = broken(alice.observe)
+    assert (
+        breakdown.detail
+        == "the answer to observe has an identifier of 65,537 bytes (vector_clock); the limit is 65,536"
+    )
+
+
+def test_clearskies_has_the_same_bound_on_links_whatever_the_pieces() -> None:
+    body = b'{"type":"database.update","key":"k","value":1,"uuid":"%s"}' % LONG.encode()
+    pieces = [b"m%d%s" % (len(body), body[:40_000]), body[40_000:]]
+
+    def change(request: cs.Request, reply: cs.Reply) -> None:
+        if request.HasField("put"):
+            del reply.effects.sent[:]
+            reply.effects.sent.add(link=1, data=pieces.pop(0))
+
+    played = stage_of(testee=Altered(change))
+    alice = played.open("alice")
+    alice.link(played.peer("bob"))
+    alice.put("k", 1)
+    breakdown = broken(lambda: alice.put("l", 2))
+    assert breakdown.detail == "the answer to put has an identifier of 65,537 bytes (uuid); the limit is 65,536"
+
+
+@pytest.mark.parametrize("framing", ["json", "binary"])
+def test_a_message_id_of_40_mb_takes_no_gibibyte(framing: str, tmp_path: Path) -> None:
+    adapter = [sys.executable, str(ADAPTERS), "answers-with-a-huge-id"]
+    command = [sys.executable, "-m", "sds_conformance", "run", "--scenario", "two-periods", "--environment", "plain"]
+    with (tmp_path / "out").open("w") as out:
+        suite = subprocess.Popen([*command, "--framing", framing, "--", *adapter], stdout=out, stderr=out)
+        _, status, usage = os.wait4(suite.pid, 0)
+    suite.returncode = os.waitstatus_to_exitcode(status)
+    assert "an identifier of 40,000,000 bytes" in " ".join((tmp_path / "out").read_text().split())
+    assert suite.returncode in (1, 3)
+    assert usage.ru_maxrss < 600 << (10 if sys.platform == "linux" else 20)
