@@ -105,7 +105,7 @@ def _with_stderr() -> None:
     except OSError:
         os.open(os.devnull, os.O_WRONLY)
     if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - to the end
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
 
 
 @click.group(

@@ -80,7 +80,12 @@ def look_at(home: Path, where: str) -> Java | str:
     program = home / "bin" / "java"
     try:
         asked = subprocess.run(
-            [str(program), "--list-modules"], capture_output=True, text=True, timeout=_ASK_S, check=False
+            [str(program), "--list-modules"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_ASK_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not start ({type(error).__name__})"
