@@ -17,6 +17,7 @@ import psutil
 from .declaration import without_controls
 from .family import Family, survived
 from .faults import FaultKind, TesteeFault
+from .safe_path import variables_for_implementations
 from .starting import why_ended_at_once, why_not_started
 
 _STDERR_BYTES = 64 * 1024
@@ -65,7 +66,7 @@ class TesteeProcess:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE if talks else subprocess.STDOUT,
-                    env={**os.environ, **environment, **mark},
+                    env={**variables_for_implementations(), **environment, **mark},
                     bufsize=0,
                     start_new_session=True,
                 )

@@ -69,10 +69,19 @@ class Suite(Commands):
         _with_stderr()
         try:
             with doors():
+                # click would end with 1, the code of a verdict, at an interrupt and at what it takes for a lost reader.
+                more["standalone_mode"] = False
                 try:
-                    return super().main(args, prog_name, **more)
+                    code = super().main(args, prog_name, **more)
+                    sys.exit(code if isinstance(code, int) else Exit.CONFORMANT)
                 except OutputLost:
                     raise
+                except click.ClickException as error:
+                    error.show()
+                    sys.exit(error.exit_code)
+                except click.Abort:
+                    click.echo("Interrupted.", err=True)
+                    sys.exit(Exit.INTERRUPTED)
                 except Exception:
                     traceback.print_exc()
                     click.echo(
@@ -92,7 +101,11 @@ class Suite(Commands):
             except KeyboardInterrupt:
                 click.echo(f"Ended by {ending.name}." if ending.by_others else "Interrupted.", err=True)
                 ctx.exit(ending.exit_code if ending.number else Exit.INTERRUPTED)
+            except (EOFError, BrokenPipeError) as error:  # of a process of ours: stdout and stderr raise OutputLost
+                raise ConnectionError("a process of the suite ended before its work was done") from error
             except SystemExit as end:
+                if not isinstance(end.code, int | None):
+                    raise ImportError(f"an imported module ended the program: {end}") from end
                 # Commands know that they were interrupted, but not by what.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
 

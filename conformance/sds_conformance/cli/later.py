@@ -30,8 +30,11 @@ class Later(click.Command):
         package, name = self._place
         module = name.replace("-", "_")
         # What is imported stays: to look for garbage among it takes a tenth of the time.
-        with garbage_waits():
-            found: click.Command = getattr(import_module(f"{package}.{module}"), f"{module}_command")
+        try:
+            with garbage_waits():
+                found: click.Command = getattr(import_module(f"{package}.{module}"), f"{module}_command")
+        except SystemExit as end:  # raised by some other module of the name of one that is needed
+            raise ImportError(f"an imported module ended the program: {end}") from end
         _explain(found)
         return found
 

@@ -201,7 +201,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
             if not alone:
                 function(driven=driven, **rest)
                 return
-            command, driven = (sys.executable, "-m", protocol.model.module), replace(driven, bundled=True)
+            command, driven = (sys.executable, "-P", "-m", protocol.model.module), replace(driven, bundled=True)
         driven = replace(driven, command=command, dialect=dialect, endpoint=endpoint)
         if clock == FAKETIME:
             if driven.running:

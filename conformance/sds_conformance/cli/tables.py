@@ -16,6 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 
 from ..judging.exits import Exit
@@ -64,7 +65,8 @@ def processes(
     others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(begin, given))
     try:
-        yield pool
+        with safe_path():
+            yield pool
     except BaseException as error:
         # Nobody waits for what they are at.
         for worker in multiprocessing.active_children():

@@ -12,6 +12,7 @@ from queue import Empty
 from typing import Any
 
 from sds_harness.family import adopt, dismiss
+from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 
 PATIENCE_S = 5.0
@@ -28,14 +29,16 @@ class Workers:
     context = multiprocessing.get_context("forkserver")
 
     def __init__(self) -> None:
-        self.reports = self.context.Queue()
+        with safe_path():  # its locks bring a process that cleans up after them
+            self.reports = self.context.Queue()
         self._processes: list[BaseProcess] = []
 
     def start(self, work: Callable[..., None], *given: Any) -> None:
         """One more, which does ``work`` with the queue of reports and what is given, all of it picklable."""
         self.context.set_forkserver_preload(["__main__", *_ours()])
         worker = self.context.Process(target=_begin, args=(dict(os.environ), work, self.reports, *given))
-        worker.start()
+        with safe_path():
+            worker.start()
         self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:

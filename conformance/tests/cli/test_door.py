@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import click
 import pytest
@@ -70,7 +70,7 @@ def through_bytes(monkeypatch: pytest.MonkeyPatch, encoding: str, *texts: str, s
     with doors():
         for text in texts:
             DoorConsole(width=60).print(Text(text)) if styled else click.echo(text)
-    return cast(io.BytesIO, out.buffer).getvalue().decode(encoding)
+    return out.buffer.getvalue().decode(encoding)
 
 
 def test_nothing_that_moves_the_cursor_or_turns_the_text_gets_through(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_json_is_json_in_every_encoding(monkeypatch: pytest.MonkeyPatch, encodin
     monkeypatch.setattr(sys, "stdout", out)
     with doors():
         print_json(data)
-    assert json.loads(cast(io.BytesIO, out.buffer).getvalue().decode(encoding)) == data
+    assert json.loads(out.buffer.getvalue().decode(encoding)) == data
 
 
 def test_the_story_is_told_where_the_locale_has_only_ascii() -> None:
@@ -225,6 +225,42 @@ def test_a_crash_of_ours_has_no_code_of_a_verdict(monkeypatch: pytest.MonkeyPatc
     assert "ZeroDivisionError" in result.stderr
     assert "This is a fault of the suite, and no verdict." in words(result.stderr)
     assert controls(result.stderr) == set()
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (EOFError(), Exit.OURS, "a process of the suite ended before its work was done"),
+        (
+            BrokenPipeError(errno.EPIPE, "x"),
+            Exit.OURS,
+            "a process of the suite ended before its work was done",
+        ),
+        (SystemExit("the wrong module"), Exit.OURS, "an imported module ended the program: the wrong module"),
+        (KeyboardInterrupt(), Exit.INTERRUPTED, "Interrupted."),
+        (click.Abort(), Exit.INTERRUPTED, "Interrupted."),
+        (SystemExit(1), Exit.NON_CONFORMANT, ""),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_a_verdict_ends_with_the_code_of_a_verdict(
+    monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: Exit, said: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> NoReturn:
+        raise raised
+
+    monkeypatch.setitem(main.commands, "fail", click.Command("fail", callback=fail))
+    result = typed("fail")
+    assert result.exit_code == code
+    assert said in words(result.stderr)
+
+
+def test_an_interrupt_before_the_command_begins_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "make_context", interrupt)
+    assert typed("vectors", "list").exit_code == Exit.INTERRUPTED
 
 
 def die(*_: Any, **__: Any) -> None:

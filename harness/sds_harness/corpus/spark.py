@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import signals
+from .. import safe_path, signals
 from ..declaration import printable
 from .class_archive import ClassArchive, class_archive
 from .errors import CorpusError, SparkMissing
@@ -205,6 +205,7 @@ def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Ite
         wanted["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if options.local:
         wanted["SPARK_LOCAL_IP"] = "127.0.0.1"
+        wanted[safe_path.VARIABLE] = os.environ.get(safe_path.VARIABLE) or safe_path.OURS
     before = {key: os.environ.get(key) for key in wanted}
     os.environ.update(wanted)
     try:
