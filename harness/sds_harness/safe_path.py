@@ -1,7 +1,8 @@
 """Keeps the modules of the current folder out of the Python processes that work for the suite.
 
-An interpreter that is started with `-c` or `-m` imports from the current folder first, and the folder of a user may hold a
-`random.py`. PYTHONSAFEPATH prevents that. Implementations never get the variable from here: they may rely on their folder.
+An interpreter that is started with `-c` or `-m` imports from the current folder first, and the folder of a user may
+hold a `random.py`. PYTHONSAFEPATH prevents that. Implementations never get the variable from here: they may rely on
+their folder.
 """
 
 from __future__ import annotations
