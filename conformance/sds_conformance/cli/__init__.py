@@ -78,6 +78,8 @@ class Suite(Commands):
                     raise
                 except click.ClickException as error:
                     error.show()
+                    if isinstance(error, click.UsageError):
+                        _suggest_dashes(error, sys.argv[1:] if args is None else list(args))
                     sys.exit(error.exit_code)
                 except click.Abort:
                     click.echo("Interrupted.", err=True)
@@ -108,6 +110,13 @@ class Suite(Commands):
                     raise ImportError(f"an imported module ended the program: {end}") from end
                 # Commands know that they were interrupted, but not by what.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
+
+
+def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
+    from .dashes import with_dashes  # after an error only: it imports what `--help` does without
+
+    if typed := with_dashes(error, words):
+        click.echo(f"The command of an implementation follows `--`. Type\n  {typed}", err=True)
 
 
 def _with_stderr() -> None:

