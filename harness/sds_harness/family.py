@@ -30,7 +30,8 @@ VARIABLE = "SDS_TESTEE_FAMILY"
 _PR_SET_CHILD_SUBREAPER = 36
 _NAMED = 4
 _DISMISSAL_S = 2.0
-_GONE = (psutil.Error, OSError)
+GONE = (psutil.Error, OSError, LookupError, RuntimeError, ValueError)
+"""What psutil raises of a process that is gone, and where /proc is empty or not that of the kernel."""
 
 _lock = threading.RLock()
 """Nobody looks for strays while a process is started that nobody knows yet."""
@@ -65,7 +66,7 @@ class Family:
         """That is the process of the command. Still in the block of ``starting``."""
         self._leader = pid
         _ours.add(pid)
-        with contextlib.suppress(*_GONE):
+        with contextlib.suppress(*GONE):
             self._members[pid] = psutil.Process(pid)
 
     def living(self) -> list[psutil.Process]:
@@ -97,12 +98,12 @@ class Family:
             process = psutil.Process(pid)
             parent = process.ppid()
             return process if (parent in self._members or self._claims(process, parent)) and _lives(process) else None
-        except _GONE:
+        except GONE:
             return None
 
     def _claims(self, process: psutil.Process, parent: int) -> bool:
         mark = ""
-        with contextlib.suppress(*_GONE):
+        with contextlib.suppress(*GONE):
             mark = process.environ().get(VARIABLE, "")
         if mark.startswith(f"{_token}."):
             return mark == self.mark
@@ -123,19 +124,19 @@ def survived(processes: list[psutil.Process]) -> None:
     """Keep for ``survivors`` that these were still there after the command had ended."""
     for process in processes:
         name = "?"
-        with contextlib.suppress(*_GONE):
+        with contextlib.suppress(*GONE):
             name = process.name()
         _survivors.append(f"{printable(name)[:60]} ({process.pid})")
 
 
 def survivors() -> str:
     """What implementations left running, in a line; empty if nothing. What nobody claimed is killed here."""
-    with _lock, contextlib.suppress(*_GONE):
+    with _lock, contextlib.suppress(*GONE):
         strays = [child for child in psutil.Process().children() if _is_stray(child.pid, os.getpid())]
         family = [*strays, *(one for stray in strays for one in stray.children(recursive=True))]
         survived([process for process in family if _lives(process)])
         for process in family:
-            with contextlib.suppress(*_GONE):
+            with contextlib.suppress(*GONE):
                 process.kill()
     if not _survivors:
         return ""
@@ -167,7 +168,7 @@ def naming(tell: Callable[[str], object]) -> Iterator[None]:
 def _pids() -> set[int]:
     try:
         return set(psutil.pids())
-    except _GONE:
+    except GONE:
         return set()
 
 
@@ -180,7 +181,7 @@ def _lives(process: psutil.Process) -> bool:
             return True
         if process.pid not in _ours and process.ppid() == os.getpid():
             os.waitpid(process.pid, os.WNOHANG)
-    except _GONE:
+    except GONE:
         pass
     return False
 

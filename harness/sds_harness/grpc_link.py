@@ -25,6 +25,7 @@ from .faults import FaultKind, TesteeFault
 from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
+from .resources import socket_folder
 
 CONNECT_S = 5.0
 """So long a server that runs already may keep us from connecting: whoever watches it may be starting it again."""
@@ -148,7 +149,7 @@ class GrpcLink(Link):
         """Where the server is, or has to be."""
         endpoint = self._endpoint
         if endpoint.address == AUTO:
-            self._room = TemporaryDirectory(prefix="sds-")
+            self._room = TemporaryDirectory(prefix="sds-", dir=socket_folder())
             path = f"{self._room.name}/testee.sock"
             if len(path.encode()) > LONGEST_PATH:
                 self._fail(FaultKind.NO_START, f"{path} is too long for a socket: use --grpc 127.0.0.1:0")

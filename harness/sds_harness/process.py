@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import psutil
 
 from .declaration import without_controls
-from .family import Family, survived
+from .family import GONE, Family, survived
 from .faults import FaultKind, TesteeFault
 from .safe_path import variables_for_implementations
 from .starting import why_ended_at_once, why_not_started
@@ -241,7 +241,7 @@ class TesteeProcess:
     def _resident_bytes(self) -> int:
         total = 0
         for process in self._family.living():
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(*GONE):
                 total += process.memory_info().rss
         return total
 
@@ -251,7 +251,7 @@ class TesteeProcess:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
             for process in family:
-                with contextlib.suppress(psutil.Error):
+                with contextlib.suppress(*GONE):
                     process.kill()
             # The child alone is soon gone; others may have started others before they were killed.
             if not any(process.pid != self._child.pid for process in family):

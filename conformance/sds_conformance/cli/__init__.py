@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from sds_harness.family import adopt, naming
+from sds_harness.resources import explain
 from sds_harness.signals import heeded
 from sds_harness.systems import unsupported
 from sds_testee.version import suite_version
@@ -84,7 +85,10 @@ class Suite(Commands):
                 except click.Abort:
                     click.echo("Interrupted.", err=True)
                     sys.exit(Exit.INTERRUPTED)
-                except Exception:
+                except Exception as error:
+                    if why := explain(error):
+                        click.echo(why, err=True)
+                        sys.exit(Exit.OURS)
                     traceback.print_exc()
                     click.echo(
                         "This is a fault of the suite, and no verdict. Please report it, with all of this.", err=True

@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
+from sds_harness.resources import MOST_JOBS, usable_jobs, why_alone
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import Tally
@@ -119,12 +120,24 @@ class Driven:
 
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def jobs_here(context: click.Context, parameter: click.Parameter, value: int) -> int:
+    """One where no other processes can work for this one."""
+    if value > 1 and not context.resilient_parsing and (why := why_alone()):
+        click.echo(f"With --jobs 1, not {value}: {why}", err=True)
+        return 1
+    return value
+
+
 JOBS = click.option(
     "--jobs",
-    type=click.IntRange(1, 256),
-    default=os.cpu_count() or 1,
+    type=click.IntRange(1, MOST_JOBS),
+    default=usable_jobs,
+    callback=jobs_here,
     metavar="N",
-    help="Processes that play at the same time, each with an implementation of its own; as many as processors.",
+    help="Processes that play at the same time, each with an implementation of its own; by default as many as the "
+    "machine, or its container, has processors and memory for.",
 )
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from sds_harness.faults import TesteeFault
+from sds_harness.resources import usable_processors
 
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
@@ -177,7 +177,7 @@ class _Pace:
 
 
 def _at_once(order: Exhaustion) -> int:
-    return max(1, min(order.jobs, os.cpu_count() or 1))
+    return max(1, min(order.jobs, usable_processors()))
 
 
 def _sample(
