@@ -25,9 +25,7 @@ from sds_testee.framing import Framing
 
 from ..exploration.campaign import Tally
 from ..exploration.casting import Casting
-from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
-from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, repertoires, revisions
 from ..protocols.properties import GROUP
 from ..telling.report import unusual
@@ -344,13 +342,7 @@ which_schedules = together(
 
 def exit_code(tally: Tally) -> int:
     """As for every other command."""
-    if tally.interrupted:
-        return Exit.INTERRUPTED
-    if not (tally.found or tally.errors or any(tally.exercised.values())):
-        return Exit.NOT_DRIVEN if tally.gave_up else Exit.NOTHING_EXERCISED
-    if tally.gave_up or any(finding.severity is Verdict.FAIL for finding in tally.found.values()):
-        return Exit.NON_CONFORMANT
-    return Exit.OURS if tally.errors else Exit.CONFORMANT
+    return tally.exit_code
 
 
 def progress_bar(err: Console, width: int = 40) -> Progress:

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from sds_harness.family import adopt, dismiss
-from sds_harness.resources import ResourceMissing, in_socket_folder, why_alone
+from sds_harness.resources import ResourceMissing, explain, in_socket_folder, why_alone
 from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 
@@ -36,7 +36,8 @@ class Workers:
         self._processes: list[BaseProcess] = []
 
     def start(self, work: Callable[..., None], *given: Any) -> None:
-        """One more, which does ``work`` with the queue of reports and what is given, all of it picklable."""
+        """One more, which does ``work`` with the queue of reports and what is given, all of it picklable. Raises
+        ResourceMissing."""
         environment = dict(os.environ)
         with safe_path():  # locks bring a process that cleans up after them
             if self._reports is None:
@@ -44,7 +45,11 @@ class Workers:
                 self._reports = self.context.Queue()
             self.context.set_forkserver_preload(["__main__", *_ours()])
             worker = self.context.Process(target=_begin, args=(environment, work, self._reports, *given))
-            worker.start()
+            try:
+                worker.start()
+            except (EOFError, OSError) as error:  # EOFError: what forks them for us could not
+                said = explain(error) or f"{type(error).__name__}: {error}"
+                raise ResourceMissing(f"a process of the suite did not start. {said}") from error
         self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:
