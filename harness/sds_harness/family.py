@@ -13,6 +13,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -28,6 +29,7 @@ from .declaration import printable
 
 VARIABLE = "SDS_TESTEE_FAMILY"
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG = 1
 _NAMED = 4
 _DISMISSAL_S = 2.0
 GONE = (psutil.Error, OSError, LookupError, RuntimeError, ValueError)
@@ -66,6 +68,7 @@ class Family:
         """That is the process of the command. Still in the block of ``starting``."""
         self._leader = pid
         _ours.add(pid)
+        _tell_guardian(f"+{pid}")
         with contextlib.suppress(*GONE):
             self._members[pid] = psutil.Process(pid)
 
@@ -90,6 +93,8 @@ class Family:
         with _lock:
             _open.discard(self)
             _ours.discard(self._leader)
+            if self._leader:
+                _tell_guardian(f"-{self._leader}")
 
     def _member(self, pid: int) -> psutil.Process | None:
         if pid in _ours:
@@ -118,6 +123,29 @@ def adopt() -> None:
     global _adopting
     with contextlib.suppress(OSError, AttributeError):
         _adopting = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def end_with_parent() -> Callable[[], None] | None:
+    """What a process that is started has to call first so that it is killed when this one is, even where the guardian
+    was killed as well; None where that cannot be asked for.
+
+    Linux kills it when the thread that started it ends, so only the main thread may ask. What the process starts is
+    left to its standard input, which ends, and to the guardian.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it was gone before
+            os._exit(128 + signal.SIGKILL)
+
+    return ask
 
 
 def survived(processes: list[psutil.Process]) -> None:
@@ -213,18 +241,34 @@ def _guarded() -> str:
                 start_new_session=True,
             )
             _ours.add(_guard.pid)
+            assert _guard.stdin is not None
+            os.set_blocking(_guard.stdin.fileno(), False)
+            for family in _open:
+                if family._leader:
+                    _tell_guardian(f"+{family._leader}")
     return _token
+
+
+def _tell_guardian(line: str) -> None:
+    if _guard is not None and _guard.stdin is not None and not _guard.stdin.closed:
+        with contextlib.suppress(OSError):  # a guardian that was killed, or was stopped and reads nothing
+            os.write(_guard.stdin.fileno(), f"{line}\n".encode())
 
 
 @atexit.register
 def _send_away() -> None:
     """If a command still runs, the guardian has something to do first."""
     if _guard is not None and _guard.stdin is not None:
-        with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+        with contextlib.suppress(OSError, ValueError):
+            _guard.send_signal(signal.SIGCONT)  # one that was stopped would stay for ever
             if not _open:
-                _guard.stdin.write(b".")
+                _tell_guardian(".")
             _guard.stdin.close()
-            _guard.wait(_DISMISSAL_S)
+            try:
+                _guard.wait(_DISMISSAL_S)
+            except subprocess.TimeoutExpired:
+                if not _open:
+                    _guard.kill()
 
 
 def _fork() -> None:

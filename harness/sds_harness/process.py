@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import psutil
 
 from .declaration import without_controls
-from .family import GONE, Family, survived
+from .family import GONE, Family, end_with_parent, survived
 from .faults import FaultKind, TesteeFault
 from .safe_path import variables_for_implementations
 from .starting import why_ended_at_once, why_not_started
@@ -69,6 +69,7 @@ class TesteeProcess:
                     env={**variables_for_implementations(), **environment, **mark},
                     bufsize=0,
                     start_new_session=True,
+                    preexec_fn=end_with_parent(),
                 )
                 self._family.lead(self._child.pid)
         except (OSError, ValueError) as error:
