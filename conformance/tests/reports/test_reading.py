@@ -141,7 +141,7 @@ def test_a_folder_without_a_report_says_how_to_write_one(tmp_path: Path) -> None
             read_report(place)
 
 
-ODD = (None, True, -1, 2**70, 1.5, "", "x", "\ud800", [], {}, [None], {"": None}, [[]])
+ODD: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", "\ud800", [], {}, [None], {"": None}, [[]])
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
