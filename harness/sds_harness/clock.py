@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sds_testee.installing import install_extra
+from sds_testee.installation import install_extra
 
 from .declaration import VIRTUAL_CLOCK, OutsideClock
 from .faults import TesteeFault

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .framing import ENVIRONMENT_VARIABLE, Framing
-from .installing import install_extra
+from .installation import install_extra
 from .rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE, read_token
 from .stdio import serve
 

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from sds_harness.endpoint import AUTO, Endpoint
-from sds_testee.installing import install_extra
+from sds_testee.installation import install_extra
 from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE
 
 from ..exploration.casting import Casting

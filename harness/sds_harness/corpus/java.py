@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from sds_testee.installing import install_package
+from sds_testee.installation import install_package
 
 from .errors import SparkMissing
 

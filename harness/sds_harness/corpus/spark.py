@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sds_testee.installing import install_extra, install_package
+from sds_testee.installation import install_extra, install_package
 
 from .. import safe_path, signals
 from ..declaration import printable

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from sds_harness import signals
 from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
-from sds_testee.installing import install_extra
+from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
 from ...protocols import default

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_testee.installing import install_extra, install_package
+from sds_testee.installation import install_extra, install_package
 
 
 @pytest.mark.parametrize(
