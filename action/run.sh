@@ -42,7 +42,7 @@ key() {
 
 # One run with all reports. It always ends well: `gate` says how it went, when all has been kept.
 judge() {
-  local folder token code=0 options=() words=()
+  local folder token suite code=0 options=() words=()
   SDS_PYTHON="$SDS_BIN/python"
   folder="$(mktemp -d "$RUNNER_TEMP/sds-conformance.XXXXXX")"
   echo "report=$folder" >>"$GITHUB_OUTPUT"
@@ -58,9 +58,18 @@ judge() {
   # The story quotes the implementation: no line of it is a command to the runner.
   token="$("$SDS_PYTHON" -c 'import secrets; print(secrets.token_hex(16))')"
   echo "::stop-commands::$token"
+  # In the background: Bash would end at SIGTERM before the suite, and nobody would say how it went.
   "$SDS_BIN/sds-conformance" run --report "$folder" --html "$folder/report.html" --junit "$folder/junit.xml" \
     --markdown "$folder/summary.md" --badge "$folder/badge.svg" --sarif "$folder/report.sarif" \
-    ${options[@]+"${options[@]}"} || code=$?
+    ${options[@]+"${options[@]}"} &
+  suite=$!
+  trap 'kill -TERM "$suite" 2>/dev/null || true' INT TERM HUP
+  wait "$suite" || code=$?
+  while kill -0 "$suite" 2>/dev/null; do # a signal has ended the waiting, not the suite
+    code=0
+    wait "$suite" || code=$?
+  done
+  trap - INT TERM HUP
   echo "::$token::"
 
   [ ! -f "$folder/report.jsonl" ] || "$SDS_BIN/sds-conformance" report "$folder" --annotations || true
@@ -76,7 +85,7 @@ ended() {
     1) verdict=failed ;;
     3) verdict=not-driven ;;
     4) verdict=nothing-exercised ;;
-    130) verdict=interrupted ;;
+    129 | 130 | 143) verdict=interrupted ;;
     *) verdict=not-judged ;;
   esac
   echo "exit-code=$1" >>"$GITHUB_OUTPUT"

@@ -21,6 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sds_testee.installation import install_extra
+
 from .declaration import VIRTUAL_CLOCK, OutsideClock
 from .faults import TesteeFault
 from .language import HANDSHAKE, Language
@@ -64,9 +66,7 @@ def find_library() -> Path:
     for folder in (*packaged, *system):
         if wanted and _machine(folder / _SONAME) == wanted:
             return folder / _SONAME
-    raise NoClockLibrary(
-        f"{OPTION} needs libfaketime: pip install 'sds-conformance[clock]', or apt-get install faketime"
-    )
+    raise NoClockLibrary(f"{OPTION} needs libfaketime: {install_extra('clock')}, or apt-get install faketime")
 
 
 def _machine(file: Path) -> bytes:

@@ -13,6 +13,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -28,9 +29,11 @@ from .declaration import printable
 
 VARIABLE = "SDS_TESTEE_FAMILY"
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG = 1
 _NAMED = 4
 _DISMISSAL_S = 2.0
-_GONE = (psutil.Error, OSError)
+GONE = (psutil.Error, OSError, LookupError, RuntimeError, ValueError)
+"""What psutil raises of a process that is gone, and where /proc is empty or not that of the kernel."""
 
 _lock = threading.RLock()
 """Nobody looks for strays while a process is started that nobody knows yet."""
@@ -65,7 +68,8 @@ class Family:
         """That is the process of the command. Still in the block of ``starting``."""
         self._leader = pid
         _ours.add(pid)
-        with contextlib.suppress(*_GONE):
+        _tell_guardian(f"+{pid}")
+        with contextlib.suppress(*GONE):
             self._members[pid] = psutil.Process(pid)
 
     def living(self) -> list[psutil.Process]:
@@ -89,6 +93,8 @@ class Family:
         with _lock:
             _open.discard(self)
             _ours.discard(self._leader)
+            if self._leader:
+                _tell_guardian(f"-{self._leader}")
 
     def _member(self, pid: int) -> psutil.Process | None:
         if pid in _ours:
@@ -97,12 +103,12 @@ class Family:
             process = psutil.Process(pid)
             parent = process.ppid()
             return process if (parent in self._members or self._claims(process, parent)) and _lives(process) else None
-        except _GONE:
+        except GONE:
             return None
 
     def _claims(self, process: psutil.Process, parent: int) -> bool:
         mark = ""
-        with contextlib.suppress(*_GONE):
+        with contextlib.suppress(*GONE):
             mark = process.environ().get(VARIABLE, "")
         if mark.startswith(f"{_token}."):
             return mark == self.mark
@@ -119,23 +125,46 @@ def adopt() -> None:
         _adopting = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
+def end_with_parent() -> Callable[[], None] | None:
+    """What a process that is started has to call first so that it is killed when this one is, even where the guardian
+    was killed as well; None where that cannot be asked for.
+
+    Linux kills it when the thread that started it ends, so only the main thread may ask. What the process starts is
+    left to its standard input, which ends, and to the guardian.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it was gone before
+            os._exit(128 + signal.SIGKILL)
+
+    return ask
+
+
 def survived(processes: list[psutil.Process]) -> None:
     """Keep for ``survivors`` that these were still there after the command had ended."""
     for process in processes:
         name = "?"
-        with contextlib.suppress(*_GONE):
+        with contextlib.suppress(*GONE):
             name = process.name()
         _survivors.append(f"{printable(name)[:60]} ({process.pid})")
 
 
 def survivors() -> str:
     """What implementations left running, in a line; empty if nothing. What nobody claimed is killed here."""
-    with _lock, contextlib.suppress(*_GONE):
+    with _lock, contextlib.suppress(*GONE):
         strays = [child for child in psutil.Process().children() if _is_stray(child.pid, os.getpid())]
         family = [*strays, *(one for stray in strays for one in stray.children(recursive=True))]
         survived([process for process in family if _lives(process)])
         for process in family:
-            with contextlib.suppress(*_GONE):
+            with contextlib.suppress(*GONE):
                 process.kill()
     if not _survivors:
         return ""
@@ -167,7 +196,7 @@ def naming(tell: Callable[[str], object]) -> Iterator[None]:
 def _pids() -> set[int]:
     try:
         return set(psutil.pids())
-    except _GONE:
+    except GONE:
         return set()
 
 
@@ -180,7 +209,7 @@ def _lives(process: psutil.Process) -> bool:
             return True
         if process.pid not in _ours and process.ppid() == os.getpid():
             os.waitpid(process.pid, os.WNOHANG)
-    except _GONE:
+    except GONE:
         pass
     return False
 
@@ -212,18 +241,34 @@ def _guarded() -> str:
                 start_new_session=True,
             )
             _ours.add(_guard.pid)
+            assert _guard.stdin is not None
+            os.set_blocking(_guard.stdin.fileno(), False)
+            for family in _open:
+                if family._leader:
+                    _tell_guardian(f"+{family._leader}")
     return _token
+
+
+def _tell_guardian(line: str) -> None:
+    if _guard is not None and _guard.stdin is not None and not _guard.stdin.closed:
+        with contextlib.suppress(OSError):  # a guardian that was killed, or was stopped and reads nothing
+            os.write(_guard.stdin.fileno(), f"{line}\n".encode())
 
 
 @atexit.register
 def _send_away() -> None:
     """If a command still runs, the guardian has something to do first."""
     if _guard is not None and _guard.stdin is not None:
-        with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+        with contextlib.suppress(OSError, ValueError):
+            _guard.send_signal(signal.SIGCONT)  # one that was stopped would stay for ever
             if not _open:
-                _guard.stdin.write(b".")
+                _tell_guardian(".")
             _guard.stdin.close()
-            _guard.wait(_DISMISSAL_S)
+            try:
+                _guard.wait(_DISMISSAL_S)
+            except subprocess.TimeoutExpired:
+                if not _open:
+                    _guard.kill()
 
 
 def _fork() -> None:

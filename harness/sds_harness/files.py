@@ -20,7 +20,7 @@ import logging
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
@@ -115,11 +115,12 @@ def packaged_schema(package: str, name: str) -> dict[str, Any]:
     return schema
 
 
-def misshapen(validator: Any, data: Any, longest: int = 200) -> str:
-    """Where data is not what a JSON Schema says, and how, in so many characters at most; "" where it is."""
+def misshapen(validator: Any, data: Any, longest: int = 200, part: Mapping[str, Any] | None = None) -> str:
+    """Where data is not what a JSON Schema says, and how, in so many characters at most; "" where it is. With ``part``,
+    a schema within that of the validator, the data is what that describes."""
     from jsonschema.exceptions import best_match  # only for who reads a file: it takes its time to import
 
-    wrong = best_match(validator.iter_errors(data))
+    wrong = best_match(validator.iter_errors(data) if part is None else validator.descend(data, part))
     if wrong is None:
         return ""
     place = "/".join(map(str, wrong.absolute_path)) or "the top"

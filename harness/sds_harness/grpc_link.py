@@ -21,12 +21,13 @@ from grpc_health.v1 import health_pb2
 from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
 from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, TOKEN_VARIABLE, authorization
 
-from .endpoint import AUTO, LONGEST_PATH, Endpoint
+from .endpoint import AUTO, Endpoint
 from .faults import FaultKind, TesteeFault
 from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
 from .redaction import Redaction
+from .resources import socket_folder
 from .watchdog import bounded
 
 CONNECT_S = 5.0
@@ -174,11 +175,8 @@ class GrpcLink(Link):
         """Where the server is, or has to be."""
         endpoint = self._endpoint
         if endpoint.address == AUTO:
-            self._room = TemporaryDirectory(prefix="sds-")
-            path = f"{self._room.name}/testee.sock"
-            if len(path.encode()) > LONGEST_PATH:
-                self._fail(FaultKind.NO_START, f"{path} is too long for a socket: use --grpc 127.0.0.1:0")
-            return f"unix:{path}"
+            self._room = TemporaryDirectory(prefix="sds-", dir=socket_folder())
+            return f"unix:{self._room.name}/testee.sock"
         if endpoint.port == 0:
             family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
             try:

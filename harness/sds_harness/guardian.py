@@ -1,8 +1,9 @@
 """A program of its own, beside one that starts implementations: what that leaves behind when it dies is killed.
 
-Not even SIGKILL comes past it. It waits at the end of a pipe; a byte there says that nothing is left, its end without
-one that somebody has to look. Whose processes they are stands in their environment, so that children are found that
-have left their group, their session and their parent. Until then nothing is imported, so that it starts in no time.
+It reads a pipe: a line `+PID` for each process that leads a group, `-PID` when that has ended, and `.` when nothing is
+left. The end of the pipe without that means that the program was killed. Then it kills the groups, and all processes
+that have the mark of the program in their environment: so it finds children that have left their group, their session
+and their parent. Until then it imports nothing, so that it starts in no time.
 """
 
 from __future__ import annotations
@@ -21,8 +22,20 @@ def main() -> None:
     variable, beginning, packages = sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    if os.read(0, 1):
-        return
+    leaders: set[int] = set()
+    said = b""
+    while data := os.read(0, 4096):
+        *records, said = (said + data).split(b"\n")
+        for record in records:
+            if record == b".":
+                return
+            change = leaders.add if record.startswith(b"+") else leaders.discard
+            change(int(record[1:]))
+    for leader in leaders:  # its group is left where it was killed itself
+        try:
+            os.killpg(leader, signal.SIGKILL)
+        except OSError:
+            continue
     sys.path.append(packages)
     import psutil
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
@@ -15,6 +16,10 @@ from .faults import FaultKind, TesteeFault
 from .moment import Moment
 from .process import TesteeProcess
 from .watchdog import bounded
+
+_BANNER_S = 0.5
+"""So long the words of a banner may take to follow its first line."""
+_LOOK_EVERY_S = 0.02
 
 
 class Listener(Protocol):
@@ -185,10 +190,20 @@ class StdioLink(Link):
         process.deadline_in(float("inf"))
         for listener in self._listeners:
             listener.heard(body, True)
+        if self._framing is Framing.JSON and not body.strip():
+            self._fail_blank(what)
         try:
             return read_reply(self._framing, body, kind, what)
         except FramingError as error:
             self._fail(FaultKind.GARBAGE, str(error))
+
+    def _fail_blank(self, what: str) -> NoReturn:
+        """The answer is a blank line, as at the head of a banner of npm: quote the line that says something."""
+        until = time.monotonic() + _BANNER_S
+        while not (words := _first_words(self._buffer)) and time.monotonic() < until:
+            time.sleep(_LOOK_EVERY_S)
+            self._buffer += self._process.rest()
+        self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
 
     def _fail_ended(self, what: str, timeout_s: float, pipe: str) -> NoReturn:
         """The conversation ended while ``pipe`` was in use: find out why."""
@@ -207,7 +222,8 @@ class StdioLink(Link):
             self._buffer += process.rest()
             line, end, _ = self._buffer.partition(b"\n")
             if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
-                self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply (not a JSON object): {_excerpt(line)}")
+                words = _first_words(self._buffer)
+                self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
         said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
         # Nothing was asked yet that could make it crash: the command is wrong, or something is not installed.
         at_once = kind is FaultKind.CRASH and what == "hello"
@@ -260,6 +276,16 @@ def how_it_died(process: TesteeProcess, when: str, settling_s: float = 0.5) -> t
         return FaultKind.CRASH, f"killed by {name} {when}"
     kind = FaultKind.CRASH if status else FaultKind.EXIT
     return kind, f"the process ended with exit code {status} {when}"
+
+
+def _first_words(data: bytes | bytearray) -> bytes:
+    """The first line that is not blank, b"" if there is none."""
+    return next((line for line in bytes(data).split(b"\n") if line.strip()), b"")
+
+
+def _blank(words: bytes) -> str:
+    """Why a blank line, or the first words after it, is no reply."""
+    return "a blank line before it" if words.lstrip().startswith(b"{") else "not a JSON object"
 
 
 def _excerpt(data: bytes | bytearray) -> str:

@@ -17,9 +17,10 @@ import psutil
 from sds_testee.rpc import TOKEN_VARIABLE
 
 from .declaration import without_controls
-from .family import Family, survived
+from .family import GONE, Family, end_with_parent, survived
 from .faults import FaultKind, TesteeFault
 from .redaction import Redaction
+from .safe_path import variables_for_implementations
 from .starting import why_ended_at_once, why_not_started
 
 _STDERR_BYTES = 64 * 1024
@@ -71,7 +72,11 @@ class TesteeProcess:
         self._stopped = False
         self._family = Family()
         # The token is for servers: a process that talks on stdout has no use for it, and could quote it.
-        inherited = {name: value for name, value in os.environ.items() if not talks or name != TOKEN_VARIABLE}
+        inherited = {
+            name: value
+            for name, value in variables_for_implementations().items()
+            if not talks or name != TOKEN_VARIABLE
+        }
         try:
             with self._family.starting() as mark:
                 self._child = subprocess.Popen(
@@ -82,6 +87,7 @@ class TesteeProcess:
                     env={**inherited, **environment, **mark},
                     bufsize=0,
                     start_new_session=True,
+                    preexec_fn=end_with_parent(),
                 )
                 self._family.lead(self._child.pid)
         except (OSError, ValueError) as error:
@@ -262,7 +268,7 @@ class TesteeProcess:
     def _resident_bytes(self) -> int:
         total = 0
         for process in self._family.living():
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(*GONE):
                 total += process.memory_info().rss
         return total
 
@@ -272,7 +278,7 @@ class TesteeProcess:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
             for process in family:
-                with contextlib.suppress(psutil.Error):
+                with contextlib.suppress(*GONE):
                     process.kill()
             # The child alone is soon gone; others may have started others before they were killed.
             if not any(process.pid != self._child.pid for process in family):

@@ -161,7 +161,7 @@ def follow_parent(*, unwinding: bool = False) -> None:
 
 def end_now(code: int) -> NoReturn:
     """End this process and all that come of it, without another word."""
-    with contextlib.suppress(psutil.Error, OSError):
+    with contextlib.suppress(psutil.Error, OSError, LookupError, RuntimeError, ValueError):
         for child in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.Error):
                 child.kill()

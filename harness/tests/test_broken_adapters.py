@@ -381,3 +381,18 @@ def test_after_a_fault_everything_that_is_asked_fails_in_the_same_way(start: Sta
     first = broken(lambda: tick(session, handle), 0.0)
     assert broken(lambda: tick(session, handle), 0.0) == first
     session.close()
+
+
+@pytest.mark.parametrize("lives", ["read", "exit"])
+@pytest.mark.parametrize("pause", ["", "time.sleep(0.1);"])
+def test_of_a_banner_the_first_line_that_says_something_is_quoted(lives: str, pause: str) -> None:
+    """As of `npm start`: a blank line, then what is run."""
+    end = "sys.stdin.read()" if lives == "read" else ""
+    program = (
+        f"import sys, time; sys.stdin.readline(); print(flush=True); {pause} "
+        f"print('> demo@1.0.0 start\\n> node adapter.mjs\\n', flush=True); {end}"
+    )
+    with pytest.raises(faults.TesteeFault) as broke:
+        open_session(lambda: StdioLink([sys.executable, "-c", program], JSON, LIMITS), LIMITS, "sds-2026-01")
+    assert broke.value.breakdown.kind is FaultKind.GARBAGE
+    assert broke.value.breakdown.detail.endswith('is no reply (not a JSON object): "> demo@1.0.0 start"')

@@ -202,3 +202,61 @@ def test_where_the_system_shows_less_the_group_is_still_killed(
     child = psutil.Process(int(note.read_text()))
     assert not process.close(0)
     assert wait_for(lambda: gone(child))
+
+
+NEVER_ENDS = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a process with its parent")
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_implementation_ends_with_the_program_and_its_guardian(by: signal.Signals) -> None:
+    child = started(
+        """
+        process = TesteeProcess([sys.executable, "-c", sys.argv[1]], {}, 1 << 30)
+        print(process.pid, family._guard.pid, flush=True)
+        time.sleep(600)
+        """,
+        NEVER_ENDS,
+    )
+    assert child.stdout
+    adapter, guardian = (psutil.Process(int(pid)) for pid in child.stdout.readline().split())
+    try:
+        guardian.send_signal(by)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait(PATIENCE_S)
+        assert wait_for(lambda: gone(adapter))
+    finally:
+        for process in (adapter, guardian):
+            if not gone(process):
+                process.kill()
+
+
+def test_a_guardian_that_was_stopped_goes_with_its_program() -> None:
+    child = started(
+        """
+        import os, signal
+        TesteeProcess([sys.executable, "-c", "import sys; sys.stdin.read()"], {}, 1 << 30).close(60)
+        os.kill(family._guard.pid, signal.SIGSTOP)
+        print(family._guard.pid, flush=True)
+        """
+    )
+    said, _ = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 0
+    assert wait_for(lambda: not psutil.pid_exists(int(said)) or gone(psutil.Process(int(said))))
+
+
+def test_an_implementation_of_another_thread_outlives_the_thread() -> None:
+    child = started(
+        """
+        import threading
+        begun = []
+        command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+        thread = threading.Thread(target=lambda: begun.append(TesteeProcess(command, {}, 1 << 30)))
+        thread.start()
+        thread.join()
+        time.sleep(0.5)
+        print(begun[0].settle_exit(0.1), begun[0].close(60), flush=True)
+        """
+    )
+    said, _ = child.communicate(timeout=PATIENCE_S)
+    assert said == "None True\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .framing import ENVIRONMENT_VARIABLE, Framing
+from .installation import install_extra
 from .rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE, read_token
 from .stdio import serve
 
@@ -94,7 +95,7 @@ def serve_as_asked(
         except (OSError, ValueError) as error:
             parsing.error(str(error))
         except ImportError as missing:
-            parsing.error(f"gRPC needs grpcio, and there is no {missing.name}: pip install 'sds-conformance[grpc]'")
+            parsing.error(f"gRPC needs grpcio, and there is no {missing.name}: {install_extra('grpc')}")
         return 0
     try:
         serve(conversation(), protocol.Request, protocol.Reply, Framing(arguments.framing))

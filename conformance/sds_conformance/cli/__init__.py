@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from sds_harness.family import adopt, naming
+from sds_harness.resources import explain
 from sds_harness.signals import end_now, heeded
 from sds_harness.systems import unsupported
 from sds_harness.watchdog import watching
@@ -70,11 +71,25 @@ class Suite(Commands):
         _with_stderr()
         try:
             with doors():
+                # click would end with 1, the code of a verdict, at an interrupt and at what it takes for a lost reader.
+                more["standalone_mode"] = False
                 try:
-                    return super().main(args, prog_name, **more)
+                    code = super().main(args, prog_name, **more)
+                    sys.exit(code if isinstance(code, int) else Exit.CONFORMANT)
                 except OutputLost:
                     raise
-                except Exception:
+                except click.ClickException as error:
+                    error.show()
+                    if isinstance(error, click.UsageError):
+                        _suggest_dashes(error, sys.argv[1:] if args is None else list(args))
+                    sys.exit(error.exit_code)
+                except click.Abort:
+                    click.echo("Interrupted.", err=True)
+                    sys.exit(Exit.INTERRUPTED)
+                except Exception as error:
+                    if why := explain(error):
+                        click.echo(why, err=True)
+                        sys.exit(Exit.OURS)
                     traceback.print_exc()
                     click.echo(
                         "This is a fault of the suite, and no verdict. Please report it, with all of this.", err=True
@@ -93,7 +108,11 @@ class Suite(Commands):
             except KeyboardInterrupt:
                 click.echo(f"Ended by {ending.name}." if ending.by_others else "Interrupted.", err=True)
                 ctx.exit(ending.exit_code if ending.number else Exit.INTERRUPTED)
+            except (EOFError, BrokenPipeError) as error:  # of a process of ours: stdout and stderr raise OutputLost
+                raise ConnectionError("a process of the suite ended before its work was done") from error
             except SystemExit as end:
+                if not isinstance(end.code, int | None):
+                    raise ImportError(f"an imported module ended the program: {end}") from end
                 # Commands know that they were interrupted, but not by what.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
 
@@ -106,6 +125,13 @@ def _give_up() -> NoReturn:
     end_now(Exit.NOT_DRIVEN)
 
 
+def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
+    from .dashes import with_dashes  # after an error only: it imports what `--help` does without
+
+    if typed := with_dashes(error, words):
+        click.echo(f"The command of an implementation follows `--`. Type\n  {typed}", err=True)
+
+
 def _with_stderr() -> None:
     """Where whoever started us has closed stderr, the next file that is opened would be in its place, and whatever is
     started would write to it."""
@@ -114,7 +140,7 @@ def _with_stderr() -> None:
     except OSError:
         os.open(os.devnull, os.O_WRONLY)
     if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - to the end
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
 
 
 @click.group(

@@ -15,7 +15,7 @@ from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..reports.baselines.failures import Judged, judged
 from ..reports.baselines.file import Baseline, BaselineError, load, parse
-from ..reports.baselines.writing import TO_DO, fresh, updated
+from ..reports.baselines.writing import TO_DO, fresh, in_block_style, updated
 from ..reports.reading import MAX_BYTES, read_report
 from ..telling.report import SCHEMA_ID
 from .files import refused, write_file
@@ -73,7 +73,7 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
 @_LINK
 def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str) -> None:
     """Take out of FILE what no longer fails in REPORTs, and add what is new."""
-    baseline = _loaded(file)
+    baseline = in_block_style(_loaded(file))
     before, added, removed = baseline.text, 0, 0
     for source in sources:
         one = _of_its_revision(_judged(source), baseline)

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from sds_harness.endpoint import AUTO, Endpoint
+from sds_testee.installation import install_extra
 from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE
 
 from ..exploration.casting import Casting
@@ -75,7 +76,7 @@ class Access:
             import_module("sds_harness.grpc_link")
         except ImportError as missing:
             raise MissingExtra(
-                f"--grpc needs gRPC, and there is no {missing.name}: type `pip install 'sds-conformance[grpc]'`."
+                f"--grpc needs gRPC, and there is no {missing.name}: type `{install_extra('grpc')}`."
             ) from None
         return found
 

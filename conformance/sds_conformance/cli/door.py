@@ -6,21 +6,27 @@ the CI whose log it is in. And who reads can go away, or be a full disk: that is
 
 from __future__ import annotations
 
+import codecs
 import errno
 import io
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TextIO, cast
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from sds_harness.declaration import without_controls, without_orders
 from sds_harness.json_text import dumps
 
 from ..judging.exits import Exit
+
+_IN_ASCII = {"…": "...", "→": "->"}
+_NARROWEST, _WIDEST = 20, 9_999
+"""Columns of a terminal: tables need some, and rich pads each line of a table to the width."""
 
 
 class OutputLost(Exception):
@@ -39,9 +45,39 @@ def shown(text: str) -> str:
     return "\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n"))
 
 
-def shown_json(data: object, **options: Any) -> str:
-    """JSON that says the same and shows nothing else: what cannot be shown stands as an escape."""
-    return dumps(data, indent=2, **options)
+def shown_json(data: object, encoding: str = "utf-8", **options: Any) -> str:
+    """JSON that says the same and shows nothing else: what cannot be shown, or has no place in the encoding of the
+    stream, stands as an escape."""
+    text = dumps(data, indent=2, **options)
+    if _has(encoding, text):
+        return text
+    return "".join(c if _has(encoding, c) else json.dumps(c)[1:-1] for c in text)
+
+
+def _has(encoding: str, text: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
+    """The error handler of our streams: a character that the encoding lacks becomes its escape, so that different IDs
+    stay different. Only the signs that our tables and sentences use have a spelling in ASCII."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    at = error.start
+    sign, around = error.object[at], error.object[max(at - 1, 0) : at] + error.object[at + 1 : at + 2]
+    if sign == "·" and not around.strip():  # an empty cell of a table
+        return "-", at + 1
+    if sign in _IN_ASCII:
+        return _IN_ASCII[sign], at + 1
+    return codecs.backslashreplace_errors(UnicodeEncodeError(error.encoding, error.object, at, at + 1, error.reason))
+
+
+_SPELLING = "sds-conformance"
+codecs.register_error(_SPELLING, _spell)
 
 
 class Door(io.TextIOBase):
@@ -78,7 +114,7 @@ class Door(io.TextIOBase):
 
     @property
     def errors(self) -> str | None:  # type: ignore[override]
-        return "replace"
+        return _SPELLING
 
 
 class Styled(io.TextIOBase):
@@ -132,7 +168,23 @@ class Styled(io.TextIOBase):
 
 
 class DoorConsole(Console):
-    """A console whose styles pass the door, and no escape sequence of what it prints."""
+    """A console whose styles pass the door, and no escape sequence of what it prints.
+
+    It has a usable width, whatever COLUMNS and the terminal say: rich prints nothing at all on a width of 0.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        sizes = {name: _size(os.environ.get(name, "")) for name in ("COLUMNS", "LINES")}
+        super().__init__(_environ={**os.environ, **sizes}, **options)
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        width, height = super().size
+        return ConsoleDimensions(min(max(width, _NARROWEST), _WIDEST), height)
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -151,14 +203,20 @@ class DoorConsole(Console):
         self._file = new_file
 
 
+def _size(value: str) -> str:
+    """The value of COLUMNS or LINES if it is the size of a terminal, else "": then the terminal is asked."""
+    digits = value.lstrip("0") if value.isascii() and value.isdigit() else ""
+    return digits if len(digits) <= len(str(_WIDEST)) else str(_WIDEST)
+
+
 @contextmanager
 def doors() -> Iterator[None]:
     """Put doors before stdout and stderr. Raises OutputLost where what was printed is lost."""
     before = sys.stdout, sys.stderr
     for stream in before:
-        # A terminal that cannot show a character gets a question mark, not a traceback.
+        # A terminal that cannot show a character gets its escape, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=_SPELLING)
     # A stream that was closed before we began is None.
     named = zip(before, ("stdout", "stderr"), strict=True)
     sys.stdout, sys.stderr = (cast(TextIO, stream and Door(stream, name)) for stream, name in named)

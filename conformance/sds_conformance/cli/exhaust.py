@@ -207,7 +207,8 @@ def exhaust_command(
     else:
         show_errors(out, tally.errors)
         _show(out, coverage)
-    nothing = not (tally.found or tally.errors or tally.gave_up or tally.interrupted or coverage.finished)
+    unplayed = tally.errors or tally.gave_up or tally.not_started or tally.interrupted
+    nothing = not (tally.found or unplayed or coverage.finished)
     code = Exit.NOTHING_EXERCISED if nothing else exit_code(tally)
     sys.exit(Exit.USAGE if unkept or unsaved else code)
 
@@ -299,8 +300,8 @@ def _show(out: Console, coverage: Coverage) -> None:
     if coverage.otherwise:
         told = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
         out.print(f"{told} So nothing was taken from memory.\n", style="yellow")
-    if tally.gave_up:
-        out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
+    if why := tally.gave_up or tally.not_started:
+        out.print(f"The rest was not played: {why}.\n", style="yellow")
     out.print(last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip()))
 
 
@@ -329,6 +330,10 @@ def last_line(coverage: Coverage, name: str) -> Text:
         return Text(f"{name} does not conform: {failed} failed{warnings}. Covered: {played}.", "bold red")
     if tally.errors:
         return Text(f"A fault of ours: no verdict on {name}. Covered: {played}.", "bold white on red")
+    if tally.not_started:
+        return Text(f"{name} could not be driven to the end: no verdict. Covered: {played}.", "magenta")
+    if tally.exit_code is Exit.NON_CONFORMANT:
+        return Text(f"{name} does not conform: {tally.gave_up}{warnings}. Covered: {played}.", "bold red")
     if coverage.finished is None:
         return Text(f"No bound was finished: nothing is proved of {name}. Covered: {played}.", "magenta")
     return Text(f"Nothing was found against {name}{warnings} in {played}.", "bold green")

@@ -135,13 +135,16 @@ def fuzz_command(
     else:
         show_coverage(out, tally, order.scope)
         show_errors(out, tally.errors)
-        if tally.gave_up:
-            out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
+        if why := tally.gave_up or tally.not_started:
+            out.print(f"The rest was not played: {why}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         out.print(last_line(tally, name))
         if found is not None and found.requirements:
             out.print(known_line(found))
-    sys.exit(Exit.USAGE if unkept else gate(found, exit_code(tally)))
+    code = gate(found, exit_code(tally))
+    if code == Exit.CONFORMANT and tally.not_started:
+        code = Exit.NOT_DRIVEN  # of what was not played nothing is known, whatever a baseline has
+    sys.exit(Exit.USAGE if unkept else code)
 
 
 def tell_found(

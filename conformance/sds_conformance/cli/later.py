@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from sds_harness.docstrings import docstring
+
 from ..judging.garbage import garbage_waits
 
 
@@ -28,8 +30,12 @@ class Later(click.Command):
         package, name = self._place
         module = name.replace("-", "_")
         # What is imported stays: to look for garbage among it takes a tenth of the time.
-        with garbage_waits():
-            found: click.Command = getattr(import_module(f"{package}.{module}"), f"{module}_command")
+        try:
+            with garbage_waits():
+                found: click.Command = getattr(import_module(f"{package}.{module}"), f"{module}_command")
+        except SystemExit as end:  # raised by some other module of the name of one that is needed
+            raise ImportError(f"an imported module ended the program: {end}") from end
+        _explain(found)
         return found
 
     def make_context(
@@ -44,6 +50,15 @@ class Commands(click.Group):
     def __init__(self, name: str | None, *, package: str, said: Mapping[str, str], **more: Any) -> None:
         """``said`` are the commands, with the first sentence of the help of each."""
         super().__init__(name, [Later(package, *command) for command in said.items()], **more)
+        _explain(self)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
+
+
+def _explain(command: click.Command) -> None:
+    """Give a command, and those in it, the help that click did not find where Python drops docstrings."""
+    if command.help is None and command.callback is not None:
+        command.help = docstring(command.callback) or None
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        _explain(inner)

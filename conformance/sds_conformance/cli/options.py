@@ -20,13 +20,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
+from sds_harness.resources import MOST_JOBS, usable_jobs, why_alone
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import Tally
 from ..exploration.casting import Casting
-from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
-from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, repertoires, revisions
 from ..protocols.properties import GROUP
 from ..telling.report import unusual
@@ -120,12 +119,24 @@ class Driven:
 
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def jobs_here(context: click.Context, parameter: click.Parameter, value: int) -> int:
+    """One where no other processes can work for this one."""
+    if value > 1 and not context.resilient_parsing and (why := why_alone()):
+        click.echo(f"With --jobs 1, not {value}: {why}", err=True)
+        return 1
+    return value
+
+
 JOBS = click.option(
     "--jobs",
-    type=click.IntRange(1, 256),
-    default=os.cpu_count() or 1,
+    type=click.IntRange(1, MOST_JOBS),
+    default=usable_jobs,
+    callback=jobs_here,
     metavar="N",
-    help="Processes that play at the same time, each with an implementation of its own; as many as processors.",
+    help="Processes that play at the same time, each with an implementation of its own; by default as many as the "
+    "machine, or its container, has processors and memory for.",
 )
 
 
@@ -200,7 +211,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
             if not alone:
                 function(driven=driven, **rest)
                 return
-            command, driven = (sys.executable, "-m", protocol.model.module), replace(driven, bundled=True)
+            command, driven = (sys.executable, "-P", "-m", protocol.model.module), replace(driven, bundled=True)
         driven = replace(driven, command=command, dialect=dialect, endpoint=endpoint)
         if clock == FAKETIME:
             if driven.running:
@@ -330,13 +341,7 @@ which_schedules = together(
 
 def exit_code(tally: Tally) -> int:
     """As for every other command."""
-    if tally.interrupted:
-        return Exit.INTERRUPTED
-    if not (tally.found or tally.errors or any(tally.exercised.values())):
-        return Exit.NOT_DRIVEN if tally.gave_up else Exit.NOTHING_EXERCISED
-    if tally.gave_up or any(finding.severity is Verdict.FAIL for finding in tally.found.values()):
-        return Exit.NON_CONFORMANT
-    return Exit.OURS if tally.errors else Exit.CONFORMANT
+    return tally.exit_code
 
 
 def progress_bar(err: Console, width: int = 40) -> Progress:

@@ -29,7 +29,7 @@ from .options import Driven, progress_bar
 
 def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
     """The outcome for programs, on stdout; ``told`` says what JSON does not know."""
-    click.echo(shown_json(data, default=told))
+    click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=told))
 
 
 class StepsBar:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -16,11 +15,14 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from sds_harness.resources import usable_jobs, why_alone
+from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 
 from ..judging.exits import Exit
+from ..judging.workers import prepare
 from .files import write_file
-from .options import animated, together
+from .options import animated, jobs_here, together
 from .paths import OUTPUT_FILE
 
 R = TypeVar("R")
@@ -34,7 +36,12 @@ tabled = together(
     click.option("--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Write the tables, too."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
     click.option(
-        "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=usable_jobs,
+        show_default="processors",
+        callback=jobs_here,
+        help="Processes.",
     ),
 )
 """The options ``jobs``, ``as_json`` and ``write``, the file for the tables."""
@@ -58,14 +65,19 @@ class WorkerLost(click.ClickException):
 
 
 @contextmanager
-def processes(
-    jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
-) -> Iterator[ProcessPoolExecutor]:
-    """So many processes, which end with this one. Each may ``begin`` with what is ``given`` to all."""
+def processes(jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()) -> Iterator[Executor]:
+    """So many processes, which end with this one; a thread where there can be none. Each may ``begin`` with what is
+    ``given`` to all."""
+    if why_alone():
+        with ThreadPoolExecutor(1, initializer=begin, initargs=given) as thread:
+            yield thread
+        return
+    prepare()
     others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(begin, given))
     try:
-        yield pool
+        with safe_path():
+            yield pool
     except BaseException as error:
         # Nobody waits for what they are at.
         for worker in multiprocessing.active_children():

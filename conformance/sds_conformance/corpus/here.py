@@ -5,7 +5,6 @@ The tasks are those of a job of Spark, and what they give is added up in the sam
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from sds_harness.corpus.errors import CorpusError, SuiteFault
 from sds_harness.corpus.jobs import Progress, faults_named
 from sds_harness.corpus.manifest import Corpus
+from sds_harness.resources import usable_jobs, why_alone
 
 from ..exploration.campaign import Tally
 from ..exploration.judging import Scope
@@ -48,7 +48,7 @@ def check_here(
     is damaged: of several files that are, the first is named."""
     checker, manifest = begin(corpus, scope, everything=everything), corpus.manifest
     if jobs is None:
-        jobs = min(os.cpu_count() or 1, manifest.steps // FEWEST)
+        jobs = 1 if why_alone() else min(usable_jobs(), manifest.steps // FEWEST)
     sum_up, judged = _Sum(), 0
     wrong: dict[int, CorpusError | SuiteFault] = {}
     with workers() as others, closing(_done(checker, others, max(1, min(jobs, manifest.shards)))) as done:
@@ -84,7 +84,7 @@ class _Sum:
 def _done(checker: Checker, others: Workers, jobs: int) -> Generator[Done, None, None]:
     """What comes of all shards, judged here and by ``others``, so many in all. After a fault none is begun any more:
     all before it have been."""
-    taken, running = others.context.Value("q", 0), jobs - 1
+    taken, running = others.counter(shared=jobs > 1), jobs - 1
     for _ in range(running):
         others.start(_work, checker, taken)
     with rarely_collecting():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from multiprocessing.synchronize import Event
@@ -17,16 +17,18 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, TesteeFault
 from sds_harness.link import Limits
+from sds_harness.resources import ResourceMissing
 from sds_harness.schedules import Schedule
 
 from ..judging.again import Again
+from ..judging.exits import Exit
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from ..judging.runner import Connect
-from ..judging.verdict import RANK, Finding
+from ..judging.verdict import RANK, Finding, Verdict
 from ..judging.workers import workers
 from ..protocols import default, repertoire_of
 from .casting import Casting, Company
-from .casts import NotPlayed
+from .casts import NotPlayed, NotStarted
 from .judging import Assessment, Scope, assess
 
 TWINS_EVERY = 8
@@ -105,6 +107,8 @@ class Tally:
     out_of_time: bool = False
     gave_up: str = ""
     """Why not all was played, if the implementation broke too often."""
+    not_started: str = ""
+    """Why not all was played, if a process of the implementation did not start, be it for want of room."""
 
     def add(self, played: Played) -> None:
         """Take one in; the order in which they come makes no difference."""
@@ -122,6 +126,33 @@ class Tally:
             if known is None or (-RANK[finding.severity], played.index) < (-RANK[known.severity], self.found_at[what]):
                 self.found[what], self.found_at[what] = finding, played.index
 
+    @property
+    def exit_code(self) -> Exit:
+        """What the schedules come to: `telling.last_line` says the same in words."""
+        if self.interrupted:
+            return Exit.INTERRUPTED
+        if any(finding.severity is Verdict.FAIL for finding in self.found.values()):
+            return Exit.NON_CONFORMANT
+        if self.errors:
+            return Exit.OURS
+        if self.not_started:
+            return Exit.NOT_DRIVEN
+        if not (self.found or any(self.exercised.values())):
+            return Exit.NOT_DRIVEN if self.gave_up else Exit.NOTHING_EXERCISED
+        return Exit.NON_CONFORMANT if self.gave_up else Exit.CONFORMANT
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A worker has played all it can."""
+
+    worker: int
+    gave_up: str = ""
+    not_started: str = ""
+    """Why a process of the implementation did not start."""
+    at: int = 0
+    """The first schedule that was not played for that."""
+
 
 Progress = Callable[[Tally], None]
 
@@ -136,7 +167,11 @@ def explore(order: Order, progress: Progress = lambda tally: None) -> Tally:
     try:
         tally = Tally(company.start())
         alone = order.jobs <= 1 or tally.declaration.alone
-        source = _played_here(order, company, tally, began) if alone else _played_by_workers(order, tally, began)
+        source = (
+            _played_here(order, company, tally, began, range(order.examples))
+            if alone
+            else _played_by_workers(order, tally, began)
+        )
         if not alone:
             company.kill()
         try:
@@ -166,14 +201,19 @@ def _play_one(order: Order, company: Company, index: int, scope: Scope) -> Playe
     return Played(index, performance.steps, assessment, performance.breakdown)
 
 
-def _played_here(order: Order, company: Company, tally: Tally, began: float) -> Generator[Played, None, None]:
+def _played_here(
+    order: Order, company: Company, tally: Tally, began: float, indices: Iterable[int]
+) -> Generator[Played, None, None]:
     with rarely_collecting():
-        for index in range(order.examples):
+        for index in indices:
             if _late(order, began):
                 tally.out_of_time = True
                 return
             try:
                 yield play_one(order, company, index)
+            except NotStarted as reason:
+                tally.not_started = str(reason)
+                return
             except NotPlayed as reason:
                 tally.gave_up = str(reason)
                 return
@@ -184,11 +224,16 @@ def _late(order: Order, began: float) -> bool:
 
 
 def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Played, None, None]:
+    left: dict[int, Ended] = {}
     with workers() as others:
         stop = others.context.Event()
+        running = 0
         for worker in range(order.jobs):
-            others.start(_work, order, worker, stop)
-        running = order.jobs
+            try:
+                others.start(_work, order, worker, stop)
+                running += 1
+            except ResourceMissing as missing:
+                left[worker] = Ended(worker, not_started=str(missing), at=worker)
         while running:
             if _late(order, began) and not stop.is_set():
                 tally.out_of_time = True
@@ -200,14 +245,31 @@ def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Pl
                 yield got
             else:
                 running -= 1
-                tally.gave_up = got or tally.gave_up
+                tally.gave_up = got.gave_up or tally.gave_up
+                if got.not_started:
+                    left[got.worker] = got
         for code in others.lost():
             tally.errors["worker"] = f"a worker ended with exit code {code}"
+    # The machine may have had no room for so many at once: now it has.
+    for ended in left.values():
+        yield from _played_later(order, tally, began, ended)
+
+
+def _played_later(order: Order, tally: Tally, began: float, ended: Ended) -> Generator[Played, None, None]:
+    """Play what a worker has left."""
+    company = order.company()
+    try:
+        company.start()
+        yield from _played_here(order, company, tally, began, range(ended.at, order.examples, order.jobs))
+    except TesteeFault as fault:
+        tally.not_started = f"{ended.not_started}; and later: {fault}"
+    finally:
+        company.kill()
 
 
 def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
-    """Play every so manieth schedule; at the end, or when the implementation was given up, say so."""
-    company, reason = order.company(), ""
+    """Play every n-th schedule. Report at the end, or when the implementation was abandoned."""
+    company, index = order.company(), worker
     try:
         company.start()
         with rarely_collecting():
@@ -215,10 +277,11 @@ def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
                 if stop.is_set():
                     break
                 results.put(play_one(order, company, index))
-    except NotPlayed as error:
-        reason = str(error)
-    except TesteeFault as fault:
-        reason = f"could not be started again: {fault}"
+        ended = Ended(worker)
+    except (NotStarted, TesteeFault) as fault:
+        ended = Ended(worker, not_started=str(fault), at=index)
+    except NotPlayed as reason:
+        ended = Ended(worker, gave_up=str(reason))
     finally:
         company.kill()
-        results.put(reason)
+    results.put(ended)

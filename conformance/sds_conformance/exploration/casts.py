@@ -56,6 +56,10 @@ class NotPlayed(Exception):
         return f"{self.name} {self.reason}"
 
 
+class NotStarted(NotPlayed):
+    """One was not played, because a process of the implementation did not start again."""
+
+
 class OutOfTime(NotPlayed):
     """One was not played to its end, because the total time was over: the same holds for all after it."""
 
@@ -70,10 +74,10 @@ class OtherText(ValueError):
 
 
 def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayed:
-    """Why an implementation that broke takes no part: the time, or else what it is called."""
+    """Why an implementation that did not start takes no part: the time, or else what it is called."""
     if breakdown.kind is FaultKind.OUT_OF_TIME:
         return OutOfTime(name, f"ran out of time: {breakdown.detail}")
-    return NotPlayed(name, otherwise)
+    return NotStarted(name, otherwise)
 
 
 class Cast:

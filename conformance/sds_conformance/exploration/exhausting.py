@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
@@ -11,10 +10,11 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from sds_harness.faults import TesteeFault
+from sds_harness.resources import ResourceMissing, usable_processors
 
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
-from .campaign import Tally
+from .campaign import Ended, Tally
 from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
 from .rehearsing import Rehearsed
 
@@ -124,7 +124,7 @@ def exhaust(
         while _plan(order, coverage, last, each_s, left_s()) or source is None:
             planned(coverage)
             progress(coverage)
-            if not coverage.left or tally.gave_up:
+            if not coverage.left or tally.gave_up or tally.not_started:
                 break
             tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.whole]
             pace = _Pace(tasks[-1].events)
@@ -139,7 +139,7 @@ def exhaust(
                 coverage.take(share)
                 pace.take(share)
                 progress(coverage)
-            if tally.gave_up or tally.errors or not all(bound.whole for bound in coverage.bounds):
+            if tally.gave_up or tally.not_started or tally.errors or not all(bound.whole for bound in coverage.bounds):
                 break
             each_s = pace.each_s()
     except KeyboardInterrupt:
@@ -150,7 +150,9 @@ def exhaust(
         company.kill()
         tally.seconds += time.monotonic() - began
     unfinished = any(not bound.whole for bound in coverage.bounds)
-    tally.out_of_time = unfinished and not (tally.interrupted or tally.gave_up or tally.errors) and late()
+    tally.out_of_time = (
+        unfinished and not (tally.interrupted or tally.gave_up or tally.not_started or tally.errors) and late()
+    )
 
 
 class _Pace:
@@ -177,7 +179,7 @@ class _Pace:
 
 
 def _at_once(order: Exhaustion) -> int:
-    return max(1, min(order.jobs, os.cpu_count() or 1))
+    return max(1, min(order.jobs, usable_processors()))
 
 
 def _sample(
@@ -233,11 +235,16 @@ def _played_by_workers(
     order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float
 ) -> Generator[Share, None, None]:
     until = time.monotonic() + left_s if left_s else math.inf
+    left: dict[int, str] = {}
     with workers() as others:
         stop = others.context.Event()
+        running = 0
         for worker in range(order.jobs):
-            others.start(_work, order, tasks, worker, stop)
-        running = order.jobs
+            try:
+                others.start(_work, order, tasks, worker, stop)
+                running += 1
+            except ResourceMissing as missing:
+                left[worker] = str(missing)
         while running:
             if time.monotonic() >= until and not stop.is_set():
                 stop.set()
@@ -248,24 +255,39 @@ def _played_by_workers(
                 yield got
             else:
                 running -= 1
-                tally.gave_up = got or tally.gave_up
+                if got.not_started:
+                    left[got.worker] = got.not_started
         for code in others.lost():
             tally.errors["worker"] = f"a worker ended with exit code {code}"
+    # The machine may have had no room for so many at once: now it has.
+    for worker, reason in left.items():
+        company = order.rehearsed()
+        try:
+            company.start()
+            yield from _of_worker(order, company, tasks, worker, lambda: time.monotonic() >= until)
+        except TesteeFault as fault:
+            tally.not_started = f"{reason}; and later: {fault}"
+        finally:
+            company.kill()
+
+
+def _of_worker(
+    order: Exhaustion, company: Rehearsed, tasks: list[Task], worker: int, ended: Callable[[], bool]
+) -> Iterator[Share]:
+    """Play every n-th chunk."""
+    with rarely_collecting():
+        yield from shares(order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended)
 
 
 def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop: Event) -> None:
-    """Play every so manieth chunk; at the end, or when the implementation was given up, say so."""
-    company, reason = order.rehearsed(), ""
+    """Play every n-th chunk. Report at the end."""
+    company, not_started = order.rehearsed(), ""
     try:
         company.start()
-        with rarely_collecting():
-            mine: Iterator[Share] = shares(
-                order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, stop.is_set
-            )
-            for share in mine:
-                results.put(share)
+        for share in _of_worker(order, company, tasks, worker, stop.is_set):
+            results.put(share)
     except TesteeFault as fault:
-        reason = f"could not be started again: {fault}"
+        not_started = str(fault)
     finally:
         company.kill()
-        results.put(reason)
+    results.put(Ended(worker, not_started=not_started))

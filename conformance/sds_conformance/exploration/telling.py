@@ -13,6 +13,7 @@ from rich.text import Text
 from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
 from ..judging.again import Again
+from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
@@ -188,6 +189,10 @@ def last_line(tally: Tally, name: str) -> Text:
         return Text(f"{name} does not conform: {failed} failed{of}{warnings} ({played}){but}.", "bold red")
     if tally.errors:
         return Text(f"A fault of ours: no verdict on {name} ({played}).", "bold white on red")
+    if tally.not_started:
+        return Text(f"{name} could not be driven to the end: no verdict ({played}).", "magenta")
+    if tally.exit_code is Exit.NON_CONFORMANT:
+        return Text(f"{name} does not conform: {tally.gave_up}{warnings} ({played}).", "bold red")
     if not (tally.found or tally.interrupted or any(tally.exercised.values())):
         return Text(f"Nothing was exercised: no verdict on {name} ({tally.schedules:,} schedules).", "magenta")
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
@@ -247,7 +252,7 @@ def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
         **head_json(tally, order.revision, order.profile, order.casting.value, order.seed),
         "interrupted": tally.interrupted,
         "out_of_time": tally.out_of_time,
-        "gave_up": tally.gave_up,
+        "gave_up": tally.gave_up or tally.not_started,
         "errors": tally.errors,
         "findings": findings,
         **reached_json(tally, order.scope),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sds_harness.docstrings import first_line
 from sds_harness.environment import PLAIN, Environment
 
 from .asking import Facts
@@ -38,7 +39,7 @@ class Check:
 
     @property
     def summary(self) -> str:
-        return (self.function.__doc__ or "").strip().splitlines()[0]
+        return first_line(self.function)
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Scenario:
 
     @property
     def summary(self) -> str:
-        return (self.function.__doc__ or "").strip().splitlines()[0]
+        return first_line(self.function)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from sds_harness.environment import PLAIN
 from sds_harness.language import Language
 from sds_harness.link import Limits
+from sds_harness.resources import ResourceMissing
 
 from .garbage import rarely_collecting
 from .keeping import dumps, loads
@@ -127,29 +128,40 @@ class Shared(Source):
         self._came: defaultdict[int, deque[bytes | Result]] = defaultdict(deque)
         """By unit; those of workers stay packed until it is their turn."""
         self._at = 0
+        self._returned: list[int] = []
+        """Units that others could not begin: the implementation did not start, be it for want of room."""
 
     def begin(self, order: Order, rules_of: RulesOf, jobs: int) -> None:
         """Have others play as well, so many of us in all."""
         self._taken.value = 1  # the first is for who has the implementation running
         names = [[run.name for run in unit] for unit in self._units]
         for _ in range(jobs - 1):
-            self._others.start(_work, order, rules_of, names, self._taken)
+            try:
+                self._others.start(_work, order, rules_of, names, self._taken)
+            except ResourceMissing:
+                return  # the units are played by fewer
 
     def results(self) -> Iterator[Result | Lost]:
         mine: int | None = 0
         while mine is not None:
-            for result in self._player.unit(self._units[mine]):
-                self._came[mine].append(result)
-                while self._take_in(wait=False):
-                    pass
-                yield from self._in_turn()
+            yield from self._play(mine)
             mine = _next(self._taken, len(self._units))
         while self._at < len(self._units):
             there = self._others.alive
-            if not self._take_in(wait=True) and not there:
+            took = self._take_in(wait=True)
+            if self._returned:
+                yield from self._play(self._returned.pop())
+            elif not took and not there:
                 codes = ", ".join(map(str, self._others.lost())) or "none"
                 yield Lost(self._units[self._at], f"a process of the suite ended before its work was done: {codes}")
                 self._at += 1
+            yield from self._in_turn()
+
+    def _play(self, number: int) -> Iterator[Result]:
+        for result in self._player.unit(self._units[number]):
+            self._came[number].append(result)
+            while self._take_in(wait=False):
+                pass
             yield from self._in_turn()
 
     def rest(self) -> Iterator[Result]:
@@ -171,6 +183,9 @@ class Shared(Source):
         if report is None:
             return None
         unit, run, result = report
+        if result is None:
+            self._returned.append(unit)
+            return ""
         self._came[unit].append(result)
         return str(run)
 
@@ -207,7 +222,10 @@ def _work(reports: Any, order: Order, rules_of: RulesOf, units: Sequence[Sequenc
     try:
         with rarely_collecting():
             while (number := _next(taken, len(units))) is not None:
-                for result in player.unit([named_run(rules, name) for name in units[number]]):
+                for place, result in enumerate(player.unit([named_run(rules, name) for name in units[number]])):
+                    if not place and result.shown is None:  # it may start where fewer play: others find out
+                        reports.put((number, "", None))
+                        return
                     reports.put((number, result.run, dumps(result)))
     finally:
         runner.kill()

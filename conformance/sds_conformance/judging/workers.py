@@ -6,12 +6,16 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing.process import BaseProcess
+from multiprocessing.util import get_temp_dir
 from queue import Empty
+from types import SimpleNamespace
 from typing import Any
 
 from sds_harness.family import adopt, dismiss
+from sds_harness.resources import ResourceMissing, explain, in_socket_folder, why_alone
+from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 from sds_harness.watchdog import watch_worker
 
@@ -29,22 +33,38 @@ class Workers:
     context = multiprocessing.get_context("forkserver")
 
     def __init__(self) -> None:
-        self.reports = self.context.Queue()
+        self._reports: Any = None
         self._processes: list[BaseProcess] = []
 
     def start(self, work: Callable[..., None], *given: Any) -> None:
-        """One more, which does ``work`` with the queue of reports and what is given, all of it picklable."""
-        self.context.set_forkserver_preload(["__main__", *_ours()])
-        worker = self.context.Process(target=_begin, args=(dict(os.environ), work, self.reports, *given))
-        worker.start()
+        """One more, which does ``work`` with the queue of reports and what is given, all of it picklable. Raises
+        ResourceMissing."""
+        environment = dict(os.environ)
+        with safe_path():  # locks bring a process that cleans up after them
+            if self._reports is None:
+                prepare()
+                self._reports = self.context.Queue()
+            self.context.set_forkserver_preload(["__main__", *_ours()])
+            worker = self.context.Process(target=_begin, args=(environment, work, self._reports, *given))
+            try:
+                worker.start()
+            except (EOFError, OSError) as error:  # EOFError: what forks them for us could not
+                said = explain(error) or f"{type(error).__name__}: {error}"
+                raise ResourceMissing(f"a process of the suite did not start. {said}") from error
         self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:
         """The next report; None if there is none, after a moment if it is worth to ``wait``."""
+        if self._reports is None:
+            return None
         try:
-            return self.reports.get(timeout=_AT_ONCE_S) if wait else self.reports.get_nowait()
+            return self._reports.get(timeout=_AT_ONCE_S) if wait else self._reports.get_nowait()
         except Empty:
             return None
+
+    def counter(self, *, shared: bool) -> Any:
+        """A number from 0 on with a lock; one that is not ``shared`` with others needs nothing of the machine."""
+        return self.context.Value("q", 0) if shared else SimpleNamespace(value=0, get_lock=nullcontext)
 
     @property
     def alive(self) -> int:
@@ -65,7 +85,16 @@ class Workers:
             if worker.is_alive():
                 worker.kill()
                 worker.join()
-        self.reports.cancel_join_thread()
+        if self._reports is not None:
+            self._reports.cancel_join_thread()
+
+
+def prepare() -> None:
+    """Make sure that processes of ours can be started, in whatever environment. Raises ResourceMissing."""
+    if why := why_alone():
+        raise ResourceMissing(why)
+    with in_socket_folder():
+        get_temp_dir()  # which multiprocessing keeps, with its sockets
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sds_harness.docstrings import first_line
+
 from ..judging.rules import Rules
 
 Play = Callable[[Any, int], str | None]
@@ -59,7 +61,7 @@ class Dimension:
     @property
     def summary(self) -> str:
         """What is played, in a sentence."""
-        return (self.play.__doc__ or "").strip().splitlines()[0]
+        return first_line(self.play)
 
 
 class Dimensions(Mapping[str, Dimension]):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sds_harness.docstrings import first_line
 from sds_harness.schedules import Act, Performance, Schedule
 
 from ..judging.judgement import Outcome
@@ -65,7 +66,7 @@ class GlobalProperty:
     @property
     def summary(self) -> str:
         function = self.function or self.twin
-        return ((function.__doc__ if function else "") or "").strip().splitlines()[0]
+        return first_line(function) if function is not None else ""
 
 
 class Properties(dict[str, GlobalProperty]):

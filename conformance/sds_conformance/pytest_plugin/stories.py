@@ -76,7 +76,9 @@ def told_breakdown(
 
 
 def _paper() -> Console:
-    return Console(file=StringIO(), width=COLUMNS, color_system=None, highlight=False, emoji=False, markup=False)
+    return Console(
+        file=StringIO(), width=COLUMNS, color_system=None, highlight=False, emoji=False, markup=False, _environ={}
+    )
 
 
 def _written(console: Console) -> str:

@@ -95,9 +95,7 @@ def read_report(path: Path) -> Report:
     except FileError as error:
         raise ReportError(f"{file} is no report: it {error}") from None
     data, cut_off = _json(file, text) if file.suffix == ".json" else _lines(file, text)
-    if data.get("schema") != SCHEMA_ID:
-        found = printable(str(data.get("schema")), 60)
-        raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: run it again, with --report")
+    _check_schema(file, data)
     if wrong := misshapen(_validator(), data):
         raise ReportError(f"{file} is no report: {wrong}")
     for verdict, count in _counts(data["requirements"]).items():
@@ -108,8 +106,11 @@ def read_report(path: Path) -> Report:
 
 
 def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
-    data = _parsed(text)
-    if data is None:
+    try:
+        data = parse_json(text)
+    except FileError:
+        data = None
+    if not isinstance(data, dict):
         raise ReportError(f"{file} is no JSON: was it cut off? {NAME} beside it can be read as far as it goes")
     return data, ""
 
@@ -121,20 +122,28 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str]:
     keys = {kind: key for key, kind in ROWS.items()}
     number, cut_off = 0, ""
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-        row = _parsed(line)
-        kind = row.pop("type", None) if row is not None else None
-        if row is None:
+        try:
+            row = parse_json(line)
+        except FileError:
             cut_off = f"in line {number}"
             break
+        if not isinstance(row, dict):
+            raise ReportError(f"{file} is no report: line {number} is no JSON object")
+        kind = row.pop("type", None)
+        if not isinstance(kind, str) or kind not in ("header", "footer", *keys):
+            raise ReportError(f"{file} is no report: line {number} is {printable(str(kind), 40)}")
         if "summary" in data or (number == 1) != (kind == "header"):
             raise ReportError(f"{file} is no report: line {number} has no place there")
-        if kind in ("header", "footer"):
+        if kind not in keys:
             row.pop("seconds", None)
-            data |= row
-        elif kind in keys:
+        if number == 1:
+            _check_schema(file, row)
+        if wrong := _misshapen_row(kind, row):
+            raise ReportError(f"{file} is no report: line {number}, {wrong}")
+        if kind in keys:
             rows[keys[kind]].append(row)
         else:
-            raise ReportError(f"{file} is no report: line {number} is {printable(str(kind), 40)}")
+            data |= row
     if not data:
         raise ReportError(f"{file} is no report: it has no header")
     if "summary" not in data:
@@ -143,12 +152,26 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str]:
     return {**data, **rows}, cut_off
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
-    try:
-        row = parse_json(text)
-    except FileError:
-        return None
-    return row if isinstance(row, dict) else None
+def _check_schema(file: Path, data: dict[str, Any]) -> None:
+    if data.get("schema") != SCHEMA_ID:
+        found = printable(str(data.get("schema")), 60)
+        raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: run it again, with --report")
+
+
+def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
+    """Where a line is not what the schema says of lines of its kind, and how; "" where it is."""
+    schema = load_schema()
+    fields = schema["properties"]
+    for key, row_kind in ROWS.items():
+        if kind == row_kind:
+            return misshapen(_validator(), row, part=fields[key]["items"])
+    known = fields.keys() - ROWS.keys() - _IN_FOOTER if kind == "header" else _IN_FOOTER
+    part = {"required": sorted(known), "properties": {key: fields[key] for key in known}, "additionalProperties": False}
+    return misshapen(_validator(), row, part=part)
+
+
+_IN_FOOTER = frozenset({"summary"})
+"""Fields that stand in the last line; all others that are no rows stand in the first."""
 
 
 @cache

@@ -58,6 +58,11 @@ def read_bytes(path: Path) -> bytes:
         raise VectorsError(f"{printable(path.name)} {error}") from None
 
 
+def has_windows_line_ends(content: bytes, digest: str) -> bool:
+    """Do only its line ends keep a file from having this digest?"""
+    return b"\r\n" in content and file_digest(content.replace(b"\r\n", b"\n")) == digest
+
+
 def read_json(path: Path) -> Any:
     """The JSON of a file. Raises VectorsError if it is too large, missing or none."""
     return _json(path.name, read_bytes(path))
@@ -148,6 +153,10 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
 
 
 ANEW = "get these files anew, or type `sds-conformance vectors lint DIR` to see all that is wrong with them"
+WINDOWS_LINE_ENDS = (
+    "its lines end with CRLF, and those of the published file with LF: type `git config core.autocrlf false` in the "
+    "clone and check the files out again"
+)
 
 
 def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, Any]:
@@ -159,6 +168,8 @@ def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, 
         raise VectorsError(f"{printable(path.name)}: {problem}")
     if name not in manifest.files:
         raise VectorsError(f"{printable(name)} is not in the manifest: {ANEW}")
+    if has_windows_line_ends(content, manifest.files[name]):
+        raise VectorsError(f"{printable(name)}: {WINDOWS_LINE_ENDS}")
     if manifest.files[name] != file_digest(content):
         raise VectorsError(f"{printable(name)}: its SHA-256 is not that of the manifest: {ANEW}")
     assert isinstance(data, dict)

@@ -9,7 +9,16 @@ from sds_harness.files import write_whole
 
 from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
-from .folder import CHANGELOG, LEDGER, PROSE, VectorsError, changelog_versions, files_in, read_bytes
+from .folder import (
+    CHANGELOG,
+    LEDGER,
+    PROSE,
+    WINDOWS_LINE_ENDS,
+    VectorsError,
+    changelog_versions,
+    files_in,
+    read_bytes,
+)
 from .model import VectorSet
 from .released import Ledger, read_ledger
 
@@ -58,8 +67,9 @@ def differences(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -
         file = folder / path
         if not file.is_file():
             out.append(f"{path} is missing")
-        elif file.read_bytes() != content:
-            out.append(f"{path} is not what is generated")
+        elif (there := file.read_bytes()) != content:
+            windows = there.replace(b"\r\n", b"\n") == content
+            out.append(f"{path}: {WINDOWS_LINE_ENDS}" if windows else f"{path} is not what is generated")
     return out + [
         f"{path} is not generated any more" for path in sorted(files_in(vector_set, folder)) if path not in wanted
     ]

@@ -12,7 +12,18 @@ from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
-from .folder import PROSE, Manifest, VectorsError, files_in, load_manifest, read_bytes, read_json, violations
+from .folder import (
+    PROSE,
+    WINDOWS_LINE_ENDS,
+    Manifest,
+    VectorsError,
+    files_in,
+    has_windows_line_ends,
+    load_manifest,
+    read_bytes,
+    read_json,
+    violations,
+)
 from .generating import changelog_gap
 from .model import GENERATOR_VERSION, Material, VectorSet, result_of, result_of_steps
 from .released import breaches
@@ -27,6 +38,9 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         return [str(error)]
     if manifest.generator_version != GENERATOR_VERSION:
         return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite knows"]
+    if windows := _with_windows_line_ends(vector_set, folder, manifest):
+        more = f" and {len(windows) - 1} more files" if len(windows) > 1 else ""
+        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # whatever else is wrong may come of that
     out = list(_files(vector_set, folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
@@ -51,6 +65,15 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
     out += breaches(folder, manifest, documents)
     gap = changelog_gap(folder, read_bytes(folder / MANIFEST))
     return list(dict.fromkeys([*out, gap] if gap else out))
+
+
+def _with_windows_line_ends(vector_set: VectorSet, folder: Path, manifest: Manifest) -> list[str]:
+    out = []
+    for name, path in files_in(vector_set, folder).items():
+        with suppress(VectorsError):  # named later
+            if has_windows_line_ends(read_bytes(path), manifest.files.get(name, "")):
+                out.append(name)
+    return out
 
 
 def _files(vector_set: VectorSet, folder: Path, manifest: Manifest) -> Iterator[str]:

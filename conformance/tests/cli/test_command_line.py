@@ -295,3 +295,35 @@ def test_one_requirement_is_shown_with_the_runs_that_exercised_it() -> None:
     text = words(typed("requirements", "SDS-RECV-06").stdout)
     assert re.search(r"Exercised \d+ times in \d+ runs: .*a-chain-in-reverse \(\d+\)", text)
     assert "Exercised never" in words(typed("requirements", "SDS-INSWEEP-03").stdout)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("run python3 -m x", "run -- python3 -m x"),
+        (
+            "run --select SDS-RECV-06 --strict python3 -u x.py --json",
+            "run --select SDS-RECV-06 --strict -- python3 -u x.py --json",
+        ),
+        ("smoke node --no-warnings 'my adapter.mjs'", "smoke -- node --no-warnings 'my adapter.mjs'"),
+        ("fuzz --seed 3 ./adapter --fast", "fuzz --seed 3 -- ./adapter --fast"),
+        ("exhaust python3 -m x", "exhaust -- python3 -m x"),
+        ("limits python3 -m x", "limits -- python3 -m x"),
+        ("replay found.json python3 -m x", "replay found.json -- python3 -m x"),
+        ("vectors run python3 -m x", "vectors run -- python3 -m x"),
+        ("corpus record python3 -m x", "corpus record -- python3 -m x"),
+    ],
+)
+def test_a_command_without_its_dashes_is_typed_as_it_was_meant(given: str, meant: str) -> None:
+    result = typed(*shlex.split(given))
+    assert result.exit_code == 2
+    assert f"The command of an implementation follows `--`. Type\n  sds-conformance {meant}\n" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "given", ["run --bogus", "run --bogus -- python3 -m x", "report --bogus folder", "--bogus run"]
+)
+def test_an_unknown_option_of_ours_is_no_command_of_an_implementation(given: str) -> None:
+    result = typed(*given.split())
+    assert result.exit_code == 2
+    assert "follows `--`" not in result.stderr

@@ -24,6 +24,7 @@ from sds_conformance.cli.door import DoorConsole, doors, shown_json
 from sds_conformance.cli.gating import gate
 from sds_conformance.cli.interop import command as interop
 from sds_conformance.cli.options import exit_code
+from sds_conformance.cli.showing import print_json
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.campaign import Tally
 from sds_conformance.judging.exits import Exit
@@ -60,6 +61,16 @@ def through(monkeypatch: pytest.MonkeyPatch, *texts: str, styled: bool = False) 
             console.print(f"aside {text}", soft_wrap=True, markup=False, highlight=False)
     assert sys.stdout is out
     return out.getvalue()
+
+
+def through_bytes(monkeypatch: pytest.MonkeyPatch, encoding: str, *texts: str, styled: bool = False) -> str:
+    """What of these texts comes out of a stdout that has this encoding, a line each."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    with doors():
+        for text in texts:
+            DoorConsole(width=60).print(Text(text)) if styled else click.echo(text)
+    return out.buffer.getvalue().decode(encoding)
 
 
 def test_nothing_that_moves_the_cursor_or_turns_the_text_gets_through(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +117,45 @@ def test_json_says_the_same_and_shows_nothing_else(data: str) -> None:
     assert json.loads(text) == {data: [data]}
     assert controls(text) == set()
     assert "##" not in text
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_names_stay_different_where_the_encoding_has_not_their_letters(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    names = ["é", "ю", "日", "本", "🙂", "🦊"]
+    for told in (
+        through_bytes(monkeypatch, encoding, *names),
+        through_bytes(monkeypatch, encoding, *names, styled=True),
+    ):
+        assert len(set(told.splitlines())) == len(names), told
+        assert "?" not in told
+
+
+def test_our_own_signs_are_spelt_in_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = through_bytes(monkeypatch, "ascii", "pass  ·  3", "a·b", "cut…", "one → two")
+    assert told.splitlines() == ["pass  -  3", r"a\xb7b", "cut...", "one -> two"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_every_encoding(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    data = {"é": "ю 🙂 …"}
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    with doors():
+        print_json(data)
+    assert json.loads(out.buffer.getvalue().decode(encoding)) == data
+
+
+def test_the_story_is_told_where_the_locale_has_only_ascii() -> None:
+    c = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    selected = ["run", "--json", "--select", "SDS-MSG-13", "--scenario", "every-kind-of-message"]
+    told = subprocess.run(
+        [sys.executable, "-m", "sds_conformance", *selected], capture_output=True, env={**os.environ, **c}, check=False
+    )
+    assert told.stdout.isascii(), told.stdout
+    assert json.loads(told.stdout)["implementation"]["name"] == "sds_reference"
+    assert b"Traceback" not in told.stderr
 
 
 # ---- Who reads is gone, or full ------------------------------------------------------------------------------------
@@ -175,6 +225,42 @@ def test_a_crash_of_ours_has_no_code_of_a_verdict(monkeypatch: pytest.MonkeyPatc
     assert "ZeroDivisionError" in result.stderr
     assert "This is a fault of the suite, and no verdict." in words(result.stderr)
     assert controls(result.stderr) == set()
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (EOFError(), Exit.OURS, "a process of the suite ended before its work was done"),
+        (
+            BrokenPipeError(errno.EPIPE, "x"),
+            Exit.OURS,
+            "a process of the suite ended before its work was done",
+        ),
+        (SystemExit("the wrong module"), Exit.OURS, "an imported module ended the program: the wrong module"),
+        (KeyboardInterrupt(), Exit.INTERRUPTED, "Interrupted."),
+        (click.Abort(), Exit.INTERRUPTED, "Interrupted."),
+        (SystemExit(1), Exit.NON_CONFORMANT, ""),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_a_verdict_ends_with_the_code_of_a_verdict(
+    monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: Exit, said: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> NoReturn:
+        raise raised
+
+    monkeypatch.setitem(main.commands, "fail", click.Command("fail", callback=fail))
+    result = typed("fail")
+    assert result.exit_code == code
+    assert said in words(result.stderr)
+
+
+def test_an_interrupt_before_the_command_begins_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "make_context", interrupt)
+    assert typed("vectors", "list").exit_code == Exit.INTERRUPTED
 
 
 def die(*_: Any, **__: Any) -> None:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
 import re
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +66,47 @@ def test_a_table_breaks_words_and_neither_names_nor_numbers(
     assert head.split() == ["Name", "Words", "pass", "fail"]
     assert first.split()[0] == "a-name-of-20-letters"
     assert first.split()[-2:] == ["1,234", "5,678"]
+
+
+@pytest.mark.parametrize("value", ["0", "00", "-5", "", "eighty", "²", " 80", "9" * 5000])
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES"])
+def test_a_size_that_no_terminal_has_costs_no_text(name: str, value: str) -> None:
+    shown = typed("requirements", "SDS-RECV-06", "--no-run", **{name: value}).stdout
+    usual = typed("requirements", "SDS-RECV-06", "--no-run", COLUMNS="80").stdout
+    assert words(shown) == words(usual)
+    assert len(words(usual)) > 1000
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "5"])
+def test_every_command_tells_its_story_whatever_the_width(columns: str, tmp_path: Path) -> None:
+    folder = str(tmp_path / "report")
+    selected = ("--select", "SDS-RECV-06", "--environment", "plain")
+    told = [
+        typed("run", *selected, "--report", folder, COLUMNS=columns),
+        typed("report", folder, COLUMNS=columns),
+        typed("compare", folder, folder, COLUMNS=columns),
+        typed("vectors", "list", COLUMNS=columns),
+        typed("run", "--help", COLUMNS=columns),
+    ]
+    assert [result.exit_code for result in told] == [0] * len(told)
+    assert "conforms to what was tested" in words(told[0].stdout)
+    assert [len(words(result.stdout)) > 80 for result in told] == [True] * len(told), [r.stdout for r in told]
+
+
+def test_a_terminal_of_no_columns_gets_text() -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
+    child = subprocess.Popen(
+        [sys.executable, "-m", "sds_conformance", "requirements", "SDS-RECV-06", "--no-run"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")},
+    )
+    os.close(theirs)
+    shown = b""
+    with os.fdopen(ours, "rb", buffering=0) as terminal, suppress(OSError):  # Linux ends a terminal with EIO
+        while chunk := terminal.read(1 << 16):
+            shown += chunk
+    assert child.wait(60) == 0
+    assert b"A dependency counts as met only when its id is in the" in shown

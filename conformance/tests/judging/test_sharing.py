@@ -22,7 +22,7 @@ from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.planning import Plan
 from sds_conformance.judging.sharing import FEWEST, PIECES, Sharing, units_of
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.judging.workers import workers
+from sds_conformance.judging.workers import Workers, workers
 from sds_conformance.protocols import rules_of
 from sds_conformance.telling.report import Invocation, report
 from sds_harness.link import Limits, Link
@@ -127,10 +127,14 @@ def test_an_interrupt_ends_all_and_what_was_played_is_judged() -> None:
     assert not working()
 
 
+def wait_for_report(some: Workers) -> object:
+    return next(report for _ in range(300) if (report := some.report()) is not None)
+
+
 def test_who_does_not_end_is_ended() -> None:
     with workers() as some:
         some.start(stubborn)
-        assert some.reports.get(timeout=60) == "begun"
+        assert wait_for_report(some) == "begun"
         assert len(working()) == 1
     assert not working()
 

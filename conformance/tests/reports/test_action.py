@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,10 +13,11 @@ import pytest
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema import Draft7Validator
 
-from action_runner import ACTION, Done, act, load, obeyed
+from action_runner import ACTION, INSTALLED, Done, act, load, obeyed
 from played import REPOSITORY, odd_adapter, reference_command
 from sds_conformance.reports.reading import read_report
 from suite_terminal import typed
+from waiting import lives, wait_for
 
 SHORT = "--environment plain --scenario 'named-*' --scenario every-kind-of-message"
 MUTANT = shlex.join(reference_command("--mutant", "answers-by-itself"))
@@ -170,3 +173,34 @@ def test_it_installs_the_suite_that_it_came_with(tmp_path: Path, monkeypatch: py
     done = act(tmp_path, install=True, args=SHORT)
     assert done.outputs["verdict"] == "conformant", done.log
     assert (tmp_path / "temp" / "sds-conformance.venv" / "bin" / "sds-conformance").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, "143"), (signal.SIGHUP, "143"), (signal.SIGINT, "143")])
+def test_a_job_that_is_cancelled_is_interrupted_and_leaves_no_process(
+    tmp_path: Path, number: signal.Signals, code: str
+) -> None:
+    pids, output, summary = (tmp_path / name for name in ("pids", "output", "summary"))
+    inputs = {f"SDS_{name}": "" for name in ("REVISION", "PROFILE", "BASELINE", "STRICT", "ARGS")}
+    step = subprocess.Popen(
+        ["bash", str(SCRIPT), "judge"],
+        env={
+            **os.environ,
+            **inputs,
+            "SDS_BIN": str(INSTALLED),
+            "SDS_COMMAND": shlex.join(odd_adapter("slow", "0.02", str(pids))),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "RUNNER_TEMP": str(tmp_path),
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A shell starts its background jobs with SIGINT ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert wait_for(lambda: pids.exists() and len(pids.read_text().split()) > 20)
+    step.send_signal(number)
+    assert step.wait(60) == 0
+    outputs = dict(line.split("=", 1) for line in output.read_text("utf-8").splitlines())
+    assert (outputs["exit-code"], outputs["verdict"]) == (code, "interrupted")
+    assert (Path(outputs["report"]) / "report.json").is_file()
+    assert not any(lives(int(pid)) for pid in set(pids.read_text().split()))

@@ -10,7 +10,7 @@ import pytest
 from sds_conformance.reports.baselines.failures import Failure, Judged
 from sds_conformance.reports.baselines.file import Baseline, BaselineError, load, parse
 from sds_conformance.reports.baselines.matching import Match, match
-from sds_conformance.reports.baselines.writing import fresh, updated
+from sds_conformance.reports.baselines.writing import fresh, in_block_style, updated
 
 ONE, OTHER = "SDS-RECV-06", "SDS-MSG-14"
 IDS = {ONE, OTHER, "SDS-RECV-07", "G-04", "breakdown"}
@@ -271,3 +271,39 @@ def test_the_last_entry_can_go() -> None:
     update = updated(listing(LISTED), run(), held(LISTED, run()), "", "")
     assert parse(update.text, Path("known.yaml")).entries == []
     assert "# why that is so" in update.text
+
+
+FLOW = "schema: sds-conformance/baseline/1, revision: sds-2026-01, environments: [plain]"
+ENTRIES = (
+    f"[{{requirement: {ONE}, reason: mended}}, {{requirement: {OTHER}, reason: stays, fails: [{{check: unique}}]}}]"
+)
+FLOWING = (
+    f"{{{FLOW}, known: {ENTRIES}}}\n",
+    f"{{{FLOW},\n known: {ENTRIES}\n}}\n",
+    f"{HEAD}known: {ENTRIES}\n",
+    f"schema: sds-conformance/baseline/1\nknown: {ENTRIES}\nrevision: sds-2026-01\nenvironments: [plain]\n",
+    f"schema: sds-conformance/baseline/1\nknown:\n  - {{requirement: {ONE}, reason: mended}}\n"
+    f"  - requirement: {OTHER}\n    reason: stays\n    fails: [{{check: unique}}]\nrevision: sds-2026-01\n"
+    "environments: [plain]\n",
+)
+
+
+@pytest.mark.parametrize("text", FLOWING)
+def test_a_file_in_flow_style_or_another_order_can_be_brought_up_to_date(text: str) -> None:
+    baseline = in_block_style(parse(text, Path("known.yaml")))
+    assert (baseline.revision, [entry.reason for entry in baseline.entries]) == ("sds-2026-01", ["mended", "stays"])
+    judged = run(SECOND, Failure("SDS-RECV-07", "check", "a", "b", ("ties",)))
+    update = updated(baseline, judged, match(baseline, judged, IDS, SCENARIOS), "found today", "")
+    after = parse(update.text, Path("known.yaml"))
+    assert (update.added, update.removed, after.revision) == (1, 1, "sds-2026-01")
+    assert {entry.what: entry.reason for entry in after.entries} == {OTHER: "stays", "SDS-RECV-07": "found today"}
+    none = updated(after, run(), match(after, run(), IDS, SCENARIOS), "", "")
+    assert parse(none.text, Path("known.yaml")).entries == []
+
+
+def test_a_file_with_an_entry_a_line_stays_as_it_is() -> None:
+    baseline = listing(KEPT)
+    assert in_block_style(baseline) is baseline
+    empty = parse(f"{{{FLOW}, known: []}}\n", Path("known.yaml"))
+    update = updated(in_block_style(empty), run(FAILURE), match(empty, run(FAILURE), IDS, SCENARIOS), "why", "")
+    assert [entry.what for entry in parse(update.text, Path("known.yaml")).entries] == [ONE]

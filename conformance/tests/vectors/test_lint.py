@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from played import REPOSITORY
 from sds_conformance.vectors.canonical import formatted
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import LARGEST_FILE, VectorsError, load_all
+from sds_conformance.vectors.generating import differences
 from sds_conformance.vectors.lint import lint
 from vector_folders import VECTOR_SET, copy_of_vectors, edit, seal
 
@@ -124,3 +128,28 @@ def test_files_of_strangers_are_bounded(folder: Path) -> None:
         load_all(VECTOR_SET, folder)
     with pytest.raises(VectorsError, match="no vectors"):
         load_all(VECTOR_SET, folder / "schema")
+
+
+def test_line_ends_of_windows_are_named_once(whole: Path) -> None:
+    for path in whole.rglob("*.json"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    (found,) = lint(VECTOR_SET, whole)
+    assert "more files: its lines end with CRLF" in found
+    assert "core.autocrlf" in found
+    with pytest.raises(VectorsError, match="its lines end with CRLF"):
+        load_all(VECTOR_SET, whole)
+    sentences = differences(VECTOR_SET, whole, {"schema/x.json": b"{}\n"})
+    assert "schema/x.json is missing" in sentences
+    name = "sds/lamport.json"
+    wanted = {name: (whole / name).read_bytes().replace(b"\r\n", b"\n")}
+    assert differences(VECTOR_SET, whole, wanted)[0].startswith(f"{name}: its lines end with CRLF")
+
+
+def test_a_clone_with_autocrlf_has_the_bytes_that_were_committed(tmp_path: Path) -> None:
+    if not (REPOSITORY / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("needs git and a checkout")
+    clone = tmp_path / "clone"
+    options = ["-c", "core.autocrlf=true", "-c", "safe.directory=*"]
+    subprocess.run(["git", "clone", "-q", *options, str(REPOSITORY), str(clone)], check=True)
+    ends = subprocess.run(["git", "ls-files", "--eol"], cwd=clone, capture_output=True, text=True, check=True)
+    assert [line for line in ends.stdout.splitlines() if "w/crlf" in line or "w/mixed" in line] == []

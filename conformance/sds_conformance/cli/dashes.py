@@ -1,0 +1,31 @@
+"""The command of an implementation that was typed without the `--` before it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import click
+
+from .options import program
+
+
+def with_dashes(error: click.UsageError, words: Sequence[str]) -> str:
+    """The command line as it was probably meant, where an option of the implementation's command was taken for one of
+    ours; "" where that is not the reason for the error. ``words`` are all after the name of the program."""
+    context = error.ctx
+    if not isinstance(error, click.NoSuchOption | click.BadOptionUsage) or context is None or "--" in words:
+        return ""
+    if not any(isinstance(one, click.Argument) and one.name == "command" for one in context.command.params):
+        return ""
+    commands = len(context.command_path.split()) - 1
+    named, given = words[:commands], words[commands:]
+    for end in range(1, len(given) + 1):
+        try:
+            options, _, _ = context.command.make_parser(context).parse_args(list(given[:end]))
+        except click.UsageError:
+            continue  # an option whose value comes next, or is no option of ours
+        found = options.get("command")  # click has an object for nothing that counts as true
+        if isinstance(found, tuple | list) and found:
+            return shlex.join([program(), *named, *given[: end - 1], "--", *given[end - 1 :]])
+    return ""

@@ -1,0 +1,125 @@
+"""PYTHONOPTIMIZE=2 drops docstrings and asserts: the commands say and do the same without them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from played import REPOSITORY, reference_command
+
+TYPED = textwrap.dedent(
+    """
+    import json, sys
+    from sds_conformance.cli import main
+    for arguments in json.loads(sys.argv[1]):
+        print("$", *arguments)
+        try:
+            main(arguments)
+        except SystemExit as end:
+            print("exit", end.code)
+    """
+)
+EXPLAINED = textwrap.dedent(
+    """
+    import click
+    from sds_conformance.cli import main
+    from sds_conformance.cli.later import Later
+    from sds_conformance.protocols import protocols, repertoires
+    from sds_harness.clearskies.passages import PASSAGES as clearskies_passages
+    from sds_harness.sds.passages import PASSAGES as sds_passages
+
+    def told(command, name, parent):
+        command = command.command if isinstance(command, Later) else command
+        context = click.Context(command, info_name=name, parent=parent, max_content_width=80, terminal_width=80)
+        print(command.get_help(context))
+        for inner, one in getattr(command, "commands", {}).items():
+            told(one, inner, context)
+
+    told(main, "sds-conformance", None)
+    for protocol in protocols():
+        register = protocol.rules.register
+        for scenario in register.scenarios.values():
+            print(scenario.name, scenario.summary)
+        for check in (one for several in register.checks.values() for one in several):
+            print(check.name, check.summary)
+        for entry in protocol.dimensions.values():
+            print(entry.title, entry.summary)
+    for registry in (sds_passages, clearskies_passages):
+        for name, passage in registry.items():
+            print(name, passage.summary)
+    for repertoire in repertoires():
+        for entry in repertoire.properties.values():
+            print(entry.title, entry.summary)
+    """
+)
+
+
+def python(program: str, *arguments: str, optimised: bool) -> str:
+    """What a program prints on both streams, without what differs from run to run."""
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONOPTIMIZE": "2" if optimised else "", "PYTHONUTF8": "1"},
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout
+    return re.sub(r"\d+\.\d+ s\b|\d{4}-\d\d-\d\d[T ]?[\d:]*Z?", "?", ended.stdout)
+
+
+def test_what_explains_commands_and_scenarios_is_there_without_docstrings() -> None:
+    plain = python(EXPLAINED, optimised=False)
+    assert len(plain.splitlines()) > 1500
+    assert python(EXPLAINED, optimised=True) == plain
+
+
+def test_commands_print_the_same_without_docstrings_and_asserts(tmp_path: Path) -> None:
+    folder, page = str(tmp_path / "report"), str(tmp_path / "page.md")
+    mutant = reference_command("--mutant", "starts-at-zero")
+    commands = [
+        ["requirements", "SDS-RECV-06", "--no-run"],
+        ["requirements", "a-diamond", "--no-run"],
+        ["requirements", "G-01", "--no-run"],
+        ["run", "--environment", "plain", "--select", "SDS-STATE-02", "--report", folder, "--", *mutant],
+        ["report", folder, "--markdown", page],
+        ["report", folder],
+        [
+            "fuzz",
+            "--examples",
+            "2",
+            "--participants",
+            "3",
+            "--jobs",
+            "1",
+            "--save",
+            str(tmp_path),
+            "--",
+            *reference_command(),
+        ],
+    ]
+    told, pages = [], []
+    for optimised in (False, True):
+        told.append(python(TYPED, json.dumps(commands), optimised=optimised))
+        pages.append(re.sub(r"\d+\.\d+ s\b|\d{4}-\d\d-\d\d[T ]?[\d:]*Z?", "?", Path(page).read_text("utf-8")))
+    assert "exit 1" in told[0]
+    assert "exit 70" not in told[0]
+    assert told[0] == told[1]
+    assert pages[0] == pages[1]
+
+
+def test_nothing_reads_a_docstring_in_another_way() -> None:
+    parts = ("conformance/sds_conformance", "harness/sds_harness", "reference")
+    reading = {
+        str(path.relative_to(REPOSITORY))
+        for part in parts
+        for path in (REPOSITORY / part).rglob("*.py")
+        if re.search(r"__doc__|getdoc\b", path.read_text("utf-8"))
+    }
+    assert reading == {"harness/sds_harness/docstrings.py", "harness/sds_harness/lazy.py"}

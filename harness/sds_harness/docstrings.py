@@ -1,0 +1,31 @@
+"""What a function is for, in the words of its docstring, also where Python has dropped docstrings.
+
+Scenarios, checks, passages and commands are explained to users by their docstrings. Under `python -OO` and
+PYTHONOPTIMIZE=2 these are gone, and are read from the source instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+
+def docstring(function: Callable[..., Any]) -> str:
+    """The docstring without its indentation, "" if there is none."""
+    function = inspect.unwrap(function)
+    if function.__doc__ is not None:
+        return inspect.cleandoc(function.__doc__)
+    with suppress(OSError, TypeError, SyntaxError):  # without its source there is nothing to read
+        definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return ast.get_docstring(definition) or ""
+    return ""
+
+
+def first_line(function: Callable[..., Any]) -> str:
+    """The first line of the docstring, "" if there is none."""
+    return docstring(function).partition("\n")[0]

@@ -1,0 +1,29 @@
+"""How to add what is not installed, in the way in which the suite was installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def install_extra(extra: str, prefix: Path | None = None) -> str:
+    """What to type for an extra of the suite; ``prefix`` is the environment, by default that of this Python."""
+    wanted = f"'sds-conformance[{extra}]'"
+    if _by_uv(prefix):
+        return f"uv tool install {wanted}"
+    return f"pipx inject --force sds-conformance {wanted}" if _by_pipx(prefix) else f"pip install {wanted}"
+
+
+def install_package(package: str, prefix: Path | None = None) -> str:
+    """The same for a package beside the suite, as a shell has to read it."""
+    if _by_uv(prefix):
+        return f"uv tool install --with {package} sds-conformance"
+    return f"pipx inject sds-conformance {package}" if _by_pipx(prefix) else f"pip install {package}"
+
+
+def _by_uv(prefix: Path | None) -> bool:
+    return (Path(prefix or sys.prefix) / "uv-receipt.toml").is_file()
+
+
+def _by_pipx(prefix: Path | None) -> bool:
+    return (Path(prefix or sys.prefix) / "pipx_metadata.json").is_file()
