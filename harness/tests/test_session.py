@@ -127,7 +127,7 @@ def test_what_the_handshake_declares_is_kept() -> None:
     assert not declared.can(pb.CAPABILITY_LOST)
     assert (declared.profile("bloom"), declared.profile("hash")) == ("nim-sds", "sha256-be64")
     assert (declared.profile("id_order"), declared.profile("dialect")) == ("utf-8", "nim-sds")
-    assert (declared.limit("content_bytes"), declared.limit("lamport_ahead_ms"), declared.limit("log_entries")) == (
+    assert tuple(map(declared.limits.get, ("content_bytes", "lamport_ahead_ms", "log_entries"))) == (
         0,
         None,
         500,
@@ -138,7 +138,7 @@ def test_a_handshake_with_a_name_only_declares_nothing_else() -> None:
     declared = session_on(ScriptedLink()).declaration
     assert (declared.name, declared.version, declared.revisions) == ("dummy", "", ())
     assert declared.capabilities == frozenset()
-    assert (declared.limit("content_bytes"), declared.limit("lamport_ahead_ms"), declared.limit("log_entries")) == (
+    assert tuple(map(declared.limits.get, ("content_bytes", "lamport_ahead_ms", "log_entries"))) == (
         None,
         None,
         None,
