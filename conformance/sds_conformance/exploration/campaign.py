@@ -15,7 +15,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.faults import Breakdown, TesteeFault
+from sds_harness.faults import Breakdown
 from sds_harness.link import Limits
 from sds_harness.schedules import Schedule
 
@@ -209,7 +209,7 @@ def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
     """Play every so manieth schedule; at the end, or when the implementation was given up, say so."""
     company, reason = order.company(), ""
     try:
-        company.start()
+        company.start_again()
         with rarely_collecting():
             for index in range(worker, order.examples, order.jobs):
                 if stop.is_set():
@@ -217,8 +217,6 @@ def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
                 results.put(play_one(order, company, index))
     except NotPlayed as error:
         reason = str(error)
-    except TesteeFault as fault:
-        reason = f"could not be started again: {fault}"
     finally:
         company.kill()
         results.put(reason)

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from sds_harness.faults import TesteeFault
-
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
 from .campaign import Tally
+from .casts import NotPlayed
 from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
 from .rehearsing import Rehearsed
 
@@ -257,15 +256,15 @@ def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop:
     """Play every so manieth chunk; at the end, or when the implementation was given up, say so."""
     company, reason = order.rehearsed(), ""
     try:
-        company.start()
+        company.start_again()
         with rarely_collecting():
             mine: Iterator[Share] = shares(
                 order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, stop.is_set
             )
             for share in mine:
                 results.put(share)
-    except TesteeFault as fault:
-        reason = f"could not be started again: {fault}"
+    except NotPlayed as error:
+        reason = str(error)
     finally:
         company.kill()
         results.put(reason)
