@@ -77,8 +77,9 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
     before, added, removed = baseline.text, 0, 0
     for source in sources:
         one = _of_its_revision(_judged(source), baseline)
-        update = updated(baseline, one, held(baseline, one), reason, link)
-        baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
+        with refused(BaselineError):
+            update = updated(baseline, one, held(baseline, one), reason, link)
+            baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
     if baseline.text != before:
         write_file(file, baseline.text)
     new = counted(added, "entry", "entries")

@@ -271,3 +271,22 @@ def test_the_last_entry_can_go() -> None:
     update = updated(listing(LISTED), run(), held(LISTED, run()), "", "")
     assert parse(update.text, Path("known.yaml")).entries == []
     assert "# why that is so" in update.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"known: [{{requirement: {ONE}, reason: why}}]\n",
+        f"known:\n  [{{requirement: {ONE}, reason: why}},\n  {{requirement: SDS-RECV-07, reason: why}}]\n",
+        f"known:\n  -\n    requirement: {ONE}\n    reason: why\n",
+        f"? known\n: - requirement: {ONE}\n    reason: why\n",
+    ],
+)
+def test_an_update_of_a_list_without_a_line_for_each_entry_is_refused(text: str) -> None:
+    with pytest.raises(BaselineError, match="`known` is no list in block style"):
+        updated(listing(text), run(), held(text, run()), "", "")
+
+
+def test_an_update_that_changes_nothing_takes_any_style() -> None:
+    text = f"known: [{{requirement: {ONE}, reason: why}}]\n"
+    assert updated(listing(text), run(FAILURE), held(text, run(FAILURE)), "", "").text == HEAD + text

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ruamel.yaml import YAML
 
 from .failures import Failure, Judged
-from .file import SCHEMA_ID, Baseline, Entry
+from .file import SCHEMA_ID, Baseline, BaselineError, Entry
 from .matching import Match
 
 TO_DO = "not explained yet"
 """The reason of entries that nobody has given one."""
+_KNOWN = re.compile(r"""(["']?)known\1\s*:\s*(#.*)?""")
+_NOTHING_KNOWN = re.compile(r"""(["']?)known\1\s*:\s*(\[\s*\]|~|null)?\s*(#.*)?""")
 _HEAD = """\
 # Known failures: a run with --baseline goes red for others, and where this list is wrong.
 # Give each a reason and a link. Without `fails` it may fail in any way, without `scenario` anywhere.
@@ -51,7 +55,7 @@ class Update:
 
 def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link: str) -> Update:
     """The file with what failed: entries that something is wrong with are written anew, with their reason and link, or
-    go; ``reason`` and ``link`` are for what is new."""
+    go; ``reason`` and ``link`` are for what is new. Raises BaselineError for a list in flow style."""
     lines = {complaint.line for complaint in found.complaints}
     wrong = [entry for entry in baseline.entries if lines & {entry.first, *(way.line for way in entry.ways)}]
     whats = {entry.what for entry in wrong} | {failure.what for failure in found.new}
@@ -72,8 +76,13 @@ def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link:
 
 
 def _changed(baseline: Baseline, remove: Sequence[Entry], add: Sequence[str]) -> str:
-    """The file without some entries and with others; nothing else of it changes."""
+    """The file without some entries and with others; nothing else of it changes. Raises BaselineError."""
     lines = baseline.text.splitlines()
+    if (remove or add) and not _is_block(baseline, lines):
+        raise BaselineError(
+            f"{baseline.shown}, line {baseline.known}: `known` is no list in block style. Write `known:` on a line, "
+            "and below it each entry with `- ` at the beginning of a line, as `baseline write` does"
+        )
     gone = {number for entry in remove for number in range(entry.first, entry.last + 1)}
     left = [line for number, line in enumerate(lines, 1) if number not in gone]
     stay = [entry for entry in baseline.entries if entry not in remove]
@@ -85,6 +94,17 @@ def _changed(baseline: Baseline, remove: Sequence[Entry], add: Sequence[str]) ->
     indent = " " * _indent(lines, stay)
     left[place:place] = [f"{indent}{line[2:]}".rstrip() for text in add for line in text.splitlines()]
     return "\n".join(left).rstrip("\n") + "\n"
+
+
+def _is_block(baseline: Baseline, lines: Sequence[str]) -> bool:
+    """Does each entry have lines of its own, below the line that begins the list?"""
+    begins = lines[baseline.known - 1]
+    starts = [baseline.known, *(entry.first for entry in baseline.entries)]
+    return (
+        (_KNOWN if baseline.entries else _NOTHING_KNOWN).fullmatch(begins) is not None
+        and all(before < after for before, after in pairwise(starts))
+        and all(lines[entry.first - 1].lstrip().startswith("- ") for entry in baseline.entries)
+    )
 
 
 def _indent(lines: Sequence[str], entries: Sequence[Entry]) -> int:
