@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from fuzzed_formats import FORMATS
 from fuzzing import Attempt
+from mutations import Mutation
 
 _NEEDS = {"corpora": "pyarrow", "replies-grpc": "grpc"}
 
@@ -37,3 +38,9 @@ def test_a_mutated_input_never_crashes_the_suite(name: str, tmp_path: Path, monk
         assert form.attempted(attempt) == ""
 
     attempted()
+
+
+def test_a_report_with_values_that_no_baseline_has_writes_none() -> None:
+    # The seed of generated schedules is a list of objects.
+    copied = Mutation("copy", 480, 839), Mutation("replace", 160787, 483)
+    assert FORMATS["outcomes"].attempted(Attempt(25583, 2308, 18364, copied, (), False)) == ""
