@@ -51,6 +51,16 @@ def hangs_at_start(request: pb.Request, reply: pb.Reply) -> None:
 
 
 @adapter
+def starts_once(request: pb.Request, reply: pb.Reply) -> None:
+    """starts-once FILE: has a fault, and refuses the handshake if FILE is there, which it makes."""
+    if request.HasField("hello"):
+        path = Path(sys.argv[2])
+        if path.exists():
+            reply.rejected.reason = "once is enough"
+        path.touch()
+
+
+@adapter
 def hangs_late(request: pb.Request, reply: pb.Reply) -> None:
     """hangs-late N FILE: has a fault, and after N answers none comes any more, whatever is done to it but SIGKILL; its
     process number and that of a daemon of its own are then added to FILE."""
@@ -210,6 +220,7 @@ class InTheLocalEncoding(Channel):
 
 FAULTY: dict[str, type[Participant]] = {
     "speaks-binary-only": MUTANTS["starts-at-zero"].participant_class,
+    "starts-once": MUTANTS["sync-does-not-increase"].participant_class,
     "hangs-late": MUTANTS["upper-case-id"].participant_class,
     "local-time": type("InLocalTimeParticipant", (Participant,), {"channel_class": InLocalTime}),
     "locale": type("InTheLocalEncodingParticipant", (Participant,), {"channel_class": InTheLocalEncoding}),

@@ -17,6 +17,7 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import math
 import os
 import secrets
 import stat
@@ -93,13 +94,24 @@ def read_text(path: Path, largest: int) -> str:
 
 
 def parse_json(content: str | bytes) -> Any:
-    """What JSON says, if it says nothing twice and is not nested without end. Raises FileError."""
+    """What JSON says, if it says nothing twice and is not nested without end. Raises FileError.
+
+    Numbers are finite: Python would write others as words that are no JSON.
+    """
     try:
-        return json.loads(content.decode("utf-8") if isinstance(content, bytes) else content, object_pairs_hook=_once)
+        text = content.decode("utf-8") if isinstance(content, bytes) else content
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite)
     except RecursionError:
         raise FileError("is no JSON that can be read: it is nested too deep") from None
     except ValueError as error:
         raise FileError(f"is no JSON, or was cut off: {printable(str(error), 120)}") from None
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number[:20]} is no number of JSON, or has no room in 64 bits")
+    return value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

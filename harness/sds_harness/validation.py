@@ -234,7 +234,7 @@ def _no_base64(value: str) -> str:
 
 
 def _expected(schema: dict[str, Any]) -> str:
-    if "properties" in schema:
+    if "additionalProperties" in schema:
         return "an object"
     return "a list" if "items" in schema else str(schema.get("description", "what belongs here"))
 
@@ -270,7 +270,8 @@ def _unknown(message: Message, path: str) -> Iterator[Told]:
     for index in range(len(strange)):
         yield path, f"field number {strange[index].field_number} is unknown in {message.DESCRIPTOR.name}", ""
     for descriptor, value in message.ListFields():
-        if descriptor.message_type is not None:
+        # The entries of a map are taken as they are.
+        if descriptor.message_type is not None and not descriptor.message_type.GetOptions().map_entry:
             place = f"{path}.{descriptor.json_name}".removeprefix(".")
             if descriptor.is_repeated:
                 for number, one in enumerate(value):

@@ -49,6 +49,13 @@ def test_what_cannot_be_read_says_why(name: str, said: str, tmp_path: Path) -> N
     assert str(caught.value) == said
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1E999"])
+def test_a_number_that_is_not_finite_is_refused(number: str) -> None:
+    with pytest.raises(FileError, match=f"{number} is no number of JSON, or has no room in 64 bits"):
+        parse_json(f'{{"seconds": [{number}]}}')
+    assert parse_json("[1e-400, -0.5, 1e308]") == [0.0, -0.5, 1e308]
+
+
 def test_no_more_is_read_than_may_be(tmp_path: Path) -> None:
     path = tmp_path / "large"
     path.write_bytes(b"x" * 2048)

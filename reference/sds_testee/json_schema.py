@@ -25,7 +25,7 @@ def schema_of(root: Descriptor, comments: Mapping[str, str] = _NO_COMMENTS) -> S
     """The schema of a request or a reply, with those of the messages in it under ``$defs``.
 
     ``comments`` are texts for people by the full name of what they describe. Raises NotImplementedError for what no
-    testee protocol has: maps, and the messages that ProtoJSON writes in ways of their own.
+    testee protocol has: maps whose keys are no strings, and the messages that ProtoJSON writes in ways of their own.
     """
     definitions: dict[str, Schema] = {}
     whole = {"$schema": DIALECT, "title": _short(root.full_name, root)} | _message(root, root, definitions, comments)
@@ -78,8 +78,14 @@ def _present(field: FieldDescriptor) -> Schema:
 def _field(
     field: FieldDescriptor, root: Descriptor, definitions: dict[str, Schema], comments: Mapping[str, str]
 ) -> Schema:
-    one = {"$ref": f"#/$defs/{_defined(field, root, definitions, comments)}"}
     described = {"description": comments[field.full_name]} if field.full_name in comments else {}
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        key, value = (field.message_type.fields_by_name[name] for name in ("key", "value"))
+        if key.type != FieldDescriptor.TYPE_STRING:
+            raise NotImplementedError(f"{field.full_name}: the keys of a map are strings")
+        entry = _field(value, root, definitions, comments)
+        return described | {"type": ["object", "null"], "additionalProperties": entry | _SET}
+    one = {"$ref": f"#/$defs/{_defined(field, root, definitions, comments)}"}
     return described | ({"type": ["array", "null"], "items": one | _SET} if field.is_repeated else one)
 
 
@@ -89,7 +95,7 @@ def _defined(
     """The name of the definition of a value of a field, which is made if it is not there."""
     if field.message_type is not None:
         message = field.message_type
-        if message.GetOptions().map_entry or message.full_name.startswith("google.protobuf."):
+        if message.full_name.startswith("google.protobuf."):
             raise NotImplementedError(f"{field.full_name}: ProtoJSON writes {message.full_name} in a way of its own")
         name = _short(message.full_name, root)
         if name not in definitions:

@@ -13,6 +13,7 @@ from google.protobuf import descriptor_pb2, json_format, struct_pb2
 from google.protobuf.descriptor_pool import DescriptorPool
 from jsonschema import Draft202012Validator
 
+from clearskies_proto.testee.v1 import testee_pb2 as clearskies_pb
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.json_schema import schema_of
 
@@ -133,6 +134,26 @@ def _of_every_scalar() -> Any:
     pool = DescriptorPool()
     pool.AddSerializedFile(file.SerializeToString())
     return pool.FindMessageTypeByName("scalars.Scalars")
+
+
+@pytest.mark.parametrize(
+    ("clock", "fits"),
+    [
+        ({}, True),
+        (None, True),
+        ({"alice": "3", "": 0}, True),
+        ({"alice": str((1 << 64) - 1)}, True),
+        ({"alice": str(1 << 64)}, False),
+        ({"alice": -1}, False),
+        ({"alice": None}, False),
+        ({"alice": {}}, False),
+        ([["alice", 3]], False),
+    ],
+)
+def test_the_values_of_a_map_are_held_to_their_type(clock: Any, fits: bool) -> None:
+    record: Any = clearskies_pb.Record
+    schema = schema_of(record.DESCRIPTOR)
+    assert Draft202012Validator(schema).is_valid({"vectorClock": clock}) is fits
 
 
 def test_what_protojson_writes_in_a_way_of_its_own_is_refused_and_not_described_wrongly() -> None:

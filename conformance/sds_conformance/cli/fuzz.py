@@ -175,7 +175,7 @@ def tell_found(
                 if not tally.interrupted:
                     with shrinking_bar(err, what, number, len(ordered)):
                         if not number:
-                            company.start()
+                            company.start_again()
                         example = counterexample_of(order, company, tally.found_at[what], finding)
             except NotPlayed as reason:
                 late = isinstance(reason, OutOfTime)

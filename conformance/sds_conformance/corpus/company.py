@@ -7,7 +7,6 @@ import contextlib
 from sds_harness.corpus.errors import NotDriven
 from sds_harness.corpus.recording import Replay, insisting
 from sds_harness.declaration import Declaration
-from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.campaign import Order
@@ -47,9 +46,9 @@ class Tireless:
             self._company.kill()
             self._company = self._order.company()
         try:
-            self._company.start()
+            self._company.start_again()
             return self._company.play(schedule)
-        except (NotPlayed, TesteeFault) as again:
+        except NotPlayed as again:
             raise NotDriven(f"{schedule.name} was not played: {again}.") from None
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:

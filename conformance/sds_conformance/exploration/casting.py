@@ -11,7 +11,7 @@ from sds_harness.schedules import Performance, Schedule
 
 from ..judging.runner import Connect
 from ..protocols import default, repertoire_of
-from .casts import Cast, Implementation
+from .casts import Cast, Implementation, NotPlayed, OtherText, not_played
 
 UNDER_TEST = "under test"
 REFERENCE = "reference"
@@ -64,6 +64,17 @@ class Company:
         if self.casting is Casting.AMONG:
             self.cast.hold_to_text()
         return self.declaration
+
+    def start_again(self) -> None:
+        """Shake hands with an implementation that was driven before. Raises NotPlayed where that fails this time."""
+        name = self._under_test[0]
+        try:
+            self.start()
+        except TesteeFault as fault:
+            why = f"could not be started again: {fault.breakdown.detail}"
+            raise not_played(name, fault.breakdown, why) from None
+        except OtherText as error:
+            raise NotPlayed(name, f"declared other revisions when it was started again: {error}") from None
 
     @property
     def declaration(self) -> Declaration:

@@ -6,7 +6,7 @@ Nothing in it is taken that another hunt would have written: with other sources,
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from sds_harness.files import FileError, parse_json, read_bytes, write_named
 
-from .hunt import Catch, Peace
+from .hunt import Catch, Peace, unhunted
 
 SCHEMA_ID = "sds-conformance/hunt/1"
 MAX_BYTES = 16 << 20
@@ -72,7 +72,7 @@ class Hunted:
             if data.get(name) != value:
                 raise HuntedError(f"{path.name} is of a hunt with other {name}: delete it, or name another file")
         try:
-            catches = [Catch(**_plain(each, Catch, _OF_CATCH)) for each in data["mutants"]]
+            catches = [self._catch(each) for each in data["mutants"]]
             peaces = [
                 Peace(**{**_plain(each, Peace, _OF_PEACE), "accused": tuple(map(str, each["accused"]))})
                 for each in data["variants"]
@@ -81,6 +81,12 @@ class Hunted:
             raise HuntedError(f"{path.name} is not what a hunt writes: delete it, or name another file") from None
         self.catches = {each.mutant: each for each in catches}
         self.peaces = {each.variant: each for each in peaces}
+
+    def _catch(self, each: Any) -> Catch:
+        """The outcome for a mutant; its requirement is that of the model. Raises KeyError and TypeError for none."""
+        catch = Catch(**_plain(each, Catch, _OF_CATCH))
+        known = unhunted(catch.mutant, self._about.get("revision", ""))
+        return replace(catch, requirement=known.requirement, summary=known.summary)
 
 
 def _plain(each: Any, kind: type, names: tuple[str, ...]) -> dict[str, Any]:

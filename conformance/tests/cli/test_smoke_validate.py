@@ -105,3 +105,13 @@ def test_in_protobuf_it_says_what_there_is_to_validate(carried: list[str]) -> No
     result = typed("smoke", "--validate", *carried)
     assert result.exit_code == 0
     assert "protobuf has no names that could be misspelt" in words(result.stdout)
+
+
+def test_messages_with_maps_are_validated() -> None:
+    clearskies = ["--revision", "clearskies-database"]
+    command = ["--", sys.executable, "-m", "clearskies_reference"]
+    result = typed("smoke", "--validate", *clearskies, *command)
+    assert result.exit_code == 0
+    assert "requests and as many replies, as the schemas say." in words(result.stdout)
+    binary = typed("smoke", "--validate", "--framing", "binary", *clearskies, *command)
+    assert binary.exit_code == 0

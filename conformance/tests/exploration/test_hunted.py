@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sds_conformance.exploration import hunt
 from sds_conformance.exploration.casts import NotPlayed
-from sds_conformance.exploration.hunt import Catch, Peace
+from sds_conformance.exploration.hunt import Peace, unhunted
 from sds_conformance.exploration.hunted import Hunted, HuntedError
 from suite_terminal import typed, words
 
-CATCH = Catch("log-by-arrival", "SDS-LOG-01", "appends", 3, "SDS-LOG-01", 4, 2)
+CATCH = replace(unhunted("log-by-arrival"), found_after=3, found_by="SDS-LOG-01", operations=4, participants=2)
 PEACE = Peace("echoes", 6, ("something",))
 
 
@@ -39,6 +40,7 @@ def test_what_is_of_another_hunt_is_not_taken(tmp_path: Path) -> None:
         ({**data, "schema": "x"}, "is not of a hunt"),
         ({**data, "mutants": [{**data["mutants"][0], "found_after": "3"}]}, "not what a hunt writes"),
         ({**data, "mutants": 7}, "not what a hunt writes"),
+        ({**data, "mutants": [{**data["mutants"][0], "mutant": "nobody"}]}, "not what a hunt writes"),
         ({**data, "variants": [{}]}, "not what a hunt writes"),
         ([], "is not of a hunt"),
     ):
@@ -48,6 +50,12 @@ def test_what_is_of_another_hunt_is_not_taken(tmp_path: Path) -> None:
     file.write_text("{", "utf-8")
     with pytest.raises(HuntedError, match="cannot be read"):
         Hunted(file, seed=1)
+
+
+def test_the_requirement_of_a_mutant_is_that_of_the_model(tmp_path: Path) -> None:
+    file = tmp_path / "hunt.json"
+    Hunted(file, seed=1).caught(replace(CATCH, requirement="SDS-NONE-99", summary="x"))
+    assert Hunted(file, seed=1).catches == {CATCH.mutant: CATCH}
 
 
 def test_a_second_part_hunts_what_the_first_has_not(tmp_path: Path) -> None:

@@ -246,10 +246,16 @@ def declaring(limit: str, bound: int, start: Start) -> Start:
 def test_what_is_declared_is_compared_exactly(name: str) -> None:
     limit = DIMENSIONS[name].declared
     assert limit in LIMITS
-    found = row(declaring(limit, 60, capped(name, 60)), name)
-    assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, 60, 60, "no more is declared")
-    too_much = row(declaring(limit, 61, capped(name, 60)), name, demanded=10)
-    assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, 60, 61)
+    size = 1_100 if name == "content" else 60  # a limit of contents counts from 1,024 on
+    found = row(declaring(limit, size, capped(name, size)), name)
+    assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, size, size, "no more is declared")
+    too_much = row(declaring(limit, size + 1, capped(name, size)), name, demanded=10)
+    assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, size, size + 1)
+
+
+def test_a_declared_limit_below_its_least_value_is_a_finding() -> None:
+    found = row(declaring("content_bytes", 60, capped("content", 60)), "content")
+    assert (found.weight, found.held, found.declared) == (Weight.FINDING, 60, 60)
 
 
 @pytest.mark.parametrize("bound", [0, 1, 2, 10, 20, 2**63, 2**64 - 1])

@@ -282,6 +282,9 @@ FLOWING = (
     f"{{{FLOW},\n known: {ENTRIES}\n}}\n",
     f"{HEAD}known: {ENTRIES}\n",
     f"schema: sds-conformance/baseline/1\nknown: {ENTRIES}\nrevision: sds-2026-01\nenvironments: [plain]\n",
+    f"{HEAD}known:\n  -\n    requirement: {ONE}\n    reason: mended\n"
+    f"  -\n    requirement: {OTHER}\n    reason: stays\n",
+    f"{HEAD}? known\n: - requirement: {ONE}\n    reason: mended\n  - requirement: {OTHER}\n    reason: stays\n",
     f"schema: sds-conformance/baseline/1\nknown:\n  - {{requirement: {ONE}, reason: mended}}\n"
     f"  - requirement: {OTHER}\n    reason: stays\n    fails: [{{check: unique}}]\nrevision: sds-2026-01\n"
     "environments: [plain]\n",

@@ -157,6 +157,15 @@ def test_without_a_reader_no_file_is_opened(tmp_path: Path) -> None:
             load_dialect(name)
 
 
+@pytest.mark.parametrize("numbers", [{"content": ["x"] * 20_000}, {"x" * 20_000: 1}])
+def test_a_file_with_huge_values_gets_a_short_complaint(numbers: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"dialect": "mine", "message": numbers}))
+    with pytest.raises(ConfigurationError) as caught:
+        asked_dialect(str(path))
+    assert len(str(caught.value)) < 600
+
+
 NEEDS = 'needs {"dialect": NAME'
 
 

@@ -20,6 +20,8 @@ from ..wire_fields import WireField, join, split
 
 _NUMBERS: dict[str, int] = {field.name: field.number for field in pb.Message.DESCRIPTOR.fields}
 _OUT_OF_THE_WAY = 100_000
+_LONGEST_REASON = 300
+"""Characters: a file can have any value where a number belongs."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def load_dialect(name: str, read: Callable[[Path], str] | None = None) -> Dialec
         if read is not None and name.endswith(".json"):
             return parse_dialect(read(Path(name)))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"dialect {name}: {error}") from None
+        raise ConfigurationError(f"dialect {name}: {str(error)[:_LONGEST_REASON]}") from None
     or_one = ", or give the path of a .json file" if read is not None else ""
     raise ConfigurationError(f"no dialect {name!r}: known are {', '.join(dialect_names())}{or_one}")
 

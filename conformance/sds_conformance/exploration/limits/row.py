@@ -125,7 +125,7 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
 
     def row(weight: Weight, why: str = "", shown: Case | None = None) -> Row:
         known = tuple(sorted(search.known))
-        return Row(dimension, weight, held, shown, bound, why, again, cases, known=known)
+        return Row(dimension, weight, held, shown, dimension.bound(declared.limits.get), why, again, cases, known=known)
 
     ours = next((c for c in cases if c.how is How.OURS), None)
     if ours is not None:

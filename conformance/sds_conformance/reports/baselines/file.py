@@ -124,7 +124,7 @@ def parse(text: str, path: Path) -> Baseline:
         raise BaselineError(f"{shown}: {printable(str(error))}") from None
     wrong = best_match(_validator().iter_errors(data))
     if wrong is not None:
-        raise BaselineError(f"{shown}, line {_line(data, wrong.absolute_path)}: {printable(wrong.message)}")
+        raise BaselineError(f"{shown}, line {_line(data, wrong.absolute_path)}: {printable(wrong.message, 200)}")
     rows: Any = data["known"] or []
     starts = [rows.lc.item(number)[0] + 1 for number in range(len(rows))]
     lines = text.splitlines()

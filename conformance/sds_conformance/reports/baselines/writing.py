@@ -45,7 +45,9 @@ def in_block_style(baseline: Baseline) -> Baseline:
     data: Any = YAML().load(baseline.text)
     rows = data["known"]
     if not data.fa.flow_style() and not (rows and rows.fa.flow_style()) and list(data)[-1] == "known":
-        return baseline
+        lines = baseline.text.splitlines()
+        if all(lines[rows.lc.item(number)[0]].lstrip().startswith("- ") for number in range(len(rows or ()))):
+            return baseline
     data.move_to_end("known")
     _unfold(data)
     return parse(_yaml(data), baseline.path)
