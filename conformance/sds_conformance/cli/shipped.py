@@ -39,6 +39,7 @@ PAGES = {
     "baselines": Page("docs/baselines.md", "known failures that do not fail a CI"),
     "certificate": Page("docs/certificate.md", "what a certificate means, and how one is verified"),
     "ci": Page("docs/ci.md", "GitHub, GitLab and other CIs"),
+    "threat-model": Page("docs/threat-model.md", "who is trusted with what, bounds, what is not defended"),
     "pytest": Page("docs/pytest.md", "the suite as items of pytest"),
     "vectors": Page("vectors/README.md", "the golden vectors: groups, fields, versions"),
     "corpus": Page("harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),
