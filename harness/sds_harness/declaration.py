@@ -155,7 +155,10 @@ class Declaration:
         return self.profiles.get(name, "")
 
     def limit(self, name: str) -> int | None:
-        """The declared limit as far as checks honour it; None if none is declared. 0 is a limit like any other."""
+        """The declared limit, moved into the bounds within which checks honour it; None if none is declared.
+
+        0 is a limit like any other.
+        """
         declared = self.limits.get(name)
         honoured = self.spoken.honoured.get(name)
         return declared if declared is None or honoured is None else honoured.nearest(declared)

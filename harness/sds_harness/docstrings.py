@@ -1,4 +1,4 @@
-"""What a function is for, in the words of its docstring, also where Python has dropped docstrings.
+"""Docstrings of functions, also where Python has dropped them.
 
 Scenarios, checks, passages and commands are explained to users by their docstrings. Under `python -OO` and
 PYTHONOPTIMIZE=2 these are gone, and are read from the source instead.

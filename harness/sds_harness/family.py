@@ -126,11 +126,11 @@ def adopt() -> None:
 
 
 def end_with_parent() -> Callable[[], None] | None:
-    """What a process that is started has to call first so that it is killed when this one is, even where the guardian
-    was killed as well; None where that cannot be asked for.
+    """The function that a child calls first to be killed with this process, even if the guardian was killed as well;
+    None where the system cannot do that.
 
-    Linux kills it when the thread that started it ends, so only the main thread may ask. What the process starts is
-    left to its standard input, which ends, and to the guardian.
+    Linux kills the child when the thread that started it ends, so only the main thread may use it. Children of the
+    child end with their standard input, or the guardian kills them.
     """
     if threading.current_thread() is not threading.main_thread():
         return None

@@ -1,4 +1,4 @@
-"""What the machine has for processes of the suite: processors, memory, a folder for sockets, semaphores.
+"""The machine's resources for processes of the suite: processors, memory, a folder for sockets, semaphores.
 
 A container may use less than the machine has: the quota and the memory of its cgroup, or of one above that, are the
 limit.
@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 
 WORKER_BYTES = 200 << 20
-"""What one worker takes with its implementation: some 60 MiB of ours, and a Python or Node process of theirs."""
+"""Memory of one worker with its implementation: about 60 MiB of ours, and a Python or Node process."""
 MOST_JOBS = 256
 _LONGEST_FOLDER = 70
-"""Bytes: a socket's path may have 104, of which multiprocessing takes 32 for names of its own."""
+"""In bytes. A socket's path may have 104, and multiprocessing appends up to 32."""
 _MISSING = {
     errno.EAGAIN: "the machine starts no more processes: raise `ulimit -u`, or use fewer --jobs",
     errno.EDQUOT: "the quota of the disk is used up: free some room, or set TMPDIR to a folder that has some",
@@ -37,7 +37,7 @@ class ResourceMissing(Exception):
 
 
 def explain(error: BaseException) -> str:
-    """What the machine lacks by an error of the system, and what to do, in a sentence; "" if it is another error."""
+    """The resource that the machine lacks, as an error of the system shows, and how to provide it; else ""."""
     if isinstance(error, ResourceMissing):
         return str(error)
     if isinstance(error, MemoryError):
@@ -100,7 +100,7 @@ def _cgroups(root: Path, controller: str) -> Iterator[tuple[Path, int]]:
         if version == 0 or version not in paths or (version == 1 and controller not in kinds[2].split(",")):
             continue
         top, path = fields[3].rstrip("/"), paths[version]
-        # In a container the mount may begin at the group of the container, which has its whole path all the same.
+        # In a container the mount may begin at the group of the container, whose path is whole nevertheless.
         inner = path.removeprefix(top) if path == top or path.startswith(f"{top}/") else ""
         folder = root / fields[4].lstrip("/").replace("\\040", " ")
         parts = [part for part in inner.split("/") if part not in ("", "..")]

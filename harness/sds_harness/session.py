@@ -17,7 +17,7 @@ from .link import Limits, Link
 from .watchdog import GRACE_S, Overdue, bounded
 
 PROTOCOL_VERSION = 1
-_LONG_IDENTIFIER = "Does content stand in the place of an ID? IDs of messages, channels, senders and records are short."
+_LONG_IDENTIFIER = "Is an ID field filled with content? IDs of messages, channels, senders and records are short."
 
 
 class Session:

@@ -15,7 +15,7 @@ def install_extra(extra: str, prefix: Path | None = None) -> str:
 
 
 def install_package(package: str, prefix: Path | None = None) -> str:
-    """The same for a package beside the suite, as a shell has to read it."""
+    """The command that installs another package into the environment of the suite, quoted for a shell."""
     if _by_uv(prefix):
         return f"uv tool install --with {package} sds-conformance"
     return f"pipx inject sds-conformance {package}" if _by_pipx(prefix) else f"pip install {package}"

@@ -108,7 +108,7 @@ class Tally:
     gave_up: str = ""
     """Why not all was played, if the implementation broke too often."""
     not_started: str = ""
-    """Why not all was played, if a process of the implementation did not start, be it for want of room."""
+    """Why not all was played, if a process of the implementation did not start, for example for lack of memory."""
 
     def add(self, played: Played) -> None:
         """Take one in; the order in which they come makes no difference."""
@@ -128,7 +128,7 @@ class Tally:
 
     @property
     def exit_code(self) -> Exit:
-        """What the schedules come to: `telling.last_line` says the same in words."""
+        """The exit code of the campaign. `telling.last_line` is the sentence for the same result."""
         if self.interrupted:
             return Exit.INTERRUPTED
         if any(finding.severity is Verdict.FAIL for finding in self.found.values()):

@@ -1,4 +1,4 @@
-"""Declarations drawn at random, with the model behind each: honest, or too broken to conform whatever it declares.
+"""Declarations drawn at random, with the model behind each: honest, or so broken that no declaration may hide it.
 
 What an implementation declares decides which checks apply to it, so a declaration can hide a fault. Some faults are so
 gross that no declaration may hide them:
@@ -43,9 +43,9 @@ MOST_CHANGES = 3
 """So many changes are made to a declaration at the most."""
 _LARGEST = (1 << 64) - 1
 _EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
-"""Limits that are tried of every kind, beside the edges of those that are honoured."""
+"""Values for every limit, in addition to the edges of the honoured ones."""
 PRIVATE = "private"
-"""A profile that nobody knows."""
+"""The name of a profile that is unknown here."""
 _AGAINST = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
 
 
@@ -199,7 +199,7 @@ class Disguise(Link):
 
 @dataclass(frozen=True)
 class Examined:
-    """What became of one declaration."""
+    """The results behind one declaration."""
 
     protocol: str
     declared: str
@@ -207,7 +207,7 @@ class Examined:
     broken: Mapping[str, int]
     """By the way in which the implementation is broken: its exit code."""
     honest: tuple[str, ...]
-    """What the model itself is accused of behind the declaration: nothing, if all is well."""
+    """Accusations of the model itself; empty if all is well."""
 
     @property
     def sound(self) -> bool:
@@ -244,7 +244,7 @@ def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certifica
 
 
 def _accused(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
-    """What the model itself is accused of, but for its private wire layout, which is a fault of its own."""
+    """Accusations of the model itself, except for its private wire layout, which is a fault of its own."""
     wrong = _accusations(rules, model, declared)
     if wrong and (dialect := declared.profiles.get("dialect", "")):
         alone = Declared(declared.revision, _every(rules.language), {}, {"dialect": dialect})

@@ -7,7 +7,7 @@ from typing import Any
 
 from sds_harness.declaration import Declaration
 
-from .hearing import Hearing
+from .deafness import Hearing
 from .keeping import Traces
 from .looking import Shown
 from .playing import Result

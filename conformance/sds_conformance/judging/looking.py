@@ -10,8 +10,8 @@ from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown
 from sds_harness.trace import Trace
 
+from .deafness import Hearing
 from .garbage import garbage_waits
-from .hearing import Hearing
 from .judgement import Observation
 from .observing import Applicable, Known, Sight, Sights, observe
 from .rules import Rules

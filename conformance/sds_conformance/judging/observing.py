@@ -14,7 +14,7 @@ from sds_harness.declaration import Declaration
 from sds_harness.trace import Step, Trace
 
 from .asking import Asking
-from .hearing import Hearing
+from .deafness import Hearing
 from .judgement import Observation, Outcome
 from .registry import Check, Register
 from .rules import Rules, View

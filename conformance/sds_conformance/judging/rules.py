@@ -16,7 +16,7 @@ from sds_harness.stage import Stage
 from sds_harness.trace import Dialect, Party
 
 from .catalogue import POSITIONS, Catalogue, Requirement
-from .hearing import Hearing
+from .deafness import Hearing
 from .registry import Register
 
 
@@ -71,7 +71,7 @@ class Rules:
     positions: str = POSITIONS
     """How the ID of every position begins, before a dash."""
     hearing: Callable[[Any], Hearing] = lambda view: Hearing()
-    """What a participant shows of the messages that it received."""
+    """Counts the messages that a participant received and had to show, and whether it showed any."""
 
     @property
     def catalogue(self) -> Catalogue:

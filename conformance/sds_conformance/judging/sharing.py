@@ -129,7 +129,7 @@ class Shared(Source):
         """By unit; those of workers stay packed until it is their turn."""
         self._at = 0
         self._returned: list[int] = []
-        """Units that others could not begin: the implementation did not start, be it for want of room."""
+        """Units that others could not begin: the implementation did not start, for example for lack of memory."""
 
     def begin(self, order: Order, rules_of: RulesOf, jobs: int) -> None:
         """Have others play as well, so many of us in all."""

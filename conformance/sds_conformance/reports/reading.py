@@ -171,7 +171,7 @@ def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
 
 
 _IN_FOOTER = frozenset({"summary"})
-"""Fields that stand in the last line; all others that are no rows stand in the first."""
+"""Fields of the footer, the last line. All others that are no rows are fields of the header."""
 
 
 @cache

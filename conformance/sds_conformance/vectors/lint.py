@@ -40,7 +40,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite knows"]
     if windows := _with_windows_line_ends(vector_set, folder, manifest):
         more = f" and {len(windows) - 1} more files" if len(windows) > 1 else ""
-        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # whatever else is wrong may come of that
+        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # this may be the cause of everything else
     out = list(_files(vector_set, folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()

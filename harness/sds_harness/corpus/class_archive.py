@@ -27,7 +27,7 @@ APPLICATION = "sds-conformance"
 _QUIET = "-Xshare:auto -Xlog:disable -Xlog:all=off"
 """An archive that does not fit is no reason to say or to end anything."""
 _PLAIN = re.compile(r"/[A-Za-z0-9_./+@=-]*")
-"""A folder that may stand in the options of Java: absolute, and of nothing at which Spark or Java splits them."""
+"""A folder that the options of Java can name: absolute, without a character at which Spark or Java splits options."""
 MOST_S = 120.0
 """Longest wait for Java to write it."""
 
@@ -85,7 +85,7 @@ def class_archive(java: Java) -> ClassArchive | None:
             version("pyspark"),
             home.stat().st_mtime_ns,
         )
-    except (OSError, RuntimeError):  # RuntimeError: nobody knows a home
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
         return None
     name = f"spark-{hashlib.blake2b(repr(of).encode(), digest_size=8).hexdigest()}"
     return ClassArchive(folder / f"{name}.jsa", folder / f"{name}-{uuid.uuid4().hex}.tmp")

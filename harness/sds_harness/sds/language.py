@@ -61,7 +61,7 @@ HONOURED_LIMITS: dict[str, HonouredLimit] = {
     "log_entries": HonouredLimit("a causal history names the preceding few messages of the log (AMB-96)", least=2),
     "repair_clock_ms": HonouredLimit("a coarser clock than that of whole seconds excuses nothing (AMB-05)", most=1_000),
 }
-"""What is not named here excuses nothing in `run`, whatever is declared; `limits` measures it."""
+"""Other limits excuse nothing in `run`; `limits` measures them."""
 
 SDS = Language(
     pb.Request,

@@ -57,7 +57,7 @@ class Stage(stage.Stage[Step]):
     def go_ahead(self) -> None:
         """Put scripted peers an hour ahead of an implementation that goes by its own clock, or half its bound.
 
-        Whoever takes their messages counts on from there; whoever does not shows that in its own timestamps.
+        An implementation that takes their messages counts on from there; its own timestamps show if it does not.
         """
         declared = self.trace.declaration
         bound = declared.limit("lamport_ahead_ms")

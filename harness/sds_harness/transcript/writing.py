@@ -88,7 +88,7 @@ class Transcript:
         return _copy, (self.path,)
 
     def _wait_for_writers(self) -> None:
-        """Return once nobody holds the lock of a file that is there. Raises OSError, TimeoutError among them."""
+        """Return once no process holds the lock of an existing file. Raises OSError, TimeoutError among them."""
         with suppress(FileNotFoundError):
             self._open()
             try:

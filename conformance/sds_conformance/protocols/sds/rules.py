@@ -30,7 +30,7 @@ from .introducing import PROFILES
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
 from .view.channels import channel_views
-from .view.hearing import hearing
+from .view.deafness import hearing
 from .view.refusals import heard
 from .ways.untold import UNTOLD
 

@@ -10,9 +10,9 @@ from sds_reference import Kind
 
 from ....judging.once import once
 from .channel_view import ChannelView
+from .deafness import hearing
 from .dependencies import depends
 from .facts import Received
-from .hearing import hearing
 
 
 @once

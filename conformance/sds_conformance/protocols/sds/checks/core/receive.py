@@ -14,10 +14,10 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.deafness import next_histories
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH, Membership
-from ...view.hearing import next_histories
 from ...view.histories import outsiders, waiting_ids
 from ...view.lateness import may_be_delivered_late, noticed_late, settled
 from ...view.losses import may_be_given_up, may_be_lost

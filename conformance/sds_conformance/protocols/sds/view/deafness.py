@@ -1,4 +1,4 @@
-"""What a participant shows of the messages that it received: in events, in its state, and in what it sends.
+"""Whether a participant shows messages that it received: in events, in its state, and in its own messages.
 
 Section "Receive Message": content whose dependencies are met MUST be delivered, and "Deliver Message" puts its ID into
 the log and moves the Lamport timestamp on to its own. So the next own message gives a deaf participant away, whatever
@@ -16,7 +16,7 @@ from sds_harness.sds.trace import Step, signalled
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.hearing import Hearing
+from ....judging.deafness import Hearing
 from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import Received, Sent
@@ -32,7 +32,7 @@ _NEVER_SENT = "never-sent-by-anybody"
 
 @once
 def hearing(view: ChannelView) -> Hearing:
-    """What the participant shows of what it received in the channel.
+    """Count the messages that had to show in the channel, and whether any did.
 
     Where anything shows, nothing is counted: only the sum over all that shows nothing matters.
     """

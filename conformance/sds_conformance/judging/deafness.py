@@ -37,7 +37,7 @@ class Hearing:
 
     @property
     def breakdown(self) -> Breakdown:
-        """What is to be said of a deaf implementation."""
+        """The breakdown that reports a deaf implementation."""
         told = (
             f"{self.due:,} of {self.given:,} valid messages that it received had to show in its events, in its state "
         )
