@@ -59,6 +59,11 @@ class Step:
         """Keep once what is large and the same in other steps. Called when the answer is there."""
 
     @property
+    def whole_request(self) -> Any:
+        """The request with all that was in it when it went out."""
+        return self.request
+
+    @property
     def whole_reply(self) -> Any | None:
         """The reply with all that was in it when it came."""
         return self.reply
@@ -169,7 +174,7 @@ class Trace(Generic[S]):
         yield _object(**_texts(about), hello=write(self.declaration.to_hello(), compact=True))
         for step in self.steps:
             row = _texts({"step": step.index, "participant": step.participant})
-            row["request"] = write(step.request, compact=True)
+            row["request"] = write(step.whole_request, compact=True)
             if (reply := step.whole_reply) is not None:
                 row["reply"] = write(reply, compact=True)
             if step.said:

@@ -186,7 +186,8 @@ def identity(trace: Trace[Any]) -> bytes:
 
 def _unnumbered(step: Step) -> tuple[bytes, bytes]:
     """Request and reply of a step, without the numbers that count on."""
-    numbered = [(step.request, "id"), (getattr(step.request, step.command, None), "handle")]
+    asked = step.whole_request
+    numbered = [(asked, "id"), (getattr(asked, step.command, None), "handle")]
     if step.reply is not None:
         numbered += [(step.reply, "id"), (getattr(step.reply, step.answer, None), "handle")]
     kept = [
@@ -198,7 +199,7 @@ def _unnumbered(step: Step) -> tuple[bytes, bytes]:
         message.ClearField(name)
     whole = step.whole_reply
     reply = whole.SerializeToString(deterministic=True) if whole is not None else b""
-    request = step.request.SerializeToString(deterministic=True)
+    request = asked.SerializeToString(deterministic=True)
     for message, name, number in kept:
         setattr(message, name, number)
     return request, reply

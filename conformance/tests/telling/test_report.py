@@ -288,10 +288,10 @@ def test_long_and_strange_declarations_are_cut_and_cleaned(outcome: Certificatio
     assert len(json.dumps(implementation)) < 10_000
 
 
-def test_what_is_found_of_ids_of_a_megabyte_stays_readable() -> None:
+def test_what_is_found_of_the_longest_ids_stays_readable() -> None:
     def invents(request: pb.Request, reply: pb.Reply) -> None:
         if reply.HasField("state"):
-            reply.state.log.entries.add(message_id="\x9b" * 1_000_000, lamport_timestamp=T)
+            reply.state.log.entries.add(message_id="\x9b" * 30_000, lamport_timestamp=T)
 
     data = data_of(certified(lambda: altered(invents), select=["SDS-STATE-10"], scenarios=["named-*"]))
     VALIDATOR.validate(data)

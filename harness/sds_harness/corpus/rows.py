@@ -112,7 +112,7 @@ class _Writer:
             **row,
             **self._told.informative(step, trace),
             "trace": self._places[id(trace)],
-            "request": bare(self._portable(step.request)),
+            "request": bare(self._portable(step.whole_request)),
             "reply": bare(reply) if reply is not None else None,
             "row_hash": self._columns.hash_of(row),
         }

@@ -65,6 +65,8 @@ class Wire:
 _parts = attrgetter(*(part.name for part in fields(Message)))
 LARGE_BYTES = 1 << 16
 """Of a reply with several messages: many of them are copies of those before."""
+LARGE_WIRE_BYTES = 1 << 12
+"""Of a message that arrives: a broadcast arrives at every other participant, with filters of many kilobytes."""
 
 
 @dataclass
@@ -80,11 +82,26 @@ class Step(trace.Step):
     """What went over the network in the steps of a trace, by its bytes: copies are decoded once, and kept once."""
 
     def lighten(self) -> None:
+        if self.command == "receive" and len(self.request.receive.wire) >= LARGE_WIRE_BYTES:
+            self._arrived = self.received.raw
+            lighter = pb.Request()  # the old one keeps its memory, whatever is taken out of it
+            self.request.receive.ClearField("wire")
+            lighter.CopyFrom(self.request)
+            self.request = lighter
         reply = self.reply
         if reply is None or len(reply.effects.broadcasts) < 2 or reply.ByteSize() < LARGE_BYTES:
             return
         self._moved = [wire.raw for wire in self.broadcasts]
         self.reply = trace.without(reply, "broadcasts")
+
+    @property
+    def whole_request(self) -> pb.Request:
+        if self._arrived is None:
+            return self.request
+        whole = pb.Request()
+        whole.CopyFrom(self.request)
+        whole.receive.wire = self._arrived
+        return whole
 
     @property
     def whole_reply(self) -> pb.Reply | None:
@@ -95,6 +112,8 @@ class Step(trace.Step):
 
     _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
     """The messages that were in its reply, where these are no longer."""
+    _arrived: bytes | None = field(default=None, init=False, compare=False, repr=False)
+    """The message that was in its request, where it is no longer: the same bytes as in other steps of the trace."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be worked out again."""
@@ -124,7 +143,7 @@ class Step(trace.Step):
     @lazy
     def received(self) -> Wire:
         """What arrived, for ``receive``."""
-        return self._wire(self.request.receive.wire)
+        return self._wire(self.request.receive.wire if self._arrived is None else self._arrived)
 
     @property
     def arrived(self) -> Message | None:

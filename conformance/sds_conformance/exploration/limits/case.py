@@ -176,7 +176,7 @@ def _copies(refused: Step, trace: Trace[Any]) -> bool:
 
     def asked(step: Step) -> Any:
         request = type(step.request)()
-        request.CopyFrom(step.request)
+        request.CopyFrom(step.whole_request)
         request.id = getattr(request, step.command).now_ms = 0
         return request
 

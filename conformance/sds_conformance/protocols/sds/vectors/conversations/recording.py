@@ -155,7 +155,7 @@ class _Recorder:
         return out
 
     def _receive(self, step: Step) -> dict[str, Any]:
-        wire = step.request.receive.wire
+        wire = step.whole_request.receive.wire
         message = step.received.message
         out: dict[str, Any] = {}
         if message is None or self._stage.revision.wire.encode(message) != wire:
