@@ -157,11 +157,20 @@ def ordering(name: str, requirement: str, summary: str, place: Callable[[LocalLo
     keeping("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"place": place}))
 
 
-def again(known: str, name: str, summary: str, *, requirement: str = "", unseen: bool = False) -> None:
-    """Register a fault once more: as one of another requirement, or of a participant that does not show its state."""
+def again(
+    known: str,
+    name: str,
+    summary: str,
+    *,
+    requirement: str = "",
+    unseen: bool = False,
+    undeclared: tuple[str, ...] = (),
+) -> None:
+    """Register a fault once more: as one of another requirement, or of a participant that shows or declares less."""
     fault = MUTANTS[known]
     requirement = requirement or fault.requirement
-    _add(replace(fault, name=name, requirement=requirement, summary=summary, unseen=unseen or fault.unseen))
+    unseen, undeclared = unseen or fault.unseen, undeclared or fault.undeclared
+    _add(replace(fault, name=name, requirement=requirement, summary=summary, unseen=unseen, undeclared=undeclared))
 
 
 def _kebab(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...channel import Channel
 from ...effects import Effects
+from ...local_log import LocalLog
 from ...message import Message
 from ..registry import again, mutant
 
@@ -19,6 +20,34 @@ class QuietlyDeliversHalf(Channel):
         self._count += 1
         if self._count % 2:
             super().deliver(message, effects, retrieval_hint)
+
+
+@mutant("RECV-05", "delivers everything at once, and signals nothing", unseen=True, undeclared=_BLIND)
+class QuietlyNeverWaits(Channel):
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return set()
+
+
+class _Forgetting(LocalLog):
+    """A log from which one can take out what others sent."""
+
+    def forget(self, own: str) -> None:
+        for entry in [entry for entry in self if entry.sender_id != own]:
+            self._order.remove((self.place(entry), entry.message_id))
+            del self._entries[entry.message_id]
+
+
+@mutant("STATE-10", "forgets what others sent whenever it sends, and signals nothing", unseen=True, undeclared=_BLIND)
+class QuietlyForgetsWhenSending(Channel):
+    log_class = _Forgetting
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        assert isinstance(self.log, _Forgetting)
+        self.log.forget(self.participant_id)
+        return effects
 
 
 @mutant("RECV-07", "delivers only what depends on something, and signals nothing", unseen=True, undeclared=_BLIND)
@@ -38,3 +67,10 @@ again(
 again("buffer-of-one", "secret-buffer-of-one", "has room for one waiting message, and shows nothing", unseen=True)
 again("possibly-is-gone", "secretly-gone", "drops a possibly acknowledged message, and shows nothing", unseen=True)
 again("falls-back", "secretly-falls-back", "falls back to unacknowledged, and shows nothing", unseen=True)
+again(
+    "deaf-clock",
+    "quietly-deaf-clock",
+    "does not move its clock on delivery, and signals nothing",
+    unseen=True,
+    undeclared=_BLIND,
+)

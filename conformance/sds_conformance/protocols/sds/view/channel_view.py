@@ -142,6 +142,12 @@ class ChannelView:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
         return self._filters.given(message.bloom_filter)
 
+    @property
+    def outgrown(self) -> bool:
+        """Have there been more messages than the declared size of the log has room for? Entries may be gone then."""
+        bound = self.trace.declaration.limit("log_entries")
+        return bound is not None and len(self.known_ids) >= bound
+
     @lazy
     def log(self) -> list[LogItem]:
         """The expected log at the end of the trace."""
@@ -248,6 +254,8 @@ class ChannelView:
         odd = oddness(message, clock, self.trace.declaration, self.revision.wire.max_lamport)
         if not odd and log.is_open(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
+        if not odd and named and self.outgrown:
+            odd = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,
             message,

@@ -8,9 +8,10 @@ the local history"), and by its bloom filter where that can be read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from typing import Any
 
-from sortedcontainers import SortedList
+from sortedcontainers import SortedKeyList
 
 from sds_harness.sds.trace import Step, signalled
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -57,45 +58,60 @@ def _given(view: ChannelView) -> list[Received]:
 
 def _due(view: ChannelView, given: list[Received]) -> list[Received]:
     """Those of the given messages that must show in a log or in the next own message."""
-    bound, came = view.trace.declaration.limit("log_entries"), len(view.sent) + len(view.received)
-    looks = [o.step.index for o in view.showing("log")] if bound is None or came <= bound else []
+    looks = [] if view.outgrown else [o.step.index for o in view.showing("log")]
     last_look = max(looks, default=0)
     due = [received for received in given if received.step.index < last_look]
-    for sent, received, in_history in _next_own(view, given):
-        lamport = sent.message.lamport_timestamp or 0
-        if received.step.index >= last_look and (in_history or lamport < (received.message.lamport_timestamp or 0)):
+    named = {id(received) for _, received in named_in_histories(view)}
+    sends = [sent for sent in view.outgoing if not sent.repeat and sent.message.lamport_timestamp is not None]
+    for received in given:
+        after = bisect_right(sends, received.step.index, key=lambda sent: sent.step.index)
+        lamport = sends[after].message.lamport_timestamp or 0 if after < len(sends) else None
+        ahead = lamport is not None and lamport < (received.message.lamport_timestamp or 0)
+        if received.step.index >= last_look and (ahead or id(received) in named):
             due.append(received)
     return due
 
 
 @once
-def next_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
-    """The tail probe: given messages that must be in the causal history of the next own message, with that message."""
-    return [(sent, received) for sent, received, in_history in _next_own(view, _given(view)) if in_history]
+def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
+    """The tail probe: own messages, each with the given messages that must be in its causal history.
 
-
-def _next_own(view: ChannelView, given: list[Received]) -> Iterator[tuple[Sent, Received, bool]]:
-    """Each given message, the next own message after it, and whether that must name it in its causal history.
-
-    It must if the message is among the last of the log even if all else is in the log that may be there, and in
-    whatever order equal timestamps stand.
+    A message must be there if it is among the last of the log even if all else is in the log that may be there, and in
+    whatever order equal timestamps stand. Nothing must be in the history of who has outgrown a log of declared size.
     """
+    if view.outgrown:
+        return []
     size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
-    by_step = {received.step.index: received for received in given}
-    log: SortedList[int] = SortedList()
-    """The timestamps of all that may be in the log."""
-    since: list[Received] = []
+    given = {received.step.index for received in _given(view)}
+    log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
+    """All that may be in the log."""
+    out: list[tuple[Sent, Received]] = []
     happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
     for one in happened:
-        lamport = one.message.lamport_timestamp
-        if isinstance(one, Sent) and not one.repeat and lamport is not None:
-            for received in since:
-                after = len(log) - log.bisect_left(received.message.lamport_timestamp or 0) - 1
-                yield one, received, after < size
-            since = []
-        elif not isinstance(one, Sent) and by_step.get(one.step.index) is one:
-            since.append(one)
-        log.add(lamport or 0)
+        if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None:
+            last = list(log[-size:]) if size else []
+            # Of equal timestamps at the edge, others may be among the last instead.
+            tied = _lamport(log[-size - 1]) if len(log) > size else -1
+            due = (item for item in last if item.step.index in given and _lamport(item) > tied)
+            out += [(one, item) for item in due if isinstance(item, Received)]
+        log.add(one)
+    return out
+
+
+@once
+def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
+    """The tail probes of ordinary messages whose dependencies are surely in the log."""
+    known = {sent.message.message_id for sent in view.sent}
+    known |= {message_id for sent in view.outgoing for message_id in sent.history}
+    return [
+        (sent, received)
+        for sent, received in named_in_histories(view)
+        if received.plain and all(entry.message_id in known for entry in received.message.causal_history)
+    ]
+
+
+def _lamport(one: Received | Sent) -> int:
+    return one.message.lamport_timestamp or 0
 
 
 def _shows_anything(view: ChannelView) -> bool:

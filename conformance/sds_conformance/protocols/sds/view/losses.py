@@ -37,7 +37,9 @@ def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[
 
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
-    """May a message that waits have been given up before all that it waits for had come?"""
+    """May a message that waits have been given up, or what it waits for have left a log of the declared size?"""
+    if view.outgrown:
+        return True
     if not view.gives_up:
         return False
     ids = {received.message.message_id, *received.unmet}

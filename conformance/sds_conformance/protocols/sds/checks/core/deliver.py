@@ -42,6 +42,27 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
                 yield judged(observed.step, e.tolerates(seen + 1) or e.stays(seen), expected, f"{seen}")
 
 
+@check("SDS-DELIVER-01", of="received sent")
+def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observation]:
+    """An own message is above every message in its causal history, whose timestamps the local one has followed.
+
+    This is for who gives no delivery events.
+    """
+    if view.can(pb.CAPABILITY_DELIVERED):
+        return
+    for sent in view.sent:
+        lamport = sent.message.lamport_timestamp
+        came = [view.arrivals[message_id] for message_id in sent.history if message_id in view.arrivals]
+        # Of copies that differ, either may be in the log.
+        named = [one[0] for one in came if len(one) == 1 and one[0].acceptable]
+        if lamport is None or sent.repeat or not named:
+            continue
+        most = max(named, key=lambda received: received.message.lamport_timestamp or 0)
+        above = most.message.lamport_timestamp or 0
+        expected = f"lamport_timestamp above {above}, that of {most.message.message_id!r}, which its history names"
+        yield judged(sent.step, lamport > above, expected, f"{lamport}")
+
+
 @check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered sent")
 def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""

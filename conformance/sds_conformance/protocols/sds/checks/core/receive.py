@@ -14,7 +14,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.deafness import next_histories
+from ...view.deafness import tail_probes
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH, Membership
@@ -194,6 +194,36 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
         yield judged(delivery.step, delivery.received is not None or delivery.message_id in sent, expected, seen)
 
 
+@check("SDS-RECV-05", of="outgoing unmet")
+def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observation]:
+    """No causal history names a message of which a dependency has never arrived: only what is delivered is in the log.
+
+    This is for who gives no delivery events (AMB-27).
+    """
+    if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up or view.outgrown:
+        return
+    own = {sent.message.message_id for sent in view.sent}
+    first = {message_id: came[0].step.index for message_id, came in view.arrivals.items()}
+    for refused in view.refused:
+        first.setdefault(refused.message.message_id, refused.step.index)
+    for sent in view.outgoing:
+        for message_id, came in view.arrivals.items():
+            before = [received for received in came if received.step.index < sent.step.index]
+            missing = [_never_came(received, own, first, sent.step) for received in before if received.acceptable]
+            if missing and all(missing) and len(before) == len(missing):
+                expected = (
+                    f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not in causal_history"
+                )
+                seen = f"it is in causal_history: {list(sent.history)}"
+                yield judged(sent.step, message_id not in sent.history, expected, seen)
+
+
+def _never_came(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
+    """A dependency of a message that has not arrived by a step, in whatever way, and is no own one; "" if none."""
+    named = (entry.message_id for entry in received.message.causal_history)
+    return next((i for i in named if i not in own and first.get(i, by.index) >= by.index), "")
+
+
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, of="unmet")
 def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     """A dependency that is only buffered does not count as met."""
@@ -246,19 +276,20 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
     """
     if view.can(pb.CAPABILITY_DELIVERED):
         return
-    known = {sent.message.message_id for sent in view.sent}
-    known |= {message_id for sent in view.outgoing for message_id in sent.history}
-    probes = [
-        (sent, received, any(received.step.index < tick.index < sent.step.index for tick in view.ticks))
-        for sent, received in next_histories(view)
-        if received.plain and all(entry.message_id in known for entry in received.message.causal_history)
-    ]
+    asked: set[str] = set()
+    probes = []
+    for sent, received in tail_probes(view):
+        message_id = received.message.message_id
+        if message_id not in asked:
+            swept = any(received.step.index < tick.index < sent.step.index for tick in view.ticks)
+            probes.append((sent, received, swept))
+            asked.add(message_id)
     at_once = any(received.message.message_id in sent.history for sent, received, swept in probes if not swept)
     for sent, received, swept in probes:
         message_id = received.message.message_id
         if message_id in sent.history or swept or at_once:
             expected = (
-                f"{message_id!r}, come at step {received.step.index} with all dependencies met, in causal_history"
+                f"{message_id!r}, which came at step {received.step.index} with all dependencies met, in its history"
             )
             yield judged(sent.step, message_id in sent.history, expected, f"{list(sent.history)}")
 

@@ -12,6 +12,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.deafness import tail_probes
 from ...view.filters import ENOUGH, KnownFilters
 from ...view.histories import outsiders, with_outsiders
 from ...view.lateness import named_early
@@ -217,6 +218,24 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
             yield violated(observed.step, "only messages of the channel in the log", f"{min(strange)!r} in it")
         elif sure:
             yield held(observed.step)
+
+
+@check("SDS-STATE-10", of="outgoing received")
+def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
+    """A message that an own one has named is in the log, and is named again as long as it is among the last.
+
+    This is for who gives no delivery events.
+    """
+    if view.can(pb.CAPABILITY_DELIVERED):
+        return
+    first_named: dict[str, int] = {}
+    for sent in reversed(view.outgoing):
+        first_named |= dict.fromkeys(sent.history, sent.step.index)
+    for sent, received in tail_probes(view):
+        message_id = received.message.message_id
+        if first_named.get(message_id, sent.step.index) < sent.step.index:
+            expected = f"{message_id!r}, named at step {first_named[message_id]}, in causal_history again"
+            yield judged(sent.step, message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-STATE-11", pb.CAPABILITY_DELIVERED, of="log-of-two")
