@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from .safe_path import safe_path
+
 WORKER_BYTES = 200 << 20
 """Memory of one worker with its implementation: about 60 MiB of ours, and a Python or Node process."""
 MOST_JOBS = 256
@@ -145,7 +147,8 @@ def why_alone() -> str:
 
     try:
         socket_folder()
-        multiprocessing.get_context("fork").Lock()
+        with safe_path():  # a lock starts the process that cleans up after locks
+            multiprocessing.get_context("fork").Lock()
     except ResourceMissing as missing:
         return str(missing)
     except (OSError, ImportError) as error:

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import click
 
+from sds_harness import resources
 from sds_harness.family import adopt, naming
-from sds_harness.resources import explain
 from sds_harness.signals import end_now, heeded
 from sds_harness.systems import unsupported
 from sds_harness.watchdog import watching
@@ -87,7 +87,7 @@ class Suite(Commands):
                     click.echo("Interrupted.", err=True)
                     sys.exit(Exit.INTERRUPTED)
                 except Exception as error:
-                    if why := explain(error):
+                    if why := resources.explain(error):
                         click.echo(why, err=True)
                         sys.exit(Exit.OURS)
                     traceback.print_exc()

@@ -6,7 +6,8 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import get_temp_dir
 from queue import Empty
@@ -35,6 +36,8 @@ class Workers:
     def __init__(self) -> None:
         self._reports: Any = None
         self._processes: list[BaseProcess] = []
+        with safe_path(), suppress(OSError):  # the first lock would start it, wherever that is made
+            resource_tracker.ensure_running()
 
     def start(self, work: Callable[..., None], *given: Any) -> None:
         """One more, which does ``work`` with the queue of reports and what is given, all of it picklable. Raises

@@ -153,7 +153,9 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str]:
 
 
 def _check_schema(file: Path, data: dict[str, Any]) -> None:
-    if data.get("schema") != SCHEMA_ID:
+    if "schema" not in data:
+        raise ReportError(f"{file} is no report: it does not name its schema")
+    if data["schema"] != SCHEMA_ID:
         found = printable(str(data.get("schema")), 60)
         raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: run it again, with --report")
 

@@ -282,7 +282,7 @@ def show_summary(console: Console, outcome: Certification) -> None:
     exercised, there_are = sum(v.verdict in judged for v in outcome.verdicts), len(outcome.verdicts)
     if 0 < exercised < ENOUGH * there_are:
         share = f"Exercised: {exercised} of {counted(there_are, 'requirement')}, {exercised * 100 // there_are} %."
-        console.print(f"{share} The lines above say what the others need.", style="yellow")
+        console.print(f"{share} The lines Inconcl. and Skipped above say why.", style="yellow")
 
 
 def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
@@ -322,7 +322,7 @@ def verdict_line(outcome: Certification) -> Text:
             reasons = [f"{failed} failed" + (f" ({flaky} flaky)" if flaky else "")] if failed else []
             deaf = any(broken.breakdown.kind is FaultKind.DEAF for broken in outcome.breakdowns)
             broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
-            reasons += ["it shows nothing of what it receives"] if deaf else []
+            reasons += ["nothing shows that it takes any message that it receives (BROKE deaf above)"] if deaf else []
             reasons += [counted(broken, "breakdown")] if broken else []
             reasons += [f"{errors} by a fault of ours"] if errors else []
             return Text(f"{name} does not conform: {', '.join(reasons)} ({played}).", "bold red")

@@ -19,6 +19,9 @@ from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link, LocalLink
 from sds_harness.sds.language import SDS
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Participant
+from sds_reference.channel import Channel
+from sds_reference.local_log import LocalLog, LogEntry
 
 EVERY = frozenset(number for number in pb.Capability.values() if number) - {pb.CAPABILITY_MESSAGE_ID_REQUIRED}
 FEW_SCENARIOS = ("two-channels", "named-in-a-history", "a-missing-dependency", "the-filter-grows", "ties")
@@ -148,3 +151,35 @@ def test_each_way_to_be_broken_is_one_that_fails_with_everything_declared() -> N
     for how in BROKEN:
         outcome = certified(how, EVERY, scenarios=FEW_SCENARIOS)
         assert outcome.exit_code == 1, how
+
+
+def bounded(size: int) -> type[Participant]:
+    """A participant whose log keeps the last ``size`` entries only."""
+
+    class Bounded(LocalLog):
+        def insert(self, entry: LogEntry) -> bool:
+            new = super().insert(entry)
+            while len(self) > size:
+                _, key = self._order.pop(0)
+                del self._entries[key]
+            return new
+
+    channel = type("BoundedChannel", (Channel,), {"log_class": Bounded})
+    return type("BoundedParticipant", (Participant,), {"channel_class": channel})
+
+
+@pytest.mark.parametrize("capabilities", [(), (pb.CAPABILITY_DELIVERED,), (pb.CAPABILITY_VIRTUAL_CLOCK,)])
+@pytest.mark.parametrize("size", [2, 3, 50, 100])
+def test_a_log_of_the_declared_size_is_accused_of_nothing_that_it_has_dropped(
+    size: int, capabilities: tuple[int, ...]
+) -> None:
+    declared = Declared("sds-2026-01", frozenset(capabilities), {"log_entries": size}, {"bloom": "private"})
+
+    def connect(_: Mapping[str, str]) -> Link:
+        model = start(participant=bounded(size), without=EVERY - declared.capabilities)
+        return Disguise(model, SDS, declared)
+
+    outcome = certify(connect, plan(RULES), Limits(), keep=VERDICTS)
+    bad = [v for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)]
+    assert [(v.requirement.id, v.findings[0].run, v.findings[0].expected, v.findings[0].seen) for v in bad] == []
+    assert outcome.breakdowns == []

@@ -111,6 +111,14 @@ class ChannelView:
             return int(self.configuration.causal_history_size)
         return max((len(sent.history) for sent in self.sent + self.syncs), default=0) or None
 
+    def history_size_of(self, sent: Sent) -> int:
+        """Message IDs that the history of a message has to have room for; 0 if nothing tells.
+
+        A log of declared size may be too short for more (AMB-96), and need not be.
+        """
+        size, bound = self.history_size or 0, self.trace.declaration.limit("log_entries")
+        return size if bound is None else min(size, max(bound, len(set(sent.history))))
+
     @lazy
     def outgoing(self) -> list[Sent]:
         """Content and sync messages in the order they were sent; not to be asked for while the trace is read."""

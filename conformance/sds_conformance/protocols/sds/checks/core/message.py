@@ -180,7 +180,7 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
 def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
     """Content and sync messages carry Lamport timestamp, filter, and as much history as there is."""
     for sent in view.outgoing:
-        size = view.history_size or 0
+        size = view.history_size_of(sent)
         least, most = min(size, sent.log_size), min(size, sent.log_most)
         if sent.message.lamport_timestamp is None:
             yield violated(sent.step, "lamport_timestamp set", "it is unset")

@@ -107,7 +107,7 @@ def judge_history(view: ChannelView, sent: Sent, expected: list[str]) -> Iterato
 
 def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
     """The IDs that belong in the causal history, ascending; None where the log before is not certain."""
-    size = view.history_size
+    size = view.history_size_of(sent)
     if not size or not sent.certain or sent.repeat:
         return None
     return [item.message_id for item in sent.before[-size:]]

@@ -197,7 +197,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
     A causal history that has room for all of it shows the whole log.
     """
     for sent in view.outgoing:
-        size = view.history_size or 0
+        size = view.history_size_of(sent)
         if sent.certain and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
             absent = next((item.message_id for item in sent.before if item.message_id not in sent.history), None)
             if absent is None:
