@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Protocol, TypeVar
 
+from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link
 
 from .alterations.source import Source
@@ -220,15 +221,17 @@ def examine_mutant(
     told = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
     verdict = "told" if told else own.verdict.value if own is not None else "no check"
-    skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not outcome.breakdowns
+    # That it shows nothing of what it receives is a finding, and no crash.
+    broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
+    skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not broken
     return Kill(
         mutant.name,
         mutant.requirement,
         mutant.summary,
         verdict,
-        (rejected or told) and not outcome.breakdowns,
+        (rejected or told) and not broken,
         tuple(also),
-        len(outcome.breakdowns),
+        broken,
         _rejecting(rules, own) if own is not None and (rejected or told) else (),
         own.reason if own is not None and skipped else "",
         tuple(other for other in also if whole and not consequences(rules, mutant.requirement, other)),
