@@ -90,7 +90,7 @@ def test_a_long_identifier_breaks_the_conversation(change: Callable[[pb.Request,
     breakdown = broken(lambda: alice.send(b"hello"))
     assert breakdown.kind is FaultKind.OVERSIZED
     assert breakdown.detail == f"the answer to send has an identifier of 65,537 bytes ({name}); the limit is 65,536"
-    assert "in the place of an ID" in breakdown.advice
+    assert "filled with content" in breakdown.advice
     assert played.trace.breakdown == breakdown
 
 

@@ -244,8 +244,8 @@ def test_two_implementations_hear_each_other_each_in_its_own_layout() -> None:
     assert delivered(show, "carol") == ["m1", "m2"]
     (at_bob, _), (at_alice, _) = arrivals(show, "bob"), arrivals(show, "alice")
     m1, m2 = show.labels["m1"].wire, show.labels["m2"].wire
-    assert at_bob.step.request.receive.wire == load_dialect("nim-sds").to_private(m1.raw) != m1.raw
-    assert at_alice.step.request.receive.wire == m2.text != m2.raw
+    assert at_bob.step.whole_request.receive.wire == load_dialect("nim-sds").to_private(m1.raw) != m1.raw
+    assert at_alice.step.whole_request.receive.wire == m2.text != m2.raw
     assert at_bob.step.received.message == m1.message
     assert message(show, "m3").causal_history[-1].message_id == message(show, "m2").message_id
 
