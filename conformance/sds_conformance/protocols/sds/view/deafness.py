@@ -100,13 +100,16 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @once
 def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
-    """The tail probes of ordinary messages whose dependencies are surely in the log."""
+    """The tail probes of messages whose dependencies are surely in the log.
+
+    A bloom filter that cannot be read must not cost the content (AMB-53).
+    """
     known = {sent.message.message_id for sent in view.sent}
     known |= {message_id for sent in view.outgoing for message_id in sent.history}
     return [
         (sent, received)
         for sent, received in named_in_histories(view)
-        if received.plain and all(entry.message_id in known for entry in received.message.causal_history)
+        if all(entry.message_id in known for entry in received.message.causal_history)
     ]
 
 
