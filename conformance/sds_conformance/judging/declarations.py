@@ -184,7 +184,7 @@ class Disguise(Link):
             fields.handle = self._handles[handle]
         answer = self._model.call(asked, timeout_s, reply)
         if command == "open" and answer.WhichOneof("answer") == "opened":
-            handle = answer.opened.handle = len(self._handles) + 1_000_000
+            handle = answer.opened.handle = len(self._opened) + 1_000_000
             self._opened[handle] = [asked]
         elif command == "connect" and handle in self._opened:
             self._opened[handle].append(asked)

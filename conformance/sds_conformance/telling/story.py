@@ -320,7 +320,7 @@ def verdict_line(outcome: Certification) -> Text:
             failed, errors = outcome.count(Verdict.FAIL), outcome.count(Verdict.ERROR)
             flaky = sum(verdict.again is not None and verdict.again.flaky for verdict in outcome.verdicts)
             reasons = [f"{failed} failed" + (f" ({flaky} flaky)" if flaky else "")] if failed else []
-            deaf = any(broken.breakdown.kind is FaultKind.DEAF for broken in outcome.breakdowns)
+            deaf = any(b.breakdown.kind is FaultKind.DEAF and not outcome.tolerates(b) for b in outcome.breakdowns)
             broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
             reasons += ["nothing shows that it takes any message that it receives (BROKE deaf above)"] if deaf else []
             reasons += [counted(broken, "breakdown")] if broken else []
