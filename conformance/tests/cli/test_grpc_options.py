@@ -122,11 +122,12 @@ def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_pat
 
 
 def test_a_counterexample_that_was_found_apart_says_how_it_can_be_played_on_one_server(tmp_path: Path) -> None:
-    file = tmp_path / "apart.json"
     command = reference_command(*MUTANT)
     options = ("--grpc", "auto", "--cast", "apart", "--jobs", "1")
-    typed("fuzz", *options, *FEW, "--save", tmp_path, "--", *command)
-    file = next(file for file in tmp_path.glob("*.json") if json.loads(file.read_text())["notes"]["cast"] == "apart")
+    found = typed("fuzz", *options, *FEW, "--save", tmp_path, "--", *command)
+    assert found.exit_code == 1, found.output
+    file = next(tmp_path.glob("*.json"))
+    assert json.loads(file.read_text())["notes"]["cast"] == "apart"
     result = typed("replay", file, "--grpc", "localhost:1")
     assert result.exit_code == 2
     assert "use --cast together" in words(result.stderr)
