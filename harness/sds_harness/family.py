@@ -131,8 +131,11 @@ def end_with_parent() -> Callable[[], None] | None:
 
     Linux kills the child when the thread that started it ends, so only the main thread may use it. Children of the
     child end with their standard input, or the guardian kills them.
+
+    None, too, once gRPC is loaded: a function that a child calls makes Python fork instead of vfork, and the fork
+    handlers of gRPC abort about one child in a hundred (SIGABRT before the command is executed).
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or "grpc" in sys.modules:
         return None
     try:
         prctl = ctypes.CDLL(None).prctl

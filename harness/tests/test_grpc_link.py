@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import socket
 import sys
@@ -349,3 +350,11 @@ def test_a_server_that_runs_on_after_its_stdin_has_ended_is_killed() -> None:
         FaultKind.NEVER_EXITS,
         "still running 0.4 s after its stdin ended, and killed",
     )
+
+
+def test_starting_a_server_runs_no_fork_handlers_of_grpc() -> None:
+    forks: list[int] = []
+    os.register_at_fork(before=lambda: forks.append(1))
+    endpoint = Endpoint(AUTO, SDS.service, started=True)
+    GrpcLink(endpoint, [sys.executable, "-m", "sds_reference"], Limits()).kill()
+    assert not forks

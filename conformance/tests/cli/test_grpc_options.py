@@ -125,8 +125,8 @@ def test_a_counterexample_that_was_found_apart_says_how_it_can_be_played_on_one_
     command = reference_command(*MUTANT)
     options = ("--grpc", "auto", "--cast", "apart", "--jobs", "1")
     found = typed("fuzz", *options, *FEW, "--save", tmp_path, "--", *command)
-    assert found.exit_code == 1, found.output
-    file = next(tmp_path.glob("*.json"))
+    assert (found.exit_code, (tmp_path / "SDS-SYNC-03.json").exists()) == (1, True), found.output
+    file = tmp_path / "SDS-SYNC-03.json"
     assert json.loads(file.read_text())["notes"]["cast"] == "apart"
     result = typed("replay", file, "--grpc", "localhost:1")
     assert result.exit_code == 2
