@@ -59,6 +59,7 @@ def _show(data: dict[str, Any], row: dict[str, Any]) -> None:
     finding |= {"participant": "alice", "channel": "c1", "step": 1, "rule": row["statement"], "expected": "this"}
     row["findings"] = [finding | {"seen": "that", "position": "", "again": again}]
     cause = {"requirement": row["id"], "verdict": row["verdict"], "violations": 1, "scenarios": [SHOWING]}
+    cause["severity"] = rules.RULES.catalogue.requirements[row["id"]].severity
     data["causes"].append(cause | {"under": [], "again": again})
 
 

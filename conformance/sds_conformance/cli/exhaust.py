@@ -24,18 +24,18 @@ from ..exploration.exhausting import MOST_EVENTS, Coverage, Source, exhaust
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, worlds_of
 from ..exploration.rehearsing import Rehearsed
 from ..exploration.resuming import ResumeError, load, save
-from ..exploration.telling import as_json
+from ..exploration.telling import Shrunk, as_json, cause_lines, exercised
 from ..judging.exits import Exit
-from ..judging.planning import plan
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
-from ..protocols import protocol_of, repertoires
-from ..telling.story import labelled, plain_table, show_certificate, show_errors
+from ..protocols import repertoires
+from ..telling.last_screen import LastScreen, show_last_screen
+from ..telling.story import labelled, plain_table, show_errors, show_implementation
 from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
-from .fuzz import tell_found
+from .fuzz import next_of_found, tell_found
 from .keeping import keeping
-from .options import CURRENT, JOBS, SAVE, Driven, console, driving, exit_code, judging, progress_bar
+from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
 from .showing import driven_or_ended, print_json
 
@@ -134,6 +134,7 @@ def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[
 )
 @SAVE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
+@TOLD
 @driving
 @keeping
 def exhaust_command(
@@ -152,6 +153,8 @@ def exhaust_command(
     resume_file: Path | None,
     folder: Path,
     json_wanted: bool,
+    quiet: bool,
+    stories: int | None,
 ) -> None:
     """Play every schedule of a small world, the shortest first.
 
@@ -179,6 +182,9 @@ def exhaust_command(
     with driven_or_ended(err, driven):
         declared = company.start()
     order = order.for_whom(declared)
+    shows = not (json_wanted or quiet)
+    if shows:
+        show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.carried)
     coverage = _begun(order, company, declared, resume_file)
     with progress_bar(err) as bar:
         task = bar.add_task("counting", total=None)
@@ -196,17 +202,16 @@ def exhaust_command(
             exhaust(order, company, coverage, events, planned, progress, source)
     tally = coverage.tally
     unkept = _kept(err, coverage, resume_file)
-    if not json_wanted:
-        rules = protocol_of(revision).rules
-        show_certificate(out, declared, declared.dialect(driven.dialect), plan(rules, (), (), profile, revision))
-    shrunk, unsaved = tell_found(out, err, order, tally, driven, folder, None, quiet=json_wanted)
+    shrunk, unsaved = tell_found(out, err, order, tally, driven, folder, None, stories=stories if shows else 0)
     signals.hold()
     if json_wanted:
         told = {key: value for key, value in as_json(tally, order, shrunk).items() if key != "seed"}
         print_json({**told, "schema": SCHEMA_ID, **_as_json(coverage)})
     else:
-        show_errors(out, tally.errors)
-        _show(out, coverage)
+        if shows:
+            show_errors(out, tally.errors)
+            _show(out, coverage)
+        show_last_screen(out, _last_screen(coverage, shrunk, driven))
     unplayed = tally.errors or tally.gave_up or tally.not_started or tally.interrupted
     nothing = not (tally.found or unplayed or coverage.finished)
     code = Exit.NOTHING_EXERCISED if nothing else exit_code(tally)
@@ -293,16 +298,21 @@ def _show(out: Console, coverage: Coverage) -> None:
     out.print(table)
     out.print()
     labelled(out, "Alphabet", Text("; ".join(str(part) for part in order.alphabet)))
-    judged = [*(requirement.id for requirement in order.scope.requirements), *order.scope.properties]
-    exercised = [what for what in judged if tally.exercised[what]]
-    labelled(out, "Judged", Text(f"{len(exercised)} of {len(judged)} requirements and properties"))
-    out.print()
     if coverage.otherwise:
         told = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
         out.print(f"{told} So nothing was taken from memory.\n", style="yellow")
     if why := tally.gave_up or tally.not_started:
         out.print(f"The rest was not played: {why}.\n", style="yellow")
-    out.print(last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip()))
+
+
+def _last_screen(coverage: Coverage, shrunk: Shrunk, driven: Driven) -> LastScreen:
+    tally, order = coverage.tally, coverage.order
+    revision = ["--revision", order.revision] if order.revision != CURRENT else []
+    facts, (command, why) = next_of_found(tally, shrunk, driven, revision, [exercised(tally, order.scope)])
+    if not command:
+        command, why = driven.typed("limits", *revision), "finds how much of each thing it holds"
+    verdict = last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip())
+    return LastScreen(verdict, cause_lines(tally.found), facts, command, why)
 
 
 def reached(coverage: Coverage) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..judging.catalogue import POSITION_VERDICTS
 from ..judging.quoting import counted
+from ..judging.severity import SEVERITIES
 from ..protocols import Protocol, default, repertoires, revisions
 from .known import POSITION, PROPERTY, REQUIREMENT, SCENARIO
 from .options import program
@@ -102,6 +103,7 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
         out.print(Text(r["link"], Style(color="blue", link=r["link"])), soft_wrap=True)
     grid = _grid()
     grid.add_row("Statement", r["statement"])
+    grid.add_row("Severity", f"{r['severity']}: a violation {SEVERITIES[r['severity']]}")
     grid.add_row("Observable", r["observable"])
     for name in r["positions"]:
         grid.add_row("Position", f"{name}: {protocol.rules.catalogue.positions[name].position}")

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from sds_harness import signals
+from sds_harness.declaration import Declaration
 
 from ..exploration.campaign import Order, Tally, explore
 from ..exploration.casting import Casting
@@ -18,28 +20,33 @@ from ..exploration.counterexample import Counterexample, counterexample_of, save
 from ..exploration.telling import (
     Shrunk,
     as_json,
+    cause_lines,
+    exercised,
     last_line,
     plain_story,
     show_again,
     show_counterexample,
     show_coverage,
     show_flaky,
-    show_head,
     show_unshrunk,
     svg_of,
+    worst_first,
+)
+from ..exploration.telling import (
+    show_head as show_finding_head,
 )
 from ..judging.again import Again
 from ..judging.exits import Exit
-from ..judging.planning import plan
-from ..judging.verdict import RANK
-from ..protocols import protocol_of
+from ..judging.quoting import counted
+from ..protocols import repertoire_of
 from ..reports.baselines.failures import judged
 from ..reports.baselines.matching import Match
-from ..telling.story import show_certificate, show_errors
+from ..telling.last_screen import LastScreen, show_last_screen
+from ..telling.story import show_errors, show_implementation
 from .allowing import Seconds
 from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record
-from .options import JOBS, SAVE, Driven, console, driving, exit_code, judging, which_schedules
+from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, which_schedules
 from .scheduled import grammar_of
 from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
@@ -74,6 +81,7 @@ this or on any other implementation.
 @SAVE
 @BASELINE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
+@TOLD
 @driving
 @keeping
 def fuzz_command(
@@ -91,6 +99,8 @@ def fuzz_command(
     folder: Path,
     baseline_file: Path | None,
     json_wanted: bool,
+    quiet: bool,
+    stories: int | None,
 ) -> None:
     """Play generated schedules and judge everything in them.
 
@@ -115,36 +125,72 @@ def fuzz_command(
         strict,
     )
     err.print(f"Seed {seed}: {examples:,} schedules", soft_wrap=True)
+    shows = not (json_wanted or quiet)
+
+    def show_head(declared: Declaration) -> None:
+        if shows:
+            dialect, plays = declared.dialect(driven.dialect), f"{counted(examples, 'schedule')} of seed {seed}"
+            show_implementation(out, declared, dialect, revision, profile, driven.carried, plays=plays)
+
     with driven_or_ended(err, driven), found_bar(err, "schedules", order.examples) as bar:
-        tally = explore(order, lambda tally: bar(tally.schedules, len(tally.found)))
+        tally = explore(order, lambda tally: bar(tally.schedules, len(tally.found)), show_head)
     found = held(baseline, judged(as_json(tally, order, {}))) if baseline is not None else None
-    if found is not None and not json_wanted:
+    if found is not None and shows:
         show_gate(out, found, tally.declaration.name)
-    if not json_wanted:
-        show_certificate(
-            out,
-            tally.declaration,
-            tally.declaration.dialect(driven.dialect),
-            plan(protocol_of(revision).rules, (), (), profile, revision),
-        )
-    shrunk, unkept = tell_found(out, err, order, tally, driven, folder, found, quiet=json_wanted)
+    limit = stories if shows else 0
+    shrunk, unkept = tell_found(out, err, order, tally, driven, folder, found, stories=limit)
     signals.hold()
     data = as_json(tally, order, shrunk)
     if json_wanted:
         print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:
-        show_coverage(out, tally, order.scope)
-        show_errors(out, tally.errors)
-        if why := tally.gave_up or tally.not_started:
-            out.print(f"The rest was not played: {why}.\n", style="yellow")
+        if shows:
+            show_coverage(out, tally, order.scope)
+            show_errors(out, tally.errors)
+            if why := tally.gave_up or tally.not_started:
+                out.print(f"The rest was not played: {why}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
-        out.print(last_line(tally, name))
+        facts = [exercised(tally, order.scope)]
         if found is not None and found.requirements:
-            out.print(known_line(found))
+            facts.append(("Baseline", known_line(found)))
+        spoken_of = ["--revision", revision] if revision != CURRENT else []
+        show_last_screen(out, _last_screen(tally, last_line(tally, name), facts, shrunk, driven, spoken_of))
     code = gate(found, exit_code(tally))
     if code == Exit.CONFORMANT and tally.not_started:
         code = Exit.NOT_DRIVEN  # of what was not played nothing is known, whatever a baseline has
     sys.exit(Exit.USAGE if unkept else code)
+
+
+def _last_screen(
+    tally: Tally,
+    verdict: Text,
+    facts: list[tuple[str, Text]],
+    shrunk: Shrunk,
+    driven: Driven,
+    revision: list[str],
+) -> LastScreen:
+    """The last screen of a campaign."""
+    facts, (command, why) = next_of_found(tally, shrunk, driven, revision, facts)
+    if not command:
+        worlds = repertoire_of(revision[1] if revision else CURRENT).worlds is not None
+        what = ("exhaust", "plays every schedule of a small world") if worlds else ("limits", "finds how much it holds")
+        command, why = driven.typed(what[0], *revision), what[1]
+    return LastScreen(verdict, cause_lines(tally.found), facts, command, why)
+
+
+def next_of_found(
+    tally: Tally, shrunk: Shrunk, driven: Driven, revision: list[str], facts: list[tuple[str, Text]]
+) -> tuple[list[tuple[str, Text]], tuple[str, str]]:
+    """The facts of the last screen, with where counterexamples are kept; and the command that replays the first of
+    them, or that looks for what broke, with what it does; "" where nothing was found."""
+    for what in worst_first(tally):
+        _, files = shrunk.get(what, (None, {}))
+        if "schedule" in files:
+            kept = [*facts, ("Kept in", Text(f"{files['schedule'].parent}", no_wrap=True))]
+            return kept, (driven.typed("replay", str(files["schedule"])), "replays the first counterexample")
+    if tally.found or tally.gave_up or tally.not_started:
+        return facts, (driven.typed("smoke", *revision), "tries the adapter")
+    return facts, ("", "")
 
 
 def tell_found(
@@ -156,20 +202,22 @@ def tell_found(
     folder: Path,
     gated: Match | None,
     *,
-    quiet: bool,
+    stories: int | None,
 ) -> tuple[Shrunk, str]:
-    """Shrink, tell and keep what was found, the worst first and what is known last; and why it could not be kept.
+    """Shrink and keep what was found, the most severe first and what is known last; and why it could not be kept.
+    Printed are so many ``stories``, all for None.
 
-    From an interrupt on nothing is shrunk any more, but all is told and kept.
+    After an interrupt, findings are printed and kept without shrinking.
     """
     known = gated.requirements if gated is not None else {}
-    ordered = sorted(tally.found, key=lambda what: (what in known, -RANK[tally.found[what].severity], what))
+    ordered = sorted(worst_first(tally), key=lambda what: what in known)
     shrunk: Shrunk = {}
     unkept = ""
     began, company, late = time.monotonic(), order.company(), False
     try:
         for number, what in enumerate(ordered):
             finding = tally.found[what]
+            quiet = stories is not None and number >= stories
             example: Counterexample | Again | None = None
             try:
                 if not tally.interrupted:
@@ -193,7 +241,7 @@ def tell_found(
                 if not quiet and small is not None:
                     show_counterexample(out, small, tally)
                 elif not quiet:
-                    show_head(out, finding)
+                    show_finding_head(out, finding)
                     if unshrunk:
                         show_unshrunk(out, finding, found_by)
                     else:
@@ -212,6 +260,9 @@ def tell_found(
                     if files:
                         show_again(out, files, driven.typed("replay", str(files["schedule"])))
                     out.print()
+        left = len(ordered) - (stories or 0)
+        if stories and left > 0:
+            out.print(f"{counted(left, 'more finding')}: --stories prints more.\n", style="dim")
     finally:
         company.kill()
         tally.shrinking_s = time.monotonic() - began

@@ -18,7 +18,7 @@ from ..protocols import protocols, repertoires
 from ..reports.baselines.failures import BREAKDOWN, Judged
 from ..reports.baselines.file import Baseline, BaselineError, load
 from ..reports.baselines.matching import Match, match
-from ..telling.story import hanging, labelled
+from ..telling.story import hanging, show_command
 from .files import refused
 from .options import program
 from .paths import INPUT_FILE
@@ -111,7 +111,7 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
     if found.complaints:
         source = report if report is not None else "REPORT"
         again = f"{program()} baseline update {shown} {source}"
-        labelled(console, "Or", Text(again, "blue"), whole=True)
+        show_command(console, "Or", again)
     if new or found.complaints:
         console.print()
     if found.unseen:

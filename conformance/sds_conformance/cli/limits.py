@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from sds_harness import signals
 from sds_harness.declaration import Declaration, printable
@@ -18,18 +20,19 @@ from sds_harness.json_text import dumps
 
 from ..exploration.limits.measuring import Order, as_json, introduced, measure
 from ..exploration.limits.row import Row
-from ..exploration.limits.telling import last_line, show_limits
+from ..exploration.limits.telling import cause_lines, last_line, show_limits, worst_of
 from ..judging.exits import Exit
-from ..judging.planning import plan
+from ..judging.quoting import counted
 from ..judging.rules import UnknownDialect
 from ..protocols import Protocol, protocol_of, protocols
 from ..protocols.dimensions import Dimension
 from ..reports.limits import NAME
 from ..reports.reading import Report, read_report
-from ..telling.story import show_certificate
+from ..telling.last_screen import LastScreen, show_last_screen
+from ..telling.story import show_implementation
 from .files import refused
 from .keeping import keeping, record
-from .options import CURRENT, Driven, console, driving, judging, program
+from .options import CURRENT, TOLD, Driven, console, driving, judging, program
 from .paths import OUTPUT_FOLDER
 from .showing import driven_or_ended, print_json, steps_bar
 
@@ -86,6 +89,7 @@ def _budget(context: click.Context, parameter: click.Parameter, value: str) -> f
 )
 @judging
 @click.option("--json", "as_json_wanted", is_flag=True, help="Print the outcome as JSON instead of the table.")
+@TOLD
 @driving
 @keeping
 def limits_command(
@@ -98,6 +102,8 @@ def limits_command(
     revision: str,
     strict: bool,
     as_json_wanted: bool,
+    quiet: bool,
+    stories: int | None,
 ) -> None:
     """Find out how far an implementation holds: where it breaks, and how.
 
@@ -139,10 +145,26 @@ def limits_command(
     if as_json_wanted:
         print_json(told)
     else:
-        show_certificate(out, measured.declaration, measured.dialect, plan(protocol.rules, (), (), profile, revision))
-        show_limits(out, told)
-        out.print(last_line(told))
+        if not quiet:
+            show_implementation(out, measured.declaration, measured.dialect, revision, profile, driven.carried)
+            show_limits(out, told, stories)
+        show_last_screen(out, _last_screen(told, driven, revision, report_dir))
     sys.exit(measured.exit_code if written else Exit.USAGE)
+
+
+def _last_screen(told: dict[str, Any], driven: Driven, revision: str, report_dir: Path | None) -> LastScreen:
+    spoken_of = ["--revision", revision] if revision != CURRENT else []
+    facts = [("Played", Text(counted(len(told["rows"]), "dimension") + "; what was not tried is larger"))]
+    if report_dir is not None:
+        facts.append(("Report", Text(str(report_dir / NAME), no_wrap=True)))
+    worst = worst_of(told)
+    if worst is not None and worst["replay"]:
+        return LastScreen(last_line(told), cause_lines(told), facts, worst["replay"], "plays that size again")
+    if report_dir is not None:
+        command = shlex.join([program(), "certificate", "write", str(report_dir)])
+        return LastScreen(last_line(told), cause_lines(told), facts, command, "writes a certificate")
+    command = driven.typed("run", "--report", "report", *spoken_of)
+    return LastScreen(last_line(told), cause_lines(told), facts, command, "judges every requirement")
 
 
 def _dimensions(

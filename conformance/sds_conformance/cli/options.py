@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
@@ -269,6 +269,15 @@ SAVE = click.option(
 )
 
 
+TOLD = together(
+    click.option("--quiet", is_flag=True, help="Print the last screen alone: verdict, root causes, what to type next."),
+    click.option(
+        "--stories", type=click.IntRange(0), metavar="N", help="Print the stories of the N most severe root causes."
+    ),
+)
+"""The options ``quiet`` and ``stories`` of a command that prints stories."""
+
+
 def animated(err: Console) -> bool:
     """Can it show what moves? That needs escape codes: a terminal that is to see none sees no bar."""
     return err.is_terminal and err.color_system is not None
@@ -351,6 +360,8 @@ def progress_bar(err: Console, width: int = 40) -> Progress:
         BarColumn(width),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         console=err,
         transient=True,
         disable=not animated(err),

@@ -8,16 +8,14 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from sds_harness.declaration import printable
-
 from ..exploration.limits.words import summary as summary_of_limits
-from ..judging.quoting import counted
-from ..judging.verdict import Verdict
 from ..reports.limits import with_limits
-from ..reports.reading import Report, read_report
-from ..telling.story import STYLES, labelled
+from ..reports.reading import read_report
+from ..reports.terminal import last_screen, show_report, show_tested
+from ..telling.last_screen import show_last_screen
+from ..telling.story import labelled
 from .files import refused
-from .options import console
+from .options import TOLD, console, program
 from .paths import INPUT
 from .reports import Wanted, reporting
 from .showing import print_json
@@ -35,8 +33,12 @@ Examples:
 @click.argument("folder", metavar="DIR", type=INPUT)
 @reporting
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def report_command(folder: Path, wanted: Wanted, as_json: bool) -> None:
-    """Tell what stands in DIR, which `run --report` left, or write it in another form."""
+@TOLD
+def report_command(folder: Path, wanted: Wanted, as_json: bool, quiet: bool, stories: int | None) -> None:
+    """Tell what stands in DIR, which `run --report` left, or write it in another form.
+
+    It prints what `run` printed: for each root cause the rule, what was expected and what was seen.
+    """
     err = console(stderr=True)
     wanted.check()
     with refused():
@@ -46,25 +48,13 @@ def report_command(folder: Path, wanted: Wanted, as_json: bool) -> None:
     ends = wanted.write(err, read)
     if as_json:
         print_json(read.data)
+    elif quiet:
+        show_last_screen(console(), last_screen(read, program()))
     elif not wanted:
-        _show(read)
+        out = console()
+        show_tested(out, read)
+        show_report(out, read, program(), stories)
+        if read.limits is not None:
+            labelled(out, "Limits", Text(summary_of_limits(read.limits["rows"])))
     if ends is not None:
         sys.exit(ends)
-
-
-def _show(read: Report) -> None:
-    """The root causes, and the counts."""
-    out, data = console(), read.data
-    labelled(out, "Report", Text(f"{read.name}, {data['revision']}, {data['started']}", "bold"))
-    for cause in data["causes"]:
-        verdict = Verdict(cause["verdict"])
-        where = f"{cause['violations']:,} times in {counted(len(cause['scenarios']), 'scenario')}"
-        labelled(out, verdict.value.upper(), Text.assemble((cause["requirement"], STYLES[verdict]), f"  {where}"))
-        if cause["under"]:
-            labelled(out, "", Text(f"with it {', '.join(under['requirement'] for under in cause['under'])}", "dim"))
-        labelled(out, "", Text(printable(cause["again"], 2000), "blue"), whole=True)
-    summary = data["summary"]
-    told = ", ".join(f"{summary[verdict.value]} {verdict.value}" for verdict in Verdict if summary[verdict.value])
-    labelled(out, "Verdicts", Text(told or "none"))
-    if read.limits is not None:
-        labelled(out, "Limits", Text(summary_of_limits(read.limits["rows"])))

@@ -20,7 +20,7 @@ from .known import KINDS, REQUIREMENT, Entry, chosen
 from .options import animated, console
 from .showing import print_json
 
-_TOLD = ("id", "section", "anchor", "link", "level", "keyword", "observable", "statement")
+_TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement")
 """Of a requirement as it stands in the catalogue."""
 _EPILOG = """
 \b

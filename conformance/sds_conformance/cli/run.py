@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -20,32 +21,25 @@ from ..judging.certification import Certification, certify, not_driven
 from ..judging.exits import Exit
 from ..judging.planning import plan
 from ..judging.playing import Keep
+from ..judging.quoting import counted
 from ..judging.registry import scenario_of
 from ..judging.repeating import repeat
 from ..judging.rules import Rules, UnknownDialect
 from ..judging.sharing import Sharing
 from ..protocols import default, property_of, rules_of
 from ..reports.baselines.failures import judged
-from ..reports.baselines.matching import Match
 from ..reports.limits import NAME as LIMITS
 from ..reports.reading import Report, failed_runs, read_report
+from ..reports.terminal import last_screen, show_report
 from ..telling.conversation import show_conversation
-from ..telling.report import Invocation, check_report, report, write_report
-from ..telling.story import (
-    labelled,
-    show_breakdown,
-    show_causes,
-    show_certificate,
-    show_doubts,
-    show_findings,
-    show_notes,
-    show_summary,
-)
+from ..telling.last_screen import show_last_screen
+from ..telling.report import JSON, Invocation, check_report, report, write_report
+from ..telling.story import labelled, show_breakdown, show_implementation
 from .files import refused
-from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
+from .gating import BASELINE, baseline_json, begun, gate, held, show_gate
 from .keeping import keeping, record, record_judged
 from .near import did_you_mean
-from .options import CURRENT, JOBS, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .options import CURRENT, JOBS, PREFIXES, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
 from .reports import Wanted, reporting
 from .showing import print_json, steps_bar
@@ -108,7 +102,8 @@ the conversation is shown message by message.
     metavar="REPORT",
     help="Play first what failed last time: the DIR of an earlier --report.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the story.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of stories.")
+@TOLD
 @JOBS
 @driving
 @keeping
@@ -127,6 +122,8 @@ def run_command(
     fail_fast: bool,
     last: Path | None,
     as_json: bool,
+    quiet: bool,
+    stories: int | None,
     jobs: int,
 ) -> None:
     """Drive an implementation and judge every requirement."""
@@ -160,6 +157,14 @@ def run_command(
         _prepare(report_dir)
     wanted.check()
     driven.begin()
+
+    def show_head(outcome: Certification, runs: int) -> None:
+        if as_json or quiet:
+            return
+        plays = f"{counted(len(what.scenarios), 'scenario')}, in {counted(runs, 'run')}"
+        declared, dialect = outcome.declaration, outcome.dialect
+        show_implementation(out, declared, dialect, revision, profile, driven.carried, plays=plays)
+
     try:
         with steps_bar(err, 30, 16) as bar:
             outcome = certify(
@@ -175,6 +180,7 @@ def run_command(
                 enough=(lambda what: what not in listed) if fail_fast else None,
                 keep=Keep(plain=len(what.requirements) == 1),  # then a conversation is shown, found fault or not
                 sharing=Sharing(jobs, rules_of),
+                begun=show_head,
             )
             again = lambda what, *of: bar(f"again: {what}", *of)  # noqa: E731
             repeat(outcome, driven.connect, driven.limits, dialect=driven.dialect, progress=again)
@@ -190,23 +196,28 @@ def run_command(
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     repeated += ["--revision", revision] if revision != CURRENT else []
     how = Invocation(driven.command, driven.carried, tuple(repeated), program())
-    data = report(outcome, how)
+    there_were = there_are - len(what.scenarios) if select else 0
+    data = report(outcome, how, there_were)
     found = held(baseline, judged(data)) if baseline is not None else None
     if found is not None:
         data["baseline"] = baseline_json(found)
     written = report_dir is None or _write(err, report_dir, data, outcome)
-    ends = wanted.write(err, Report.of(outcome, data))
+    made = replace(Report.of(outcome, data), written=report_dir / JSON if report_dir is not None and written else None)
+    ends = wanted.write(err, made)
     if not outcome.driven:
         show_breakdown(err, outcome.breakdowns[0])
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
     if as_json:
         print_json(data)
-    elif outcome.driven:
+    elif quiet or not outcome.driven:
+        show_last_screen(out if outcome.driven else err, last_screen(made, program()))
+    else:
         if found is not None:
             show_gate(out, found, outcome.declaration.name, report=report_dir)
-        _show(out, outcome, how, found, there_are if select else 0)
         if before is not None:
             _show_since(out, before, data)
+        if len(what.requirements) == 1:
+            show_conversation(out, what.requirements[0], outcome)
+        show_report(out, made, program(), stories)
     sys.exit((ends or gate(found, outcome.exit_code)) if written else Exit.USAGE)
 
 
@@ -262,42 +273,3 @@ def _prepare(folder: Path) -> None:
         try_to_write(folder)
     except OSError as error:
         raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None
-
-
-def _show(out: Console, outcome: Certification, how: Invocation, found: Match | None, there_are: int) -> None:
-    """The stories and the summary; ``there_are`` so many scenarios of which a selection may have left some out."""
-    known = (
-        {
-            what: f"{entry.reason} ({entry.link})" if entry.link else entry.reason
-            for what, entry in found.requirements.items()
-        }
-        if found is not None
-        else {}
-    )
-    show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan)
-    show_doubts(out, outcome.plan.revision, outcome.heard)
-    if len(outcome.causes) > 1:
-        show_causes(out, outcome, how, known)
-    if len(outcome.plan.requirements) == 1:
-        show_conversation(out, outcome.plan.requirements[0], outcome)
-    show_findings(out, outcome, how, known)
-    show_notes(out, outcome)
-    if outcome.ended_early:
-        out.print("The rest was not played: --fail-fast ended the run at the first failure.\n", style="yellow")
-    if outcome.gave_up:
-        why = (
-            f"{outcome.used_up} was used up" if outcome.used_up else "the implementation broke down too often in a row"
-        )
-        out.print(f"The rest was not played: {why}.\n", style="yellow")
-    played = len(outcome.plan.scenarios)
-    if played < there_are:
-        those = f"the {played} scenarios" if played > 1 else "the one scenario"
-        said = (
-            f"Narrowed to {those} for what was selected, of {there_are}. Others can show faults of it, too: --scenario"
-        )
-        out.print(f"{said} '*' plays all.\n", style="yellow")
-    show_summary(out, outcome)
-    if found is not None and found.requirements:
-        out.print(known_line(found))
-    if outcome.exit_code == Exit.NOTHING_EXERCISED:
-        out.print("Look at the reasons above: capabilities are declared in the handshake.")

@@ -13,7 +13,8 @@ from ..judging.exits import Exit
 from ..judging.planning import plan
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
-from ..telling.story import hanging, show_breakdown, show_certificate, show_doubts
+from ..telling.last_screen import command_lines
+from ..telling.story import hanging, show_breakdown, show_doubts, show_implementation
 from .keeping import keeping
 from .options import CURRENT, REVISION, Driven, console, driving, spoken
 from .validating import Validation
@@ -54,7 +55,9 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
     driven.begin()
     try:
         declared = runner.start()
-        show_certificate(out, declared, declared.dialect(driven.dialect), what)
+        show_implementation(
+            out, declared, declared.dialect(driven.dialect), what.revision, what.profile, driven.carried
+        )
         for _, trace in runner.play(what.runs):
             traces.append(trace)
             out.print(Text(f"\n{trace.schedule}", "bold"))
@@ -77,7 +80,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
     finally:
         runner.kill()
     out.print()
-    show_doubts(out, what.revision, map(what.rules.heed, traces))
+    show_doubts(out, protocol.words.doubts(map(what.rules.heed, traces)))
     for broken in runner.breakdowns:
         show_breakdown(out, broken)
     valid = validation is None or validation.show(out)
@@ -85,5 +88,6 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
         sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
     asked = ["--revision", revision] if revision != CURRENT else []
-    out.print(f"  {driven.typed('run', *asked)}", soft_wrap=True)
+    for line in command_lines(out, driven.typed("run", *asked), 2):
+        out.print(f"  {line}", soft_wrap=True)
     sys.exit(Exit.CONFORMANT)

@@ -157,8 +157,14 @@ class Ended:
 Progress = Callable[[Tally], None]
 
 
-def explore(order: Order, progress: Progress = lambda tally: None) -> Tally:
-    """Play and judge. Raises TesteeFault if the implementation cannot be driven at all.
+def explore(
+    order: Order,
+    progress: Progress = lambda tally: None,
+    begun: Callable[[Declaration], None] = lambda declared: None,
+) -> Tally:
+    """Play and judge. ``begun`` is called after the handshake.
+
+    Raises TesteeFault if the implementation cannot be driven at all.
 
     An interrupt (Ctrl-C) ends the playing; what was played counts.
     """
@@ -166,6 +172,7 @@ def explore(order: Order, progress: Progress = lambda tally: None) -> Tally:
     company = order.company()
     try:
         tally = Tally(company.start())
+        begun(tally.declaration)
         alone = order.jobs <= 1 or tally.declaration.alone
         source = (
             _played_here(order, company, tally, began, range(order.examples))

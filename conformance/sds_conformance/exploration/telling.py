@@ -15,10 +15,12 @@ from ..drawing.spacetime import spacetime_svg
 from ..judging.again import Again
 from ..judging.exits import Exit
 from ..judging.quoting import counted
-from ..judging.verdict import RANK, Finding, Verdict
+from ..judging.severity import BREAKDOWN_SEVERITY
+from ..judging.verdict import Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
+from ..telling.last_screen import CauseLine, ordered
 from ..telling.said import quoted
-from ..telling.story import headline, labelled, lines_labelled, plain_table, show_said, show_softened
+from ..telling.story import headline, labelled, lines_labelled, plain_table, show_command, show_said, show_softened
 from ..telling.story import show_flaky as told_flaky
 from .campaign import Order, Tally
 from .counterexample import Counterexample
@@ -42,6 +44,40 @@ def rule_of(what: str) -> tuple[str, str]:
     assert protocol is not None, what
     requirement = protocol.rules.catalogue.requirements[what]
     return f"{requirement.level}, section {requirement.anchor!r}", requirement.statement
+
+
+def severity_number(what: str) -> int:
+    """The severity of a requirement, 1 to 4; of a property that of its most severe requirement."""
+    entry = property_of(what)
+    severities = []
+    for requirement in entry.requirements if entry is not None else (what,):
+        protocol = stating(requirement)
+        if protocol is not None:
+            severities.append(protocol.rules.catalogue.requirements[requirement].severity)
+    return min(severities, default=BREAKDOWN_SEVERITY)
+
+
+def cause_lines(found: Mapping[str, Finding]) -> list[CauseLine]:
+    """The lines of the last screen for findings by requirement or property, the most severe first."""
+    return ordered(
+        CauseLine(finding.severity, severity_number(what), what, rule_of(what)[1]) for what, finding in found.items()
+    )
+
+
+def most_severe_first(found: Mapping[str, Finding]) -> list[str]:
+    """The requirements and properties of findings, in the order of the last screen."""
+    return [line.what for line in cause_lines(found)]
+
+
+def exercised(tally: Tally, scope: Scope) -> tuple[str, Text]:
+    """The line of the last screen that says how many requirements and properties were exercised."""
+    ids = [requirement.id for requirement in scope.requirements]
+    parts = [
+        f"{sum(tally.exercised[one] > 0 for one in those)} of {counted(len(those), what, several)}"
+        for those, what, several in ((ids, "requirement", ""), (list(scope.properties), "property", "properties"))
+        if those
+    ]
+    return "Exercised", Text(", ".join(parts))
 
 
 def svg_of(example: Counterexample) -> str:
@@ -100,7 +136,7 @@ def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
     """Where the picture of a counterexample is kept, if there is one, and what to type to see it again."""
     if "picture" in files:
         labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
-    labelled(console, "Again", Text(again, "blue"), whole=True)
+    show_command(console, "Again", again)
 
 
 def show_unshrunk(console: Console, finding: Finding, found_by: str) -> None:
@@ -212,8 +248,9 @@ def finding_json(tally: Tally, what: str) -> dict[str, Any]:
 
 
 def worst_first(tally: Tally) -> list[str]:
-    """What was found, of the same severity by the schedules that found it."""
-    return sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], tally.found_at[what]))
+    """Findings, the most severe first; of one severity in the order of the schedules."""
+    order = {what: place for place, what in enumerate(sorted(tally.found, key=lambda what: tally.found_at[what]))}
+    return most_severe_first({what: tally.found[what] for what in order})
 
 
 def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:

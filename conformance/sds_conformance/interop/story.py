@@ -11,6 +11,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ..judging.exits import Exit
+from ..judging.quoting import counted
 from ..judging.runner import BrokenRun, tolerated
 from ..protocols.exchanges import Mark, Side
 from ..telling.story import hanging, show_breakdown
@@ -33,8 +34,8 @@ class InteropStory:
         self._aspects = outcome.exchanges.numbers
         self._signs = _SIGNS if _fits(console, "".join(_SIGNS.values())) else _ASCII_SIGNS
 
-    def show(self, seconds: float) -> None:
-        """All of it; ``seconds`` is how long it took."""
+    def show(self) -> None:
+        """Print the matrix, and the reasons for what is not understood."""
         width = max(map(cell_len, self._outcome.sides), default=0)
         for name, side in self._outcome.sides.items():
             before = Text(f"  {_padded(name, width)}  ", "bold")
@@ -50,7 +51,6 @@ class InteropStory:
         if self._outcome.notes:
             self._console.print()
         self._show_breakdowns()
-        self._show_overall(seconds)
 
     # ---- the matrix ------------------------------------------------------------------------------------------------
 
@@ -134,33 +134,32 @@ class InteropStory:
             self._console.print(Text(name, "bold"))
             show_breakdown(self._console, run, list(dict.fromkeys(other.where for other in others)))
 
-    def _show_overall(self, seconds: float) -> None:
-        """The last lines: who agrees, or who does not understand whom."""
+    def verdict(self, seconds: float) -> Text:
+        """Who agrees, or how many do not understand each other, in a sentence."""
         outcome = self._outcome
-        played = f"{outcome.performances} schedules, {outcome.steps} steps, {seconds:.1f} s"
-        for name in outcome.undriven:
-            self._console.print(Text(f"{name} could not be driven: nothing was learnt of it.", "bold red"))
+        played = f"{counted(outcome.performances, 'schedule')}, {counted(outcome.steps, 'step')}, {seconds:.1f} s"
         if outcome.interrupted:
-            said = f"Interrupted ({played}): no verdict on who understands whom."
-            self._console.print(Text(said, "yellow"), soft_wrap=True)
-            return
-        hard = [name for name, run in outcome.breakdowns if run.breakdown.kind.value not in tolerated()]
+            return Text(f"Interrupted ({played}): no verdict on who understands whom.", "yellow")
+        hard = {name for name, run in outcome.breakdowns if run.breakdown.kind.value not in tolerated()}
         if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)
-            who = _NUMBERS.get(number, f"All {number}")
-            hanging(self._console, Text(), Text(f"{who} agree ({played}).", "bold green"))
-            return
+            return Text(f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green")
+        said = [f"{name} could not be driven" for name in outcome.undriven]
+        pairs = sum(not meeting.understood for meeting in outcome.meetings.values())
+        said += [f"{counted(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
+        said += [f"{name} broke down" for name in hard if name not in outcome.undriven]
+        return Text(f"Not all agree: {', '.join(said) or 'see above'} ({played}).", "bold red")
+
+    def facts(self) -> list[tuple[str, Text]]:
+        """Which pairs understand each other and which do not, a line each."""
+        outcome = self._outcome
         agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.understood]
-        if agreeing:
-            hanging(self._console, Text("Understood      ", "green"), Text(", ".join(agreeing)))
+        facts = [("Agree", Text(", ".join(agreeing), "green"))] if agreeing else []
         for (sender, receiver), meeting in outcome.meetings.items():
             if not meeting.understood:
                 what = self._listed(meeting.misunderstood) or "nothing got through"
-                text = Text(f"{self._pair(sender, receiver)}: {what}")
-                hanging(self._console, Text("Not understood  ", "bold red"), text)
-        for name in dict.fromkeys(hard):
-            hanging(self._console, Text("Broke down      ", "bold red"), Text(name))
-        hanging(self._console, Text(), Text(f"({played})", "dim"))
+                facts.append(("Not", Text(f"{self._pair(sender, receiver)}: {what}", "bold red")))
+        return facts
 
     def _listed(self, aspects: Sequence[str]) -> str:
         """Aspects by number and, if they are few, by name."""

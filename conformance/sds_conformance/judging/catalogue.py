@@ -26,6 +26,8 @@ class Requirement:
     section: str
     level: str
     """RFC 2119 level: MUST, MUST NOT, SHOULD, SHOULD NOT, MAY or RECOMMENDED."""
+    severity: int
+    """From 1 to 4, see ``judging.severity``."""
     keyword: str
     """``explicit``, ``lowercase`` or ``implied`` by other rules."""
     anchor: str
@@ -118,7 +120,10 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
     texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
     requirements = [
         Requirement(
-            **{key: row[key] for key in ("id", "section", "level", "keyword", "anchor", "observable", "statement")},
+            **{
+                key: row[key]
+                for key in ("id", "section", "level", "severity", "keyword", "anchor", "observable", "statement")
+            },
             positions=tuple(row["positions"]),
             softened=row.get("softened", ""),
             revisions=tuple(row.get("revisions", data["revisions"])),

@@ -30,6 +30,11 @@ class Cause:
     """With the reason, in a sentence."""
 
     @property
+    def severity(self) -> int:
+        """That of the most severe requirement among them, see ``judging.severity``."""
+        return min(verdict.requirement.severity for verdict in self._all)
+
+    @property
     def total(self) -> int:
         """How many violations there are in all."""
         return sum(verdict.tally.total for verdict in self._all)
@@ -76,7 +81,7 @@ def causes(
         cause = Cause(left.pop(root))
         cause.under = [(left.pop(one), ties[one][root].why) for one in following[root]]
         out.append(cause)
-    return sorted(out, key=lambda cause: (-RANK[cause.verdict.verdict], -cause.scenarios, -cause.total))
+    return sorted(out, key=lambda cause: (-RANK[cause.verdict.verdict], cause.severity, -cause.scenarios, -cause.total))
 
 
 def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:

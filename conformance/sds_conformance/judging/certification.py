@@ -123,6 +123,7 @@ def certify(
     known: Known | None = None,
     failing: Callable[[int], None] = lambda requirements: None,
     sharing: Sharing | None = None,
+    begun: Callable[[Certification, int], None] = lambda outcome, runs: None,
 ) -> Certification:
     """Play and judge. Raises TesteeFault if the implementation cannot be driven at all.
 
@@ -130,9 +131,10 @@ def certify(
     The runs ``first`` are played before the others. With ``enough`` the playing ends after the first run in which
     something fails, a requirement or the conversation (``breakdown``), for which that is true. What to ``keep``
     beside verdicts says what is kept of each run, and what checks are ``known`` to say of a trace is not worked out
-    again. ``failing`` is told after each run how many requirements fail so far. With ``sharing`` several processes
-    play, and the outcome is the same. An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the playing; what was played is
-    judged.
+    again. ``begun`` is called after the handshake, with the number of runs to play. ``failing`` is called after each
+    run, with the number of requirements that fail so far. With ``sharing`` several processes play, and the outcome is
+    the same.
+    An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the playing; what was played is judged.
     """
     began = time.monotonic()
     runner = Runner(connect, limits, what.rules, what.revision, dialect)
@@ -142,6 +144,7 @@ def certify(
         out = Certification(what, declaration, used.name if used else "", strict)
         out.left_out = left_out(what.environments, declaration, what.rules.revisions[what.revision], running)
         runs = [run for run in what.runs if run.environment.name not in out.left_out]
+        begun(out, len(runs))
         units = units_of([run for run in runs if run.name in first])
         units += units_of([run for run in runs if run.name not in first])
         got = Gathering(what.rules, what.requirements, runs, strict=strict)

@@ -40,7 +40,7 @@ def identifier(message_id: str) -> str:
 
 def counted(number: int, what: str, several: str = "") -> str:
     """So many of something, in words; ``several`` is what more than one are called, if that does not end in s."""
-    return f"{number} {what if number == 1 else several or f'{what}s'}"
+    return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
 
 def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: int = MOST) -> tuple[list[T], int]:

@@ -15,8 +15,8 @@ from ..judging.certification import Certification
 from ..judging.quoting import by_the_clock
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RequirementVerdict, Verdict
-from ..telling.report import Invocation, worst
-from ..telling.story import headline, labelled, show_breakdown, show_finding
+from ..telling.report import Invocation, play_command, worst
+from ..telling.story import headline, labelled, show_breakdown, show_command, show_finding
 
 COLUMNS = 80
 LONGEST = 600
@@ -45,11 +45,11 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
     if verdict.verdict is Verdict.ERROR:
         labelled(console, "Our fault", Text(printable(verdict.reason, LONGEST)))
     elif finding is not None:
-        show_finding(console, finding, outcome)
+        show_finding(console, finding, outcome.plan.revision, outcome.traces.get(finding.run))
         others = len(verdict.findings) - 1 + verdict.findings_dropped
         if others:
             labelled(console, "", Text(f"and {others} more like it"))
-    labelled(console, "Again", Text(again), whole=True)
+    show_command(console, "Again", again)
     return _written(console)
 
 
@@ -67,11 +67,11 @@ def told_breakdown(
 ) -> Told:
     """What broke, whose fault it is, the question to ask next, and the command to see it again."""
     console, breakdown = _paper(), broken.breakdown
-    show_breakdown(console, broken, (), outcome.traces if outcome is not None else None, how)
+    trace = outcome.traces.get(broken.where) if outcome is not None else None
+    if how is not None and trace is not None and not again:
+        again = play_command(broken.where, trace.environment, how)
+    show_breakdown(console, broken, (), trace, again)
     story = _written(console)
-    if again:
-        labelled(console := _paper(), "Again", Text(again), whole=True)
-        story = f"{story}\n{_written(console)}"
     return Told(story, f"{breakdown.kind.value}: {breakdown.detail}")
 
 

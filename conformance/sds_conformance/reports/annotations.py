@@ -90,7 +90,7 @@ def _causes(report: Report) -> list[Annotation]:
 
 def _cause(report: Report, cause: dict[str, Any], row: dict[str, Any]) -> Annotation:
     known = is_known(report, cause)
-    times = f"{counted(cause['violations'], 'time')} in {counted(len(cause['scenarios']), 'scenario')}"
+    times = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
     what = "fails, as the baseline knows" if known else "fails" if cause["verdict"] == "fail" else "warns"
     lines = [row["statement"]]
     if (finding := worst(row)) is not None:

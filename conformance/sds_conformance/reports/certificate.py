@@ -32,7 +32,7 @@ from .levels import level
 from .limits import certified, unfounded_limits
 from .reading import Report
 
-SCHEMA_ID = "sds-conformance/certificate/1"
+SCHEMA_ID = "sds-conformance/certificate/2"
 NAME = "certificate.json"
 MAX_BYTES = 8 << 20
 """Of a certificate. One that is full of failures has a few hundred kilobytes."""

@@ -39,6 +39,7 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     if digest(body) != data["digest"]:
         yield "the digest is not that of what stands on it"
     rows = {row["id"]: row["verdict"] for row in data["requirements"]}
+    known = protocol_of(data["revision"]).rules.catalogue.requirements
     counts = Counter(row["verdict"] for row in data["requirements"])
     for verdict, told in data["verdicts"].items():
         if counts[verdict] != told:
@@ -51,6 +52,10 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
         one, verdict = cause["requirement"], cause["verdict"]
         if rows.get(one, verdict) != verdict:
             yield f"{printable(one, 40)} is {verdict} among its causes, and {rows[one]} among its requirements"
+        members = [one, *(under["requirement"] for under in cause["under"])]
+        severities = [known[member].severity for member in members if member in known]
+        if severities and cause["severity"] != min(severities):
+            yield f"{printable(one, 40)} has severity {cause['severity']} among its causes, and it is {min(severities)}"
     yield from _contradictions_of_the_run(data, counts)
     yield from _contradictions_of_what_was_asked(data)
 

@@ -184,10 +184,10 @@ def _sections(data: Mapping[str, Any], rows: Mapping[str, Row]) -> list[Section]
 
 def _summary_of_causes(data: Mapping[str, Any]) -> str:
     parts = []
-    for verdict, what in (("fail", "fault"), ("warn", "warning")):
+    for verdict, what in (("fail", "root cause"), ("warn", "warning")):
         those = [cause for cause in data["causes"] if cause["verdict"] == verdict]
         if those:
-            parts.append(f"{counted(len(those), what)} ({sum(c['violations'] for c in those):,} times)")
+            parts.append(f"{counted(len(those), what)} ({counted(sum(c['violations'] for c in those), 'violation')})")
     return " and ".join(parts)
 
 

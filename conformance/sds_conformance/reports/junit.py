@@ -16,7 +16,7 @@ from sds_harness.declaration import harmless, printable
 
 from .plain import alike, breakdown, flaky, sides, started, story, worst
 from .reading import Report
-from .standing import complaints, known_failures, standing
+from .standing import by_severity, complaints, known_failures, standing
 
 CONVERSATION = "conversation"
 """The test suite of what broke the conversation."""
@@ -29,7 +29,7 @@ _TITLE = 100
 def junit(report: Report) -> str:
     """The whole file."""
     sections: dict[str, list[TestCase]] = {}
-    for row in report.requirements():
+    for row in by_severity(report):
         sections.setdefault(_section(report, row), []).append(_case(report, row))
     sections[CONVERSATION] = _conversation(report)
     if report.data["baseline"] is not None:
@@ -87,6 +87,7 @@ def _failed(report: Report, row: dict[str, Any], finding: dict[str, Any] | None)
     """The one line that tools show: what is known of it comes first."""
     known = [" ".join(filter(None, (row["reason"], row["link"]))) for row in known_failures(report, row["id"])]
     seen = "expected {}; seen: {}".format(*sides(finding)) if finding else "failed"
+    seen = f"severity {row['severity']}: {seen}"
     seen = f"[{flaky(row)}] {seen}" if flaky(row) else seen
     return _clean(f"[known: {'; '.join(known)}] {seen}" if known else seen)
 

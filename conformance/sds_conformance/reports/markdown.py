@@ -84,7 +84,7 @@ def _complaints(file: str, found: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _causes(report: Report) -> Iterator[str]:
-    for verdict, title in (("fail", "Faults"), ("warn", "Warnings")):
+    for verdict, title in (("fail", "Root causes"), ("warn", "Warnings")):
         found = [(cause, row) for cause, row in causes(report) if cause["verdict"] == verdict]
         if found:
             yield f"### {title}, the most severe first"
@@ -94,10 +94,10 @@ def _causes(report: Report) -> Iterator[str]:
 
 
 def _cause(report: Report, number: int, cause: dict[str, Any], row: dict[str, Any], told: bool) -> Iterator[str]:
-    times = f"{counted(cause['violations'], 'time')} in {counted(len(cause['scenarios']), 'scenario')}"
+    times = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
     known = ", known" if is_known(report, cause) else ""
     often = f", {flaky(row)}" if flaky(row) else ""
-    yield f"#### {number}. {row['id']}, {times}{often}{known}"
+    yield f"#### {number}. {row['id']}, severity {cause['severity']}, {times}{often}{known}"
     yield f"{row['level']}: {prose(row['statement'])}"
     for under in cause["under"]:
         yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"

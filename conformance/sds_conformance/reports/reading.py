@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import Declaration, printable
 from sds_harness.files import FileError, misshapen, parse_json, read_text
 from sds_harness.trace import Trace
 
@@ -16,8 +16,9 @@ from ..judging.certification import Certification
 from ..judging.exits import Exit
 from ..judging.registry import IN
 from ..judging.verdict import Verdict
+from ..protocols import protocol_of
 from ..telling.kept import TraceFileError, load_trace
-from ..telling.report import ROWS, SCHEMA_ID, TRACES, load_schema
+from ..telling.report import JSON, ROWS, SCHEMA_ID, TRACES, load_schema
 from .findings import run_of
 
 MAX_BYTES = 256 << 20
@@ -40,13 +41,17 @@ class Report:
     folder: Path | None = None
     """Where it was read, None for one that was just made."""
     _traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
+    seconds: float = 0.0
+    """How long the run took, 0 where the report does not say it."""
+    written: Path | None = None
+    """The file of the report, None for one that was not written."""
     limits: dict[str, Any] | None = None
     """How far the implementation holds, None where nobody asked for that, or it was not measured: `limits`."""
 
     @classmethod
     def of(cls, outcome: Certification, data: dict[str, Any]) -> Report:
         """The report on a run, of which ``data`` is what `telling.report` says."""
-        return cls(data, _traces=outcome.traces)
+        return cls(data, _traces=outcome.traces, seconds=outcome.seconds)
 
     def trace(self, run: str) -> Trace[Any] | None:
         """The trace of a run, None where none was kept, or it cannot be read."""
@@ -59,6 +64,23 @@ class Report:
             return load_trace(self.folder / TRACES / f"{run}.jsonl")
         except TraceFileError:
             return None
+
+    @cached_property
+    def declaration(self) -> Declaration:
+        """The declaration of the implementation, rebuilt from the report."""
+        about, language = self.data["implementation"], protocol_of(self.data["revision"]).rules.language
+        numbers = (language.number_of(name) for name in about["capabilities"])
+        return Declaration(
+            about["name"],
+            about["version"],
+            about["language"],
+            about["homepage"],
+            tuple(about["revisions"]),
+            frozenset(number for number in numbers if number is not None),
+            {name: choice for name, choice in self.data["profiles"].items() if name != "dialect"},
+            about["limits"],
+            language,
+        )
 
     @property
     def name(self) -> str:
@@ -94,7 +116,11 @@ def read_report(path: Path) -> Report:
         text = read_text(file, MAX_BYTES)
     except FileError as error:
         raise ReportError(f"{file} is no report: it {error}") from None
-    data, cut_off = _json(file, text) if file.suffix == ".json" else _lines(file, text)
+    seconds = 0.0
+    if file.suffix == ".json":
+        data, cut_off = _json(file, text)
+    else:
+        data, cut_off, seconds = _lines(file, text)
     _check_schema(file, data)
     if wrong := misshapen(_validator(), data):
         raise ReportError(f"{file} is no report: {wrong}")
@@ -102,7 +128,7 @@ def read_report(path: Path) -> Report:
         if data["summary"][verdict] != count:
             told = f"its summary counts {data['summary'][verdict]} {verdict}, and {count} of its requirements are that"
             raise ReportError(f"{file} contradicts itself: {told}. Run it again, with --report")
-    return Report(data, cut_off, file.parent)
+    return Report(data, cut_off, file.parent, seconds=seconds, written=file.with_name(JSON))
 
 
 def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
@@ -115,12 +141,12 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
     return data, ""
 
 
-def _lines(file: Path, text: str) -> tuple[dict[str, Any], str]:
-    """What stands in the lines, and where they end too early."""
+def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
+    """The report, the place at which it was cut off ("" for none), and the seconds of the run."""
     data: dict[str, Any] = {}
     rows: dict[str, list[Any]] = {key: [] for key in ROWS}
     keys = {kind: key for key, kind in ROWS.items()}
-    number, cut_off = 0, ""
+    number, cut_off, seconds = 0, "", 0.0
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         try:
             row = parse_json(line)
@@ -135,7 +161,8 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str]:
         if "summary" in data or (number == 1) != (kind == "header"):
             raise ReportError(f"{file} is no report: line {number} has no place there")
         if kind not in keys:
-            row.pop("seconds", None)
+            took = row.pop("seconds", None)
+            seconds = float(took) if isinstance(took, int | float) and 0 < took < 1e9 else seconds
         if number == 1:
             _check_schema(file, row)
         if wrong := _misshapen_row(kind, row):
@@ -149,7 +176,7 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str]:
     if "summary" not in data:
         cut_off = cut_off or f"after line {number}"
         data["summary"] = _so_far(rows["requirements"])
-    return {**data, **rows}, cut_off
+    return {**data, **rows}, cut_off, seconds
 
 
 def _check_schema(file: Path, data: dict[str, Any]) -> None:

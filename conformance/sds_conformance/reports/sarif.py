@@ -18,17 +18,20 @@ from ..judging.tally import wording
 from ..protocols import stating
 from .plain import alike, sides, started, worst
 from .reading import Report
-from .standing import known_failures, standing, why_unfinished
+from .standing import by_severity, known_failures, standing, why_unfinished
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}
+"""By the verdict of a finding. Of a warning about a SHOULD, severity 4, the level is "note"."""
+RANKS = {1: 100.0, 2: 75.0, 3: 50.0, 4: 25.0}
+"""The SARIF rank of a result, by severity."""
 _LONGEST = 1000
 
 
 def sarif(report: Report) -> str:
     """The whole file."""
     data = report.data
-    rules = list(report.requirements())
+    rules = by_severity(report)
     results = [_result(report, number, row, found) for number, row in enumerate(rules) for found in row["findings"]]
     run = {
         "tool": {
@@ -51,15 +54,19 @@ def sarif(report: Report) -> str:
 
 
 def _rule(row: dict[str, Any]) -> dict[str, Any]:
-    binding = row["level"].startswith("MUST")
     protocol = stating(row["id"])
     link = protocol.rules.catalogue.requirements[row["id"]].link if protocol is not None else ""
     return {
         "id": row["id"],
         "shortDescription": {"text": _text(row["statement"])},
         **({"helpUri": link} if link else {}),
-        "defaultConfiguration": {"level": "error" if binding else "warning"},
-        "properties": {"level": row["level"], "section": _text(row["anchor"]), "verdict": row["verdict"]},
+        "defaultConfiguration": {"level": "note" if row["severity"] == 4 else "error", "rank": RANKS[row["severity"]]},
+        "properties": {
+            "level": row["level"],
+            "severity": row["severity"],
+            "section": _text(row["anchor"]),
+            "verdict": row["verdict"],
+        },
     }
 
 
@@ -73,7 +80,8 @@ def _result(report: Report, rule: int, row: dict[str, Any], finding: dict[str, A
         "ruleId": row["id"],
         "ruleIndex": rule,
         "kind": "fail" if violated else "informational",
-        "level": LEVELS[finding["severity"]],
+        "level": "note" if finding["severity"] == "warn" and row["severity"] == 4 else LEVELS[finding["severity"]],
+        **({"rank": RANKS[row["severity"]]} if violated else {}),
         "message": {"text": _text(message)},
         "locations": [{"logicalLocations": [{"fullyQualifiedName": _text(place), "name": _text(finding["scenario"])}]}],
         "partialFingerprints": {"requirementCheckKind/v1": _fingerprint(row["id"], finding)},

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
-
-from sds_harness.declaration import Declaration
 
 from ..judging.certification import ENOUGH
 from ..judging.exits import Exit
@@ -50,10 +48,12 @@ def standing(report: Report) -> Standing:
         return Standing(Tone.BAD, "could not be driven", "could not be driven: nothing was exercised.")
     if counts["fail"]:
         return _faulty(report, counts, unfinished)
-    if unfinished:
+    if unfinished and (not hard or report.cut_off or data["summary"]["interrupted"]):
         return Standing(Tone.NONE, "not complete", f"has no verdict as a whole: {unfinished}.")
     if hard:
-        return Standing(Tone.BAD, counted(hard, "breakdown"), f"does not conform: {counted(hard, 'breakdown')}.")
+        so_far = f" So far: {unfinished}." if unfinished else ""
+        said = f"does not conform: {counted(hard, 'breakdown')}.{so_far}"
+        return Standing(Tone.BAD, counted(hard, "breakdown"), said)
     if counts["error"]:
         what = f"{counted(counts['error'], 'requirement')} could not be judged by a fault of the suite"
         return Standing(Tone.NONE, "no verdict", f"has no verdict as a whole: {what}.")
@@ -95,6 +95,14 @@ def causes(report: Report) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     return sorted(found, key=lambda one: is_known(report, one[0]))
 
 
+def by_severity(report: Report) -> list[dict[str, Any]]:
+    """The rows of requirements: those that fail, then those that warn, each the most severe first; then all others."""
+    rank = {"fail": 0, "warn": 1}
+    return sorted(
+        report.requirements(), key=lambda row: (rank.get(row["verdict"], 2), row["severity"] * (row["verdict"] in rank))
+    )
+
+
 def is_known(report: Report, cause: dict[str, Any]) -> bool:
     """Does a baseline list a root cause, and all that is told under it?"""
     told = [cause["requirement"], *(under["requirement"] for under in cause["under"])]
@@ -108,16 +116,21 @@ def complaints(report: Report) -> list[dict[str, Any]]:
 
 
 def _faulty(report: Report, counts: Counter[str], unfinished: str) -> Standing:
-    faults = sum(cause["verdict"] == "fail" for cause in report.data["causes"]) or counts["fail"]
-    failing = [row["id"] for row in report.requirements("fail")]
-    known = sum(bool(known_failures(report, requirement)) for requirement in failing)
-    what = [f"{counted(counts['fail'], 'requirement')} failed"]
-    what += [f"by {counted(faults, 'fault')}"] if faults < len(failing) else []
+    failing = list(report.requirements("fail"))
+    known = sum(bool(known_failures(report, row["id"])) for row in failing)
+    flaky = sum("repeated" in row and row["repeated"]["shown"] < row["repeated"]["played"] for row in failing)
+    failed = f"{counted(counts['fail'], 'requirement')} failed" + (f" ({flaky} flaky)" if flaky else "")
+    what = [failed]
+    short = counted(counts["fail"], "failure")
+    if found := [cause for cause in report.data["causes"] if cause["verdict"] == "fail"]:
+        short = counted(len(found), "root cause")
+        what = [short, failed, counted(sum(cause["violations"] for cause in found), "violation")]
     if known:
         what.append("all of them known" if known == len(failing) else f"{known} of them known")
     what += [counted(len(broken), "breakdown")] if (broken := hard_breakdowns(report)) else []
+    what += [f"{counts['error']} not judged by a fault of the suite"] if counts["error"] else []
     so_far = f" So far: {unfinished}." if unfinished else ""
-    return Standing(Tone.BAD, counted(faults, "fault"), f"does not conform: {', '.join(what)}.{so_far}")
+    return Standing(Tone.BAD, short, f"does not conform: {', '.join(what)}.{so_far}")
 
 
 def _without_faults(report: Report, counts: Counter[str]) -> Standing:
@@ -132,7 +145,8 @@ def _without_faults(report: Report, counts: Counter[str]) -> Standing:
         *([] if judged >= ENOUGH * len(rows) else [f"{of} judged"]),
     ]
     if why:
-        told = f"shows no fault in what was tested{warnings}. It is no verdict on the whole: {'; '.join(why)}."
+        warned = warnings and f", with{warnings[1:]}"
+        told = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
         short = "partial, no faults" if judged == len(rows) else f"partial, {judged} of {len(rows)} judged"
         return Standing(Tone.PARTIAL, short, told)
     about = f" ({' + '.join(parts)})" if (parts := _parts(report)) else ""
@@ -150,12 +164,7 @@ def _part_of(report: Report, row: dict[str, Any]) -> str:
 
 def _forgone(report: Report) -> str:
     """The part of the text that the implementation does without, by what it declares."""
-    protocol = protocol_of(report.data["revision"])
-    language = protocol.rules.language
-    numbers = map(language.number_of, report.data["implementation"]["capabilities"])
-    nobody = Declaration.unknown(report.name, language)
-    declared = replace(nobody, capabilities=frozenset(number for number in numbers if number is not None))
-    return protocol.words.forgone(declared, report.data["revision"])
+    return protocol_of(report.data["revision"]).words.forgone(report.declaration, report.data["revision"])
 
 
 def _asked(report: Report) -> Iterator[dict[str, Any]]:

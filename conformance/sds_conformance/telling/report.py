@@ -15,8 +15,9 @@ from sds_harness.json_text import dumps
 from sds_testee.version import suite_version
 
 from ..judging.again import Again
-from ..judging.causes import Cause
+from ..judging.causes import Cause, told_as_another
 from ..judging.certification import Certification
+from ..judging.quoting import counted
 from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
@@ -24,7 +25,7 @@ from ..protocols import protocol_of
 
 JSON, JSON_LINES, TRACES = "report.json", "report.jsonl", "traces"
 """Names in the folder of a report."""
-SCHEMA_ID = "sds-conformance/report/2"
+SCHEMA_ID = "sds-conformance/report/3"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
 """What report.jsonl has a line each of, and how those say what they are. Before them stands a header and after them a
 footer with the summary, so that a file that was cut off is told from a whole one."""
@@ -52,8 +53,8 @@ def unusual(options: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
     return [word for name, (value, default) in options.items() if value != default for word in (name, value or "")]
 
 
-def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
-    """The whole report."""
+def report(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:
+    """The whole report. ``left_out_scenarios``: how many a selection of requirements left out by itself."""
     declared = outcome.declaration
     return {
         "schema": SCHEMA_ID,
@@ -76,14 +77,19 @@ def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
         "narrowed": sorted(outcome.plan.narrowed),
         "profiles": {**declared.profiles, "dialect": outcome.dialect},
         "framing": how.framing,
+        "options": [_text(option) for option in how.options],
         "strict": outcome.strict,
         "sections": {section.id: section.title for section in outcome.plan.catalogue.sections},
         "doubts": list(protocol_of(outcome.plan.revision).words.doubts(outcome.heard)),
+        "unplayed": why_unplayed(outcome, left_out_scenarios),
+        "notes": [
+            {"requirement": note.requirement, "expected": note.expected, "seen": note.seen} for note in _notes(outcome)
+        ],
         "baseline": None,
         "summary": summary(outcome),
         "causes": [_cause(cause, how) for cause in outcome.causes],
         "requirements": [_requirement(verdict, outcome, how) for verdict in outcome.verdicts],
-        "breakdowns": [_breakdown(broken) for broken in outcome.breakdowns],
+        "breakdowns": [_breakdown(broken, outcome, how) for broken in outcome.breakdowns],
         "ways": [_ways(position, outcome) for position in outcome.ways],
     }
 
@@ -101,6 +107,28 @@ def summary(outcome: Certification) -> dict[str, Any]:
         "complete": outcome.driven and not (outcome.interrupted or outcome.gave_up or outcome.ended_early),
         "exit_code": outcome.exit_code,
     }
+
+
+def why_unplayed(outcome: Certification, left_out_scenarios: int = 0) -> list[str]:
+    """Sentences about scenarios that were not played, with the reason."""
+    out = []
+    if outcome.ended_early:
+        out.append("The rest was not played: --fail-fast ended the run at the first failure.")
+    if outcome.gave_up:
+        used_up = f"{outcome.used_up} was used up" if outcome.used_up else ""
+        out.append(f"The rest was not played: {used_up or 'the implementation broke down too often in a row'}.")
+    if left_out_scenarios:
+        played = counted(len(outcome.plan.scenarios), "scenario")
+        what = f"{counted(left_out_scenarios, 'other scenario')} may show faults of it, too"
+        out.append(f"Only the {played} for what was selected: {what}. --scenario '*' plays all.")
+    return out
+
+
+def _notes(outcome: Certification) -> list[Finding]:
+    """Notes on requirements that pass, except those reported under another requirement."""
+    passed = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.PASS]
+    noted = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
+    return [note for note in noted if not told_as_another(outcome.plan.rules, note, outcome.verdicts)]
 
 
 def replay_command(requirement: str, finding: Finding | None, how: Invocation) -> str:
@@ -130,6 +158,7 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
         "id": requirement.id,
         "section": requirement.section,
         "level": requirement.level,
+        "severity": requirement.severity,
         "anchor": requirement.anchor,
         "statement": requirement.statement,
         "verdict": verdict.verdict.value,
@@ -156,6 +185,7 @@ def _cause(cause: Cause, how: Invocation) -> dict[str, Any]:
     return {
         "requirement": verdict.requirement.id,
         "verdict": verdict.verdict.value,
+        "severity": cause.severity,
         "violations": verdict.tally.total,
         "scenarios": verdict.tally.scenarios,
         "under": [{"requirement": under.requirement.id, "why": why} for under, why in cause.under],
@@ -187,7 +217,8 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
     }
 
 
-def _breakdown(broken: BrokenRun) -> dict[str, Any]:
+def _breakdown(broken: BrokenRun, outcome: Certification, how: Invocation) -> dict[str, Any]:
+    trace = outcome.traces.get(broken.where)
     return {
         "kind": broken.breakdown.kind.value,
         "where": broken.where,
@@ -196,6 +227,7 @@ def _breakdown(broken: BrokenRun) -> dict[str, Any]:
         "detail": broken.breakdown.detail,
         "advice": broken.breakdown.advice,
         "stderr": list(broken.breakdown.stderr),
+        "again": _text(play_command(broken.where, trace.environment, how)) if trace is not None else "",
         **_repeated(broken.again),
     }
 

@@ -52,7 +52,7 @@ def report(carrier: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
         result = typed("run", "--json", *WHERE, *carrier, "--", *command)
     found: dict[str, Any] = json.loads(result.stdout)
     found["exit_code"] = result.exit_code
-    del found["framing"], found["implementation"]["command"], found["started"]
+    del found["framing"], found["options"], found["implementation"]["command"], found["started"]
     for cause in found["causes"]:
         del cause["again"]
     for requirement in found["requirements"]:

@@ -126,7 +126,7 @@ def test_what_is_hostile_in_it_reaches_no_terminal() -> None:
         (("write", "out/report.json", "--sign-key", "no-key"), "ssh-keygen -t ed25519 -f no-key"),
         (("show", "nowhere"), "certificate write"),
         (("verify", "nowhere"), "certificate write"),
-        (("verify", "out/report.json"), "this version reads sds-conformance/certificate/1"),
+        (("verify", "out/report.json"), "this version reads sds-conformance/certificate/2"),
         (("verify", "certificate.json", "--signer", "ann"), "--allowed-signers FILE and --signer NAME"),
         (("verify", "certificate.json", "--trust-command", "--", "x"), "leave it or -- COMMAND out"),
     ],

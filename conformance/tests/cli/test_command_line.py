@@ -94,7 +94,7 @@ def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
     result = typed("run", "--environment", "plain")
     assert result.exit_code == 0
     assert too_wide(result.stdout) == []
-    assert "sds_reference conforms to what was tested" in words(result.stdout)
+    assert "sds_reference 0.1.0 conforms to what was tested" in words(result.stdout)
     assert "No COMMAND given: driving the bundled reference" in words(result.stderr)
 
 
@@ -103,7 +103,7 @@ def test_1_a_fault_is_told_as_a_story() -> None:
     result = typed("run", "--environment", "plain", "--", *MUTANT)
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
-    assert "FAIL  SDS-STATE-02  MUST, section 'participant-state'" in result.stdout
+    assert re.search(r"^FAIL  SDS-STATE-02  \d+ violations? in", result.stdout, re.MULTILINE)
     for label in ("Rule", "Scenario", "Done", "Expected", "Seen", "Again"):
         assert re.search(rf"^  {label} ", result.stdout, re.MULTILINE)
     assert re.search(r"starts-at-zero does not conform: \d+ failed \(", words(result.stdout))
@@ -183,7 +183,7 @@ def test_3_a_declared_dialect_that_is_not_known_is_the_implementations_doing() -
 def test_4_nothing_exercised_is_not_green() -> None:
     result = typed("run", "--", *odd_adapter("opens-nothing"))
     assert result.exit_code == 4
-    assert "Nothing was exercised: no verdict on opens-nothing" in words(result.stdout)
+    assert "opens-nothing 1 has no verdict: nothing was exercised." in words(result.stdout)
     assert "no room" in result.stdout
 
 

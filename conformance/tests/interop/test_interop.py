@@ -344,7 +344,8 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
     assert not marked(outcome, "b", "a", Mark.NO)
     assert {cell.reason for cell in outcome.meetings["b", "a"].cells.values()} == {"not played: there was an interrupt"}
     console = Console(width=200, record=True, file=StringIO())
-    InteropStory(console, outcome).show(1.0)
-    told = console.export_text()
+    story = InteropStory(console, outcome)
+    story.show()
+    told = console.export_text() + story.verdict(1.0).plain
     assert "no verdict on who understands whom" in told
     assert "Not understood" not in told

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from sds_conformance.judging.causes import causes, consequences
+from sds_conformance.judging.severity import SEVERITIES
 from sds_conformance.judging.tally import MAX_KINDS, MAX_STEPS, Kind, Tally, wording
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.rules import RULES
@@ -80,10 +81,24 @@ def test_no_failure_hides_under_a_warning() -> None:
     assert told(verdict(ONE, places, Verdict.WARN), verdict(OTHER, later)) == {OTHER: [], ONE: []}
 
 
-def test_failures_come_before_warnings_and_what_is_in_more_scenarios_first() -> None:
+def test_failures_come_before_warnings_and_the_most_severe_first() -> None:
     rare, frequent = verdict(ONE, {"run-1": {1}}), verdict(OTHER, {f"run-{number}": {1} for number in (4, 5, 6)})
     warned = verdict("SDS-RECV-06", {run: {1} for run in EVERYWHERE}, Verdict.WARN)
-    assert list(told(warned, rare, frequent)) == [OTHER, ONE, "SDS-RECV-06"]
+    first, second = sorted([OTHER, ONE], key=lambda one: KNOWN[one].severity)
+    assert KNOWN[first].severity < KNOWN[second].severity
+    assert list(told(warned, rare, frequent)) == [first, second, "SDS-RECV-06"]
+
+
+def test_of_one_severity_what_is_in_more_scenarios_comes_first() -> None:
+    alike = next(one for one in KNOWN if KNOWN[one].severity == KNOWN[ONE].severity and one != ONE)
+    rare, frequent = verdict(ONE, {"run-1": {1}}), verdict(alike, {f"run-{number}": {1} for number in (4, 5, 6)})
+    assert list(told(rare, frequent)) == [alike, ONE]
+
+
+def test_the_severity_of_a_requirement_is_that_of_its_level() -> None:
+    for requirement in KNOWN.values():
+        assert requirement.severity in SEVERITIES
+        assert (requirement.severity == 4) == (not requirement.binding), requirement.id
 
 
 def test_what_passes_is_no_cause() -> None:

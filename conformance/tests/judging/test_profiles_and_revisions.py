@@ -38,8 +38,10 @@ from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.introducing import PROFILES, repair_note
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_conformance.protocols.sds.rules import in_profile, start
+from sds_conformance.reports.reading import Report
+from sds_conformance.reports.standing import standing
 from sds_conformance.telling.report import Invocation, load_schema, report
-from sds_conformance.telling.story import show_certificate, verdict_line
+from sds_conformance.telling.story import show_implementation
 from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, Link
 from sds_harness.sds.language import open_session
@@ -176,7 +178,7 @@ def test_what_is_found_in_another_revision_is_shown_again_in_it() -> None:
 
 def certificate(outcome: Certification) -> str:
     out = Console(file=io.StringIO(), width=80)
-    show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan)
+    show_implementation(out, outcome.declaration, outcome.dialect, outcome.plan.revision, outcome.plan.profile)
     assert isinstance(out.file, io.StringIO)
     return words(out.file.getvalue())
 
@@ -221,7 +223,9 @@ def test_of_the_core_alone_nothing_is_said_of_repairs() -> None:
 def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
     outcome = certified(lambda: reference(config, without=without), **what)
     assert outcome.exit_code == 0
-    return str(verdict_line(outcome)).partition(" (")[0]
+    data = report(outcome, Invocation(("x",)))
+    whole = {"whole": True, "narrowed": [], "summary": {**data["summary"], "left_out": {}}}
+    return standing(Report.of(outcome, {**data, **whole})).sentence
 
 
 def test_the_last_line_says_that_the_extension_was_left_out() -> None:
@@ -229,19 +233,16 @@ def test_the_last_line_says_that_the_extension_was_left_out() -> None:
     core = len([r for r in CHECKS if in_profile(KNOWN[r], "core") and KNOWN[r].stated_in(CURRENT)])
     # Two more are about what has to stay unset without it, and two of the core about its fields.
     assert last_line(*WITHOUT_SDS_R, **everything) == (
-        f"the reference conforms to what was tested, {core} of {core + 2} requirements, without SDS-R"
+        f"conforms to what was tested (Core), {core} of {core + 2} requirements."
     )
-    core_alone = f"the reference conforms to what was tested, {core - 2} of {core} requirements"
+    core_alone = f"conforms to what was tested (Core), {core - 2} of {core} requirements."
     assert last_line(*WITHOUT_SDS_R, profile="core", **everything) == core_alone
-    assert last_line(*WITHOUT_SDS_R, profile="sds-r", **everything) == (
-        "the reference conforms to what was tested, without SDS-R"
-    )
 
 
 @pytest.mark.parametrize("config", [None, PRIVATE])
 def test_the_last_line_says_nothing_of_an_extension_that_was_judged(config: Config | None) -> None:
     what = {"select": ["SDS-R-TREQ-01", "SDS-R-TRESP-01"], "scenarios": ["asked-for-what-it-has", "content-and-sync-*"]}
-    assert last_line(config=config, **what) == "the reference conforms to what was tested"
+    assert last_line(config=config, **what) == "conforms to what was tested (SDS-R)."
 
 
 def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_judged() -> None:

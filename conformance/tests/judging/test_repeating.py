@@ -25,8 +25,8 @@ from sds_conformance.reports.html import html
 from sds_conformance.reports.junit import junit
 from sds_conformance.reports.markdown import markdown
 from sds_conformance.reports.reading import Report
+from sds_conformance.reports.terminal import show_report
 from sds_conformance.telling.report import Invocation, load_schema, report
-from sds_conformance.telling.story import show_causes, show_findings, verdict_line
 from sds_harness.link import Limits, Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -68,15 +68,14 @@ def played(connect: Connect, environment: str = "plain") -> Certification:
 def printed(outcome: Certification) -> str:
     out = StringIO()
     console = Console(file=out, width=200)
-    show_causes(console, outcome, HOW)
-    show_findings(console, outcome, HOW)
+    show_report(console, Report.of(outcome, report(outcome, HOW)), "sds-conformance")
     return out.getvalue()
 
 
 def test_what_comes_back_each_time_is_told_as_it_was() -> None:
     outcome = played(one_after_the_other(then=True))
     assert verdict_on(outcome, FAULT).again == Again(3, 3)
-    assert "laky" not in printed(outcome) + verdict_line(outcome).plain
+    assert "laky" not in printed(outcome)
     assert report(outcome, HOW)["requirements"][0]["repeated"] == {"shown": 3, "played": 3}
 
 
@@ -98,7 +97,7 @@ def test_what_does_not_come_back_each_time_fails_and_is_flaky(later: tuple[bool,
         assert (f"flaky, {again.shown} of 5" in text) == again.flaky
     assert (f"Flaky     It showed {again.shown} of the 5 times that" in printed(outcome)) == again.flaky
     assert (f"it showed {again.shown} of 5 times" in html(made)) == again.flaky
-    assert ("1 failed (1 flaky)" in verdict_line(outcome).plain) == again.flaky
+    assert ("1 requirement failed (1 flaky)" in printed(outcome)) == again.flaky
 
 
 def test_it_is_played_again_where_it_failed() -> None:

@@ -30,7 +30,7 @@ Judgement = Callable[..., RequirementVerdict]
 
 def requirement(requirement_id: str = ID, level: str = "MUST", softened: str = "") -> Requirement:
     return Requirement(
-        requirement_id, "MADE", level, "explicit", "made-up", "wire", "A statement.", (), softened, (CURRENT,)
+        requirement_id, "MADE", level, 3, "explicit", "made-up", "wire", "A statement.", (), softened, (CURRENT,)
     )
 
 

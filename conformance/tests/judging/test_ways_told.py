@@ -14,8 +14,9 @@ from sds_conformance.judging.registry import Choice
 from sds_conformance.judging.ways import Ways
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.protocols.sds.rules import RULES
+from sds_conformance.reports.reading import Report
+from sds_conformance.reports.terminal import show_report
 from sds_conformance.telling.report import Invocation, report
-from sds_conformance.telling.story import show_findings
 from sds_harness.sds.trace import Trace
 
 WAYS = {"forth": "goes forth", "back": "goes back"}
@@ -80,7 +81,7 @@ def test_a_fault_of_ours_is_told_and_costs_nothing_else(
     assert says in rows["AMB-29"]["error"]
     assert (rows["AMB-29"]["ways"], rows["AMB-19"]["error"]) == ([], "")
     out = Console(record=True, width=80)
-    show_findings(out, outcome, Invocation(("x",)))
+    show_report(out, Report.of(outcome, report(outcome, Invocation(("x",)))), "sds-conformance")
     assert "Our fault: AMB-29" in out.export_text()
 
 

@@ -299,7 +299,7 @@ def test_what_another_version_judged_is_told(change: Callable[[dict[str, Any]], 
         (b'{"schema": "x/1"}', "this version reads"),
         (b'{"schema": 1, "schema": 2}', "a key stands twice"),
         (b"[" * 100_000, "nested too deep"),
-        (b'{"schema": "sds-conformance/certificate/1"}', "at the top"),
+        (b'{"schema": "sds-conformance/certificate/2"}', "at the top"),
         (b'{"schema": "\\ud800\\u001b[2J"}', "this version reads"),
     ],
 )

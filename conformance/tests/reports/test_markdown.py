@@ -125,7 +125,7 @@ def test_what_is_new_comes_before_what_is_known() -> None:
     text = markdown(known(faulty(), first["requirement"]))
     assert text.index(f"1. {second['requirement']}, ") < text.index(f"2. {first['requirement']}, ")
     assert text.count("Expected  ") == markdown(faulty()).count("Expected  ") - 1
-    assert "times in" in text.split(f"2. {first['requirement']}")[1].split("\n")[0]
+    assert "violations in" in text.split(f"2. {first['requirement']}")[1].split("\n")[0]
     assert text.split(f"2. {first['requirement']}")[1].split("\n")[0].endswith(", known")
 
 

@@ -12,6 +12,7 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 from made_reports import changed, faulty, known, outcomes
 from sds_conformance.reports.reading import Report
 from sds_conformance.reports.sarif import sarif
+from sds_conformance.reports.standing import by_severity
 
 KINDS = outcomes()
 
@@ -36,13 +37,16 @@ def test_requirements_are_rules_and_findings_are_results() -> None:
     report = faulty()
     run = run_of(report)
     rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == [row["id"] for row in report.requirements()]
+    assert [rule["id"] for rule in rules] == [row["id"] for row in by_severity(report)]
     assert all(rule["helpUri"].endswith(f"/sds.md#{rule['properties']['section']}") for rule in rules)
-    findings = [(row["id"], finding) for row in report.requirements() for finding in row["findings"]]
+    severities = [rule["properties"]["severity"] for rule in rules if rule["properties"]["verdict"] == "fail"]
+    assert severities == sorted(severities)
+    findings = [(row["id"], finding) for row in by_severity(report) for finding in row["findings"]]
     assert len(run["results"]) == len(findings) > 0
     for result, (requirement, finding) in zip(run["results"], findings, strict=True):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == requirement
-        assert result["level"] == {"fail": "error", "warn": "warning", "note": "none"}[finding["severity"]]
+        softly = "note" if rules[result["ruleIndex"]]["properties"]["severity"] == 4 else "warning"
+        assert result["level"] == {"fail": "error", "warn": softly, "note": "none"}[finding["severity"]]
         assert finding["seen"] in result["message"]["text"]
         (location,) = result["locations"][0]["logicalLocations"]
         assert location["fullyQualifiedName"] == f"{finding['scenario']}/{finding['environment']}/{finding['step']}"

@@ -20,9 +20,9 @@ from sds_conformance.reports.html import html
 from sds_conformance.reports.junit import junit
 from sds_conformance.reports.markdown import markdown
 from sds_conformance.reports.reading import Report, read_report
+from sds_conformance.reports.terminal import show_report
 from sds_conformance.telling.kept import load_trace
 from sds_conformance.telling.report import Invocation, load_schema, report, write_report
-from sds_conformance.telling.story import show_findings
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds import operations as ops
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -59,7 +59,7 @@ def judged(words: str = TOLD) -> Certification:
 
 def printed(outcome: Certification) -> str:
     out = StringIO()
-    show_findings(Console(file=out, width=80), outcome, HOW)
+    show_report(Console(file=out, width=80), Report.of(outcome, report(outcome, HOW)), "sds-conformance")
     return out.getvalue()
 
 

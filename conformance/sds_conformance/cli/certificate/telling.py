@@ -20,7 +20,8 @@ from ...reports.certificate_words import command_of, declared, fuzz_told, limits
 from ...reports.exhausted import exhausted_told
 from ...reports.levels import NONE, beside
 from ...reports.limits import certified_rows
-from ...telling.story import STYLES, headline, labelled, plain_table
+from ...telling.last_screen import STYLES
+from ...telling.story import headline, labelled, plain_table
 
 _TOLD = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
 """The order in which requirements are told; what passes is counted."""

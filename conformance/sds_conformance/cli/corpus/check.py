@@ -16,6 +16,8 @@ from sds_harness.declaration import printable
 from ...exploration.campaign import Tally
 from ...exploration.judging import Scope, judged_revision
 from ...exploration.telling import (
+    cause_lines,
+    exercised,
     finding_json,
     head_json,
     last_line,
@@ -25,11 +27,10 @@ from ...exploration.telling import (
     show_seen,
     worst_first,
 )
-from ...judging.planning import plan
-from ...judging.verdict import RANK
-from ...protocols import protocol_of, scheduled
-from ...telling.story import labelled, show_certificate, show_errors, show_softened
-from ..options import console, exit_code, program
+from ...protocols import scheduled
+from ...telling.last_screen import LastScreen, show_last_screen
+from ...telling.story import labelled, show_command, show_errors, show_implementation, show_softened
+from ..options import TOLD, console, exit_code, program
 from ..paths import INPUT_PLACE
 from ..scheduled import revision_of
 from ..showing import print_json
@@ -73,6 +74,7 @@ Exit codes:
 )
 @click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@TOLD
 @on_spark
 def check_command(
     spark_options: SparkOptions,
@@ -82,6 +84,8 @@ def check_command(
     everything: bool,
     strict: bool,
     json_wanted: bool,
+    quiet: bool,
+    stories: int | None,
 ) -> None:
     """Judge every requirement and every property on a stored corpus, without the implementation."""
     from ...corpus.checking import check
@@ -104,21 +108,31 @@ def check_command(
     if json_wanted:
         print_json(_json(tally, manifest, scope, judged, profile))
     else:
-        show_certificate(
-            out,
-            tally.declaration,
-            printable(manifest.dialect),
-            plan(protocol_of(judged).rules, (), (), profile, judged),
-        )
-        _tell(out, tally, folder)
-        show_coverage(out, tally, scope)
-        show_errors(out, tally.errors)
-        out.print(last_line(tally, manifest.name))
+        if not quiet:
+            show_implementation(out, tally.declaration, printable(manifest.dialect), judged, profile)
+            labelled(out, "Corpus", Text(f"{folder}: {manifest.schedules:,} schedules"))
+            out.print()
+            show_coverage(out, tally, scope)
+            _tell(out, tally, folder, stories)
+            show_errors(out, tally.errors)
+        show_last_screen(out, _last_screen(tally, manifest, scope, folder, everything=everything))
     sys.exit(exit_code(tally))
 
 
-def _tell(out: Console, tally: Tally, folder: str) -> None:
-    for what in sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], what)):
+def _last_screen(tally: Tally, manifest: Manifest, scope: Scope, folder: str, *, everything: bool) -> LastScreen:
+    command, why = "", ""
+    if found := worst_first(tally):
+        command = shlex.join([program(), "corpus", "show", folder, str(tally.found_at[found[0]])])
+        why = "shows the first schedule with the first finding"
+    elif not everything:
+        command = shlex.join([program(), "corpus", "check", "--everything", folder])
+        why = "verifies all that is stored, too"
+    facts = [exercised(tally, scope)]
+    return LastScreen(last_line(tally, manifest.name), cause_lines(tally.found), facts, command, why)
+
+
+def _tell(out: Console, tally: Tally, folder: str, stories: int | None) -> None:
+    for what in worst_first(tally)[:stories]:
         finding, index = tally.found[what], tally.found_at[what]
         show_head(out, finding)
         of = f"{tally.found_in[what]:,} of {tally.schedules:,} schedules, the first is number {index}"
@@ -126,7 +140,7 @@ def _tell(out: Console, tally: Tally, folder: str) -> None:
         show_seen(out, finding)
         show_softened(out, finding)
         again = shlex.join([program(), "corpus", "show", folder, str(index)])
-        labelled(out, "Look", Text(again, "blue"), whole=True)
+        show_command(out, "Look", again)
         out.print()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import time
@@ -15,9 +16,13 @@ from rich.text import Text
 from sds_harness.resources import usable_processors
 
 from ...exploration.judging import Scope, judged_revision
+from ...exploration.telling import severity_number
 from ...judging.exits import Exit
-from ...telling.story import labelled, plain_table
-from ..options import console, program
+from ...judging.verdict import Verdict
+from ...protocols import stating
+from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
+from ...telling.story import labelled, plain_table, show_command
+from ..options import TOLD, console, program
 from ..paths import INPUT_PLACE, OUTPUT_PLACE
 from ..showing import print_json
 from .shared import corpus_at, of_profile, on_spark, spark_job
@@ -67,6 +72,7 @@ _LINES = 3
 @of_profile
 @click.option("--overwrite", is_flag=True, help="Replace the outcome of another diff that is there.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@TOLD
 @on_spark
 def diff_command(
     spark_options: SparkOptions,
@@ -79,6 +85,8 @@ def diff_command(
     profile: str,
     overwrite: bool,
     json_wanted: bool,
+    quiet: bool,
+    stories: int | None,
 ) -> None:
     """Compare two corpora of the same schedules, and say whose fault each difference is."""
     from sds_harness.corpus.place import Place
@@ -109,13 +117,40 @@ def diff_command(
     if json_wanted:
         print_json(told)
     else:
-        _tell(out, difference, samples, place)
+        if not quiet:
+            _tell(out, difference, samples, place, stories)
+        show_last_screen(out, _last_screen(difference, place))
     if Class.ERROR in difference.classes:
         sys.exit(Exit.OURS)
     sys.exit(Exit.CONFORMANT if difference.same else Exit.NON_CONFORMANT)
 
 
-def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place) -> None:
+def _last_screen(difference: Difference, place: Place) -> LastScreen:
+    from ...corpus.classifying import Class
+
+    found = [cause for cause in difference.causes if cause.kind is not Class.LEGAL]
+    causes = [
+        CauseLine(Verdict.FAIL, _severity(one), one.cause, f"{one.kind.value}, in {_schedules(one.schedules)}")
+        for one in found
+    ]
+    legal = difference.classes.get(Class.LEGAL, 0)
+    facts = [("Legal", Text(f"{_schedules(legal)} differ where the text leaves a choice"))] if legal else []
+    facts.append(("Page", Text(f"{place.shown}/index.html", no_wrap=True)))
+    command = shlex.join([program(), "corpus", "check", difference.a.place.shown])
+    why = "judges A: what both do wrong differs in nothing"
+    if found and found[0].samples:
+        command = shlex.join([program(), "corpus", "show", difference.a.place.shown, str(found[0].samples[0])])
+        why = "shows the first schedule of the first cause"
+    return LastScreen(_last_line(difference), ordered(causes), facts, command, why)
+
+
+def _severity(cause: Cause) -> int:
+    """That of the requirement which a cause names, 3 for one that names none."""
+    named = re.search(r"\b(?:[A-Z]+-)+[0-9]{2}\b", cause.cause)
+    return severity_number(named.group()) if named is not None and stating(named.group()) is not None else 3
+
+
+def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place, stories: int | None) -> None:
     from ...corpus.samples import of_cause
 
     labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
@@ -131,14 +166,11 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
         table.add_row(kind.value, f"{count:,}", _percent(count, total), Text(kind.words, "dim"))
     out.print(table)
     out.print()
-    for cause in difference.causes[:_SHOWN]:
+    for cause in difference.causes[: _SHOWN if stories is None else stories]:
         _tell_cause(out, cause, of_cause(samples, cause), place)
     more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
         out.print(f"{more:,} schedules have other causes; they are in {place.shown}.\n", soft_wrap=True)
-    labelled(out, "Page", Text(f"{place.shown}/index.html", "blue"), whole=True)
-    out.print()
-    out.print(_last_line(difference))
 
 
 def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
@@ -156,7 +188,7 @@ def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place)
         for line in sample.proof[:_LINES]:
             labelled(out, "", Text(line))
         again = shlex.join([program(), "replay", f"{place.shown}/{sample.file}", "--"])
-        labelled(out, "Again", Text(f"{again} COMMAND", "blue"), whole=True)
+        show_command(out, "Again", f"{again} COMMAND")
     out.print()
 
 

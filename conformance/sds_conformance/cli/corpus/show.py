@@ -27,6 +27,7 @@ from ...exploration.telling import in_words, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...telling.story import headline, labelled, plain_table
+from ...telling.story import show_command as show_typed
 from ..options import CURRENT, console, program, span
 from ..paths import INPUT_PLACE, OUTPUT_FOLDER
 from ..showing import print_json
@@ -130,7 +131,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
     labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
     again = shlex.join([program(), "replay", str(plan), "--"])
-    labelled(out, "Replay", Text(f"{again} COMMAND", "blue"), whole=True)
+    show_typed(out, "Replay", f"{again} COMMAND")
 
 
 def _noted(schedule: Schedule, revision: str) -> Schedule:

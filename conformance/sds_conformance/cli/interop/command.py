@@ -18,14 +18,15 @@ from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
 from ...protocols import scheduled
+from ...telling.last_screen import LastScreen, show_last_screen
 from ..carrying import SCHEME, without_server
 from ..keeping import keeping, record
-from ..options import CURRENT, SAVE, SEED_HELP, Driven, console, program, spoken, talking, which_seed
+from ..options import CURRENT, SAVE, SEED_HELP, TOLD, Driven, console, program, spoken, talking, which_seed
 from ..paths import INPUT_FILE
 from ..scheduled import revision_of
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
-from .mixed import MixedGroups
+from .mixed import IN_FULL, MixedGroups
 from .shared import BAR_WIDTH, of_one_text, show_undriven
 
 _LONGEST_NAME = 16
@@ -77,6 +78,7 @@ Exit codes:
     help="Only play this schedule of a mixed group again; who plays whom stands in it, by NAME.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@TOLD
 @talking
 @keeping
 def interop_command(
@@ -87,6 +89,8 @@ def interop_command(
     folder: Path,
     file: Path | None,
     as_json: bool,
+    quiet: bool,
+    stories: int | None,
     driven: Driven,
 ) -> None:
     """See what implementations understand of each other.
@@ -117,11 +121,12 @@ def interop_command(
         # What breaks from here on is told elsewhere.
         outcome.breakdowns = list(outcome.breakdowns)
         show_undriven(err, outcome.undriven)
-        if not as_json:
-            InteropStory(out, outcome).show(time.monotonic() - started)
-        groups = MixedGroups(out, err, cast, commands, driven.options)
+        shown, matrix_s = InteropStory(out, outcome), time.monotonic() - started
+        if not (as_json or quiet):
+            shown.show()
+        groups = MixedGroups(out, err, cast, commands, driven.options, IN_FULL if stories is None else stories)
         if examples and not outcome.interrupted:
-            groups.play(seed, examples, folder, quiet=as_json)
+            groups.play(seed, examples, folder, quiet=as_json or quiet)
             record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
     code = _exit_code(outcome, groups)
     if as_json:
@@ -130,7 +135,30 @@ def interop_command(
             row["command"] = [printable(part, 1_000) for part in commands[row["name"]]]
         data |= {"mixed_groups": groups.to_json(), "exit_code": code}
         print_json(data)
+    else:
+        options = [*driven.options, *(["--revision", judged] if judged != CURRENT else [])]
+        show_last_screen(out, _last_screen(shown, matrix_s, groups, commands, options))
     sys.exit(code)
+
+
+def _last_screen(
+    shown: InteropStory,
+    matrix_s: float,
+    groups: MixedGroups,
+    commands: dict[str, tuple[str, ...]],
+    options: list[str],
+) -> LastScreen:
+    """The last screen of `interop`: of the matrix, and of the mixed groups."""
+    facts = [*shown.facts(), *groups.facts()]
+    if again := groups.first_again():
+        return LastScreen(
+            shown.verdict(matrix_s), groups.cause_lines(), facts, again, "replays the first counterexample"
+        )
+    pairs = [f"{name}={shlex.join(words)}" for name, words in commands.items()]
+    command = shlex.join([program(), "interop", "--examples", "1000", *options, *pairs])
+    return LastScreen(
+        shown.verdict(matrix_s), groups.cause_lines(), facts, command, "plays more schedules in mixed groups"
+    )
 
 
 def _exit_code(outcome: Interop, groups: MixedGroups) -> int:

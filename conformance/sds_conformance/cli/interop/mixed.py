@@ -13,12 +13,13 @@ from rich.text import Text
 
 from ...exploration.casts import Cast, NotPlayed
 from ...exploration.judging import Scope
-from ...exploration.telling import proof_of, show_again, show_unstable, story_of
+from ...exploration.telling import proof_of, rule_of, severity_number, show_again, show_unstable, story_of
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
 from ...judging.quoting import counted
-from ...telling.story import STYLES, headline, labelled, lines_labelled, show_errors
+from ...telling.last_screen import STYLES, CauseLine, ordered
+from ...telling.story import headline, labelled, lines_labelled, show_errors
 from ..options import program
 from ..showing import found_bar, not_kept, shrinking_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
@@ -34,9 +35,16 @@ class MixedGroups:
     """Plays mixed groups and tells what came of it."""
 
     def __init__(
-        self, out: Console, err: Console, cast: Cast, commands: Mapping[str, tuple[str, ...]], options: list[str]
+        self,
+        out: Console,
+        err: Console,
+        cast: Cast,
+        commands: Mapping[str, tuple[str, ...]],
+        options: list[str],
+        stories: int = IN_FULL,
     ) -> None:
         """``options`` are those that a command line has to have besides the implementations."""
+        self._stories = stories
         self._out, self._err, self._cast = out, err, cast
         self._commands, self._options = commands, options
         self._scope = Scope.of(revision=cast.revision)
@@ -92,6 +100,29 @@ class MixedGroups:
             "group": [_as_json(d, *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
         }
 
+    def cause_lines(self) -> list[CauseLine]:
+        """A line of the last screen for each violation, with who made it."""
+        lines = []
+        for discovery in self.mixed.ordered if self.mixed is not None else ():
+            _, rule = rule_of(discovery.what)
+            severity = severity_number(discovery.what)
+            told = f"{discovery.name or 'the group'}: {rule}"
+            lines.append(CauseLine(discovery.finding.severity, severity, discovery.what, told))
+        return ordered(lines)
+
+    def facts(self) -> list[tuple[str, Text]]:
+        """The counts of mixed groups, for the last screen."""
+        if self.mixed is None:
+            return []
+        found = counted(len(self.mixed.ordered), "finding") if self.mixed.ordered else "nothing found"
+        facts = [("Groups", Text(f"{counted(self.mixed.schedules, 'schedule')} in mixed groups, {found}"))]
+        kept = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
+        return [*facts, *([("Kept in", Text(str(kept), no_wrap=True))] if kept is not None else [])]
+
+    def first_again(self) -> str:
+        """The command that replays the first counterexample, "" if there is none."""
+        return next((self._again(one, files["schedule"]) for _, one, files in self.found if one and files), "")
+
     # ---- playing ---------------------------------------------------------------------------------------------------
 
     def _shrink(self, troupe: Troupe, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
@@ -102,14 +133,19 @@ class MixedGroups:
         for number, discovery in enumerate(mixed.ordered):
             with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
                 try:
-                    example = shrunk(troupe, discovery, self._scope, ATTEMPTS if number < IN_FULL else FEW_ATTEMPTS)
+                    example = shrunk(
+                        troupe,
+                        discovery,
+                        self._scope,
+                        ATTEMPTS if number < max(IN_FULL, self._stories) else FEW_ATTEMPTS,
+                    )
                 except NotPlayed:
                     example = None
             files = self._kept(example, folder) if example is not None else {}
             self.found.append((discovery, example, files))
             if not quiet:
                 self._show(number, discovery, example, files)
-        if total > IN_FULL and not quiet:
+        if total > self._stories and not quiet:
             self._out.print()
 
     def _kept(self, example: MixedExample, folder: Path) -> Mapping[str, Path]:
@@ -155,7 +191,7 @@ class MixedGroups:
         out.print()
 
     def _show(self, number: int, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
-        if number >= IN_FULL:
+        if number >= self._stories:
             _show_line(self._out, discovery, example, files)
             return
         out, whole = self._out, len(discovery.schedule.operations)

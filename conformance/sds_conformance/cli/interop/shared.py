@@ -16,7 +16,8 @@ from ...exploration.casts import OtherText
 from ...exploration.telling import rule_of
 from ...judging.runner import BrokenRun
 from ...judging.verdict import Finding
-from ...telling.story import STYLES, labelled, show_breakdown
+from ...telling.last_screen import STYLES
+from ...telling.story import labelled, show_breakdown
 
 BAR_WIDTH = 20
 

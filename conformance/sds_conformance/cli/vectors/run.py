@@ -15,17 +15,22 @@ from rich.text import Text
 from sds_harness import signals
 from sds_harness.declaration import printable
 
+from ...exploration.telling import severity_number
 from ...judging.exits import Exit
 from ...judging.quoting import counted
 from ...judging.runner import PATIENCE
+from ...judging.severity import BREAKDOWN_SEVERITY
+from ...judging.verdict import RANK, Verdict
 from ...reports.baselines.failures import judged
+from ...reports.baselines.matching import Match
+from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
 from ...telling.story import plain_table
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
 from ..gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from ..keeping import keeping, record_wrong
-from ..options import Driven, console, driving, program
+from ..options import TOLD, Driven, console, driving, program
 from ..paths import INPUT_FOLDER
 from ..showing import driven_or_ended, print_json, steps_bar
 from .shared import LONGEST, VECTOR_SET
@@ -72,6 +77,7 @@ _CURRENT = VECTOR_SET.revisions[0]
 )
 @BASELINE
 @click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
+@TOLD
 @driving
 @keeping
 def run_command(
@@ -81,6 +87,8 @@ def run_command(
     folder: Path | None,
     baseline_file: Path | None,
     as_json: bool,
+    quiet: bool,
+    stories: int | None,
 ) -> None:
     """Ask an implementation the vectors, and judge its answers.
 
@@ -113,12 +121,11 @@ def run_command(
     if as_json:
         print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:
-        if found is not None:
+        if found is not None and not quiet:
             show_gate(out, found, outcome.declaration.name)
-        _show(out, outcome, outcome.declaration.dialect(driven.dialect))
-        if found is not None and found.requirements:
-            out.print(known_line(found))
-        _show_again(out, outcome, driven, groups, folder)
+        if not quiet:
+            _show(out, outcome, outcome.declaration.dialect(driven.dialect), stories)
+        show_last_screen(out, _last_screen(outcome, found, driven, groups, folder))
     sys.exit(gate(found, outcome.exit_code))
 
 
@@ -168,26 +175,28 @@ def _violated(asked: Asked, revision: str) -> list[str]:
     return list(asked.answer.requirements) or VECTOR_SET.of(revision).stated(asked.vector["requirements"], [revision])
 
 
-def _show(out: Console, outcome: Examination, dialect: str) -> None:
+def _show(out: Console, outcome: Examination, dialect: str, stories: int | None) -> None:
     declared = outcome.declaration
-    out.print(f"  Asking    {declared.name} {declared.version} ({declared.language})", soft_wrap=True)
+    out.print(f"  Testing   {declared.name} {declared.version} ({declared.language})", soft_wrap=True)
     if dialect:
         out.print(
             f"  Dialect   {printable(dialect)}: all bytes are translated; --dialect '' asks as they are", soft_wrap=True
         )
     out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
+    out.print(_table(outcome))
+    out.print()
+    shown = 0
     for asked in outcome.asked:
         if asked.answer.status in _SHOWN and asked.answer.status is not Status.WARN:
             alike = outcome.shared.get((asked.group, asked.answer.difference), [asked])
-            if asked is alike[0]:
+            if asked is alike[0] and (stories is None or shown < stories):
+                shown += 1
                 _show_answer(out, asked, outcome.revision, len(alike))
     for asked in warned:
         _show_warning(out, asked, outcome.revision)
     if warned:
         out.print()
-    out.print(_table(outcome))
-    out.print()
     rows = [(f"{outcome.count(status)} {name}", meaning) for status, name, meaning in _MEANT if outcome.count(status)]
     skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
     rows += [(f"{count} skipped", reason) for reason, count in skipped.most_common()]
@@ -199,20 +208,45 @@ def _show(out: Console, outcome: Examination, dialect: str) -> None:
             grid.add_row(Text(told), Text(why))
         out.print(grid)
         out.print()
-    out.print(_sentence(outcome), soft_wrap=True)
 
 
-def _show_again(
-    out: Console, outcome: Examination, driven: Driven, groups: tuple[str, ...], folder: Path | None
-) -> None:
-    """How to ask the first group again in which something is wrong."""
-    bad = [a.group for a in outcome.asked if a.answer.status in (Status.FAIL, Status.BROKEN)]
-    if not bad or groups:
-        return
-    asked = ["--revision", outcome.revision] if outcome.revision != _CURRENT else []
-    asked += ["--vectors", str(folder)] if folder is not None else []
-    again = driven.typed("vectors", "run", "--group", bad[0], *asked)
-    out.print(f"  Again     {again}", soft_wrap=True)
+def _last_screen(
+    outcome: Examination, found: Match | None, driven: Driven, groups: tuple[str, ...], folder: Path | None
+) -> LastScreen:
+    count = outcome.count
+    asked = len(outcome.asked)
+    answered = sum(count(status) for status in (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL))
+    facts = [("Exercised", Text(f"{answered} of {counted(asked, 'vector')} of {outcome.revision}"))]
+    skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
+    facts += [("", Text(f"{number} skipped: {reason}", "yellow")) for reason, number in skipped.most_common(3)]
+    if found is not None and found.requirements:
+        facts.append(("Baseline", known_line(found)))
+    options = ["--revision", outcome.revision] if outcome.revision != _CURRENT else []
+    options += ["--vectors", str(folder)] if folder is not None else []
+    bad = [one for one in outcome.asked if one.answer.status in (Status.FAIL, Status.BROKEN)]
+    command, why = driven.typed("run", *options[:2] if options[:1] == ["--revision"] else []), "plays the scenarios"
+    if bad:
+        command = driven.typed("vectors", "run", "--group", bad[0].group, *options)
+        why = "asks the first group again in which an answer is wrong"
+    elif groups:
+        command, why = driven.typed("vectors", "run", *options), "asks all groups"
+    return LastScreen(_sentence(outcome), _cause_lines(outcome), facts, command, why)
+
+
+def _cause_lines(outcome: Examination) -> list[CauseLine]:
+    """One line for each requirement that wrong answers are about, or for each group where they name none."""
+    lines: dict[str, CauseLine] = {}
+    for one in outcome.asked:
+        if one.answer.status in (Status.FAIL, Status.BROKEN, Status.WARN):
+            violated = _violated(one, outcome.revision)
+            what = violated[0] if violated else printable(one.group)
+            verdict = Verdict.WARN if one.answer.status is Status.WARN else Verdict.FAIL
+            severity = severity_number(what) if violated else BREAKDOWN_SEVERITY
+            told = one.answer.difference or one.answer.seen or one.answer.reason or one.vector["comment"]
+            line = CauseLine(verdict, severity, what, f"{one.vector['id']}: {told}")
+            if what not in lines or RANK[verdict] > RANK[lines[what].verdict]:
+                lines[what] = line
+    return ordered(lines.values())
 
 
 def _show_warning(out: Console, asked: Asked, revision: str) -> None:

@@ -11,7 +11,11 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ...telling.story import labelled, plain_table, unbroken
+from ...judging.severity import BREAKDOWN_SEVERITY
+from ...judging.verdict import Verdict
+from ...telling.last_screen import CauseLine, ordered
+from ...telling.story import labelled, plain_table, show_command, unbroken
+from ..telling import severity_number
 from .row import Weight
 from .words import behind, cell, headline, summary, tellable
 
@@ -24,13 +28,41 @@ STYLES = {
 }
 
 
-def show_limits(console: Console, told: Mapping[str, Any]) -> None:
-    """A row for each dimension, then what is behind those in which something broke, with the command that shows it.
-    ``told`` is what `limits --json` prints."""
+_VERDICTS = {
+    Weight.FINDING.value: Verdict.FAIL,
+    Weight.WARNING.value: Verdict.WARN,
+    Weight.ERROR.value: Verdict.ERROR,
+}
+_ORDER = (Weight.FINDING.value, Weight.ERROR.value, Weight.WARNING.value)
+
+
+def worst_of(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The row of the dimension with the worst outcome, None where all sizes hold. ``told`` is what `limits --json`
+    prints."""
+    rows = [row for row in told["rows"] if row["verdict"] in _ORDER]
+    return min(rows, key=lambda row: _ORDER.index(row["verdict"]), default=None)
+
+
+def cause_lines(told: Mapping[str, Any]) -> list[CauseLine]:
+    """A line of the last screen for each dimension that has a finding or a warning."""
+    return ordered(
+        CauseLine(
+            _VERDICTS[row["verdict"]],
+            severity_number(row["requirement"]) if row["requirement"] else BREAKDOWN_SEVERITY,
+            row["requirement"] or row["dimension"],
+            f"{row['title']}, {cell(row['first_not'])}: {headline(row)}",
+        )
+        for row in told["rows"]
+        if row["verdict"] in _VERDICTS
+    )
+
+
+def show_limits(console: Console, told: Mapping[str, Any], stories: int | None = None) -> None:
+    """Print a row for each dimension, then what is behind those in which something broke, with the command that shows
+    it; behind so many, all for None. ``told`` is what `limits --json` prints."""
     show_rows(console, told["rows"])
-    for row in told["rows"]:
-        if tellable(row):
-            _show_behind(console, row, searched=told["at"] is None)
+    for row in [row for row in told["rows"] if tellable(row)][:stories]:
+        _show_behind(console, row, searched=told["at"] is None)
 
 
 def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -66,5 +98,5 @@ def _show_behind(console: Console, row: Mapping[str, Any], *, searched: bool) ->
     for label, sentence in behind(row, searched=searched):
         labelled(console, label, Text(sentence))
     if row["replay"]:
-        labelled(console, "Again", Text(printable(row["replay"], 2000), "blue"), whole=True)
+        show_command(console, "Again", row["replay"])
     console.print()

@@ -12,7 +12,8 @@ from rich.text import Text
 from ...exploration.limits.words import cell as cell_of
 from ...judging.quoting import counted
 from ...judging.verdict import Verdict
-from ...telling.story import STYLES, labelled, plain_table
+from ...telling.last_screen import STYLES
+from ...telling.story import labelled, plain_table
 from .cautions import mark, marks
 from .columns import ABSENT, Column
 from .comparison import Change, Choice, Comparison, Row

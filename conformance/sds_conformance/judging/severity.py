@@ -1,0 +1,17 @@
+"""Severity: how much harm a violation of a requirement does, from 1, the most, to 4.
+
+The catalogue gives each requirement its severity. It orders root causes, test cases and results in every report.
+It changes no verdict: a violation fails or warns by the level of the requirement and by the positions.
+"""
+
+from __future__ import annotations
+
+SEVERITIES = {
+    1: "loses or reorders messages, or breaks convergence",
+    2: "breaks interoperability",
+    3: "departs from a MUST, without harm of these two kinds",
+    4: "departs from a SHOULD, a RECOMMENDED or a MAY",
+}
+"""By severity: the harm of a violation, as the end of a sentence that begins with "A violation"."""
+BREAKDOWN_SEVERITY = 1
+"""A crash, a hang or an answer that cannot be read loses messages."""

@@ -1,0 +1,154 @@
+"""The last screen of a command that plays: at most 20 lines of 80 columns that say what came out and what to do next.
+
+It has the verdict, counts, one line for each root cause, what was exercised, where the report is, and the command to
+type next. Where that does not fit, root causes are left out and counted. All commands that play end with it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ..judging.quoting import counted
+from ..judging.verdict import RANK, Verdict
+
+MOST_CAUSES = 8
+"""Root causes that have a line of their own."""
+HEIGHT = 20
+"""Lines of the screen, if the command to type next has no more than three."""
+STYLES = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.WARN: "yellow",
+    Verdict.INCONCLUSIVE: "magenta",
+    Verdict.SKIPPED: "cyan",
+    Verdict.ERROR: "bold white on red",
+}
+_LABEL = 10
+
+
+@dataclass(frozen=True)
+class CauseLine:
+    """A root cause in one line."""
+
+    verdict: Verdict
+    severity: int
+    """From 1 to 4, see ``judging.severity``."""
+    what: str
+    """The requirement or property, or the kind of a crash."""
+    rule: str
+    """What it asks for, or what happened."""
+
+
+@dataclass(frozen=True)
+class LastScreen:
+    """The end of the output of a command."""
+
+    verdict: Text
+    causes: Sequence[CauseLine] = ()
+    """The most severe first."""
+    facts: Sequence[tuple[str, Text]] = ()
+    """Labels, with what there is to say. A path is a text that does not wrap."""
+    next: str = ""
+    """The command to type next, "" for none."""
+    why: str = field(default="", compare=False)
+    """What that command does, in a few words."""
+
+
+def ordered(causes: Iterable[CauseLine]) -> list[CauseLine]:
+    """The most severe first; of one severity in the given order."""
+    return sorted(causes, key=lambda cause: (-RANK[cause.verdict], cause.severity))
+
+
+def show_last_screen(console: Console, screen: LastScreen) -> None:
+    """Print it."""
+    head = list(screen.verdict.wrap(console, console.width, overflow="fold"))
+    tail = [line for label, text in screen.facts for line in _labelled(console, label, text)]
+    if screen.next:
+        tail += _command(console, "Next", screen.next)
+        tail += _labelled(console, "", Text(screen.why, "dim")) if screen.why else []
+    number = min(len(screen.causes), MOST_CAUSES)
+    while number > 1 and len(head) + len(tail) + _height(number, len(screen.causes)) > HEIGHT:
+        number -= 1
+    for line in head:
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+    if screen.causes:
+        console.print(Text("Severity  Root cause         Rule", "dim"))
+        for cause in screen.causes[:number]:
+            console.print(_line(console, cause), soft_wrap=True)
+        if rest := screen.causes[number:]:
+            warnings = sum(cause.verdict is Verdict.WARN for cause in rest)
+            more = [f"{len(rest) - warnings} more"] if warnings < len(rest) else []
+            more += [counted(warnings, "warning")] if warnings else []
+            console.print(Text(f"          and {' and '.join(more)}", "dim"))
+    for line in tail:
+        console.print(line, soft_wrap=True)
+
+
+def _height(number: int, of: int) -> int:
+    """Lines of ``number`` root causes of so many, with the head of the table."""
+    return 1 + number + (of > number) if of else 0
+
+
+def _line(console: Console, cause: CauseLine) -> Text:
+    start = Text.assemble(
+        (f"{cause.severity} {cause.verdict.value.upper():<7} ", STYLES[cause.verdict]), (f"{cause.what:<18} ", "bold")
+    )
+    rest = Text(printable(cause.rule, 300))
+    rest.truncate(max(10, console.width - start.cell_len), overflow="ellipsis")
+    return Text.assemble(start, rest)
+
+
+def _labelled(console: Console, label: str, text: Text) -> list[Text]:
+    before, out = f"  {label:<{_LABEL}}", []
+    for line in [text] if text.no_wrap else text.wrap(console, max(20, console.width - len(before)), overflow="fold"):
+        line.rstrip()
+        out.append(Text.assemble((before, "dim"), line))
+        before = " " * len(before)
+    return out
+
+
+def _command(console: Console, label: str, command: str) -> list[Text]:
+    before, out = f"  {label:<{_LABEL}}", []
+    for line in command_lines(console, command, len(before)):
+        out.append(Text.assemble((before, "dim"), (line, "blue")))
+        before = " " * len(before)
+    return out
+
+
+def command_lines(console: Console, command: str, indent: int) -> list[str]:
+    """A command as lines that can be copied: broken between words on a terminal, where a backslash ends each line but
+    the last; one line elsewhere."""
+    room = console.width - indent
+    if not console.is_terminal or len(command) <= room:
+        return [command]
+    try:
+        words = [shlex.quote(word) for word in shlex.split(command)]
+    except ValueError:
+        return [command]
+    lines = [""]
+    for part in _with_values(words):
+        joined = f"{lines[-1]} {part}" if lines[-1] else part
+        if lines[-1] and len(joined) + 2 > room:
+            lines.append(f"  {part}")
+        else:
+            lines[-1] = joined
+    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+
+
+def _with_values(words: Iterable[str]) -> list[str]:
+    """Words of a command, an option and its value as one."""
+    parts: list[str] = []
+    for word in words:
+        if parts and parts[-1].startswith("--") and " " not in parts[-1] and not word.startswith("-"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    return parts

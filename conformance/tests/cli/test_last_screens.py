@@ -1,0 +1,171 @@
+"""The last screen of commands: stored snapshots at 80 and 120 columns, read by eye once.
+
+`pytest --snapshot-update` stores them anew after a change of the words.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from syrupy.assertion import SnapshotAssertion
+
+from played import reference_command
+from suite_terminal import typed
+from waku_adapter import FOLDER, waku_command
+
+HEIGHT = 20
+PLAIN = ("--environment", "plain", "--jobs", "1")
+FEW = (*PLAIN, *(part for name in ("ties", "a-d*", "first-use", "deliver*") for part in ("--scenario", name)))
+
+ALTERED = """
+import os, sys
+from sds_reference.testee import server
+from sds_reference.testee.command import main
+
+right = server.Testee.handle
+
+def handle(self, request):
+{body}
+
+server.Testee.handle = handle
+sys.exit(main())
+"""
+CRASHES = """
+    if request.WhichOneof("command") == "receive":
+        print("assertion failed: buffer.length > 0", file=sys.stderr, flush=True)
+        os._exit(134)
+    return right(self, request)
+"""
+HIDES_ITS_DIALECT = """
+    reply = right(self, request)
+    if reply.HasField("hello"):
+        reply.hello.profiles.dialect = ""
+    return reply
+"""
+
+
+def altered(folder: Path, body: str, *options: str) -> list[str]:
+    """The command of the reference with another way to handle requests."""
+    adapter = folder / "adapter.py"
+    adapter.write_text(ALTERED.format(body=body))
+    return [sys.executable, str(adapter), *options]
+
+
+def steady(text: str, **paths: Path) -> str:
+    """What is printed, with the same times and paths on every machine."""
+    text = re.sub(r"\d+\.\d s\b", "1.0 s", text.replace(sys.executable, "python"))
+    text = text.replace(Path(sys.executable).name, "python")
+    for name, path in paths.items():
+        text = text.replace(str(path), name)
+    return text
+
+
+def screen(command: str, *arguments: str | Path, columns: int = 80, code: int = 0) -> str:
+    """The last screen of a command."""
+    result = typed(*command.split(), "--quiet", *arguments, COLUMNS=str(columns))
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def check(text: str, columns: int = 80) -> None:
+    """It fits a screen, and says what to do next. A command that can be copied may be longer than a line."""
+    lines = text.strip("\n").split("\n")
+    assert len(lines) <= HEIGHT
+    assert [line for line in lines if cell_len(line) > columns and "sds-conformance" not in line] == []
+    assert sum("Next  " in line for line in lines) == 1
+
+
+@pytest.fixture(scope="module")
+def conforming(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report on the reference."""
+    folder = tmp_path_factory.mktemp("conforming") / "out"
+    assert typed("run", "--report", folder, "--quiet").exit_code == 0
+    return folder
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_conforming_implementation(conforming: Path, columns: int, snapshot: SnapshotAssertion) -> None:
+    text = screen("report", conforming, columns=columns)
+    check(text, columns)
+    assert steady(text, OUT=conforming) == snapshot
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_waku_sds(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
+    text = screen("run", *FEW, "--report", tmp_path, "--", *waku_command(), columns=columns, code=1)
+    check(text, columns)
+    node = waku_command()[0]
+    assert steady(text, OUT=tmp_path, ADAPTERS=FOLDER).replace(node, "node") == snapshot
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_an_implementation_that_crashes(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
+    text = screen("run", *FEW, "--", *altered(tmp_path, CRASHES), columns=columns, code=1)
+    check(text, columns)
+    assert steady(text, FOLDER=tmp_path) == snapshot
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_an_implementation_that_cannot_be_started(columns: int, snapshot: SnapshotAssertion) -> None:
+    text = screen("run", *FEW, "--", sys.executable, "-c", "raise SystemExit(7)", columns=columns, code=3)
+    check(text, columns)
+    assert steady(text) == snapshot
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_an_implementation_with_a_foreign_layout(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
+    command = altered(tmp_path, HIDES_ITS_DIALECT, "--dialect", "nim-sds")
+    text = screen("run", *FEW, "--", *command, columns=columns, code=1)
+    check(text, columns)
+    assert "run --dialect nim-sds" in text
+    assert steady(text, FOLDER=tmp_path) == snapshot
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_an_implementation_with_a_baseline(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
+    command = reference_command("--mutant", "ties-by-arrival")
+    report, baseline = tmp_path / "out", tmp_path / "known.yaml"
+    assert typed("run", *FEW, "--report", report, "--quiet", "--", *command).exit_code == 1
+    typed("baseline", "write", baseline, report)
+    text = screen("run", *FEW, "--baseline", baseline, "--", *command, columns=columns)
+    check(text, columns)
+    assert steady(text, FOLDER=tmp_path) == snapshot
+
+
+def test_report_prints_what_run_printed(tmp_path: Path) -> None:
+    command = reference_command("--mutant", "ties-by-arrival")
+    run = typed("run", *FEW, "--report", tmp_path / "out", "--", *command).stdout
+    again = typed("report", tmp_path / "out").stdout
+    _, _, stories = run.partition("Section ")
+    assert stories
+    assert "Expected" in stories
+    assert steady(stories) == steady(again.partition("Section ")[2])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fuzz", "--examples", "4", "--jobs", "1"),
+        ("exhaust", "--events", "2", "--jobs", "1"),
+        ("limits", "--only", "channels", "--budget", "2s"),
+        ("vectors run", "--group", "bloom-*"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_other_commands_end_with_one_too(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    saved = ("--save", tmp_path) if arguments[0] in ("fuzz", "exhaust") else ()
+    check(screen(*arguments, *saved))
+    result = typed(*arguments[0].split(), *arguments[1:], *saved)
+    assert "Testing" in result.stdout
+    check(result.stdout[result.stdout.rindex("\n\n") :])
+
+
+def test_stories_can_be_limited(tmp_path: Path) -> None:
+    command = reference_command("--mutant", "ties-by-arrival")
+    typed("run", *FEW, "--report", tmp_path, "--quiet", "--", *command)
+    assert "Expected" not in typed("report", tmp_path, "--stories", "0").stdout
+    assert "Expected" in typed("report", tmp_path, "--stories", "1").stdout
