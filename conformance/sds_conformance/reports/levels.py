@@ -1,8 +1,8 @@
 """Levels: what a certificate may call an implementation. They follow from what stands on it, and from nothing else.
 
-A level is about parts of the text, one after the other: the second counts only where the first is held. README, "A
-verdict is ...": nothing that was not exercised is ever a pass. So what nobody explains stops a level, as a MUST that is
-inconclusive does; what is skipped because a capability is not declared does not, and stands beside the level.
+A level is about parts of the text, one after the other: the second counts only where the first is held. As
+docs/verdicts.md says, a requirement that was not exercised never passes. So a MUST that is inconclusive stops a level.
+A requirement that is skipped because a capability is not declared does not, and is counted next to the level.
 """
 
 from __future__ import annotations

@@ -1,0 +1,141 @@
+"""README and the guides: links lead somewhere, commands exist, and the commands in console blocks do what is shown."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from played import REPOSITORY
+from sds_conformance.cli import main
+from typed_pages import Reader, blocks, broken_links, suite_commands, unknown_words
+
+PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+README = REPOSITORY / "README.md"
+DOCS = REPOSITORY / "docs"
+ADAPTERS = REPOSITORY / "harness" / "adapters"
+GENERATED = DOCS / "implementations.md"
+GUIDES = [README, *sorted(set(DOCS.glob("*.md")) - {GENERATED}), ADAPTERS / "README.md", ADAPTERS / "TUTORIAL.md"]
+PLAYED_ELSEWHERE = {DOCS / "pytest.md", ADAPTERS / "TUTORIAL.md"}
+PLAYED = [
+    page for page in GUIDES if page not in PLAYED_ELSEWHERE and "console" in dict(blocks(page.read_text("utf-8")))
+]
+PAGES = [
+    *REPOSITORY.glob("*.md"),
+    *(
+        page
+        for folder in ("docs", "proto", "reference", "harness", "conformance", "vectors")
+        for page in (REPOSITORY / folder).rglob("*.md")
+        if "node_modules" not in page.parts
+    ),
+]
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(REPOSITORY))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    assert broken_links(page, REPOSITORY) == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    found, missing = "[x](#a-b) [x](page.md#a-b) [x](https://example.org/none)", "[x](none.md) [x](#b) [x](../out.md)"
+    page.write_text(f"# A b\n{found} {missing}\n")
+    (tmp_path.parent / "out.md").touch()
+    assert broken_links(page, tmp_path) == ["none.md", "#b", "../out.md"]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=name)
+def test_every_command_and_option_of_a_guide_exists(page: Path) -> None:
+    assert {line: wrong for line in suite_commands(page.read_text("utf-8")) if (wrong := unknown_words(line))} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("sds-conformance run --select SDS-RECV-06 -- ./my-adapter --its-own-option", []),
+        ("sds-conformance --version", []),
+        ("sds-conformance COMMAND --help", []),
+        ("sds-conformance corpus check --everything DIR", []),
+        ("sds-conformance jog", ["jog"]),
+        ("sds-conformance corpus mend", ["mend"]),
+        ("sds-conformance run --selected=SDS-RECV-06", ["--selected=SDS-RECV-06"]),
+    ],
+)
+def test_a_command_that_does_not_exist_is_found(line: str, wrong: list[str]) -> None:
+    assert unknown_words(line) == wrong
+
+
+def test_the_guides_name_every_command() -> None:
+    named = {line.split()[1] for line in suite_commands((DOCS / "commands.md").read_text("utf-8"))}
+    assert set(main.commands) - named == set()
+
+
+def test_the_index_lists_every_page() -> None:
+    text = (DOCS / "README.md").read_text("utf-8")
+    assert [page.name for page in DOCS.glob("*.md") if page.name != "README.md" and f"]({page.name})" not in text] == []
+
+
+def test_readme_is_short_and_has_the_two_commands() -> None:
+    lines = README.read_text("utf-8").splitlines()
+    assert len(lines) <= 150
+    assert "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/sds-conformance run" in lines
+    assert "python3 -m venv .venv && .venv/bin/pip install tox && .venv/bin/tox" in lines
+
+
+def test_readme_has_the_results_of_the_page_of_implementations() -> None:
+    rows = re.findall(r"^\| \w+ \| \*\*(.+?)\*\* \|.*\| ([^|]+) \|$", GENERATED.read_text("utf-8"), re.MULTILINE)
+    results = {found.replace("\\", ""): verdicts for found, verdicts in rows}
+    text = README.read_text("utf-8")
+    for implementation, row in (("sds_reference 0.1.0", "`sds_reference`"), ("@waku/sds 0.0.8", "`@waku/sds` 0.0.8")):
+        (line,) = (line for line in text.splitlines() if line.startswith("|") and row in line)
+        assert line.endswith(f": {results[implementation]} |")
+
+
+def test_a_package_index_gets_absolute_links_with_the_project_address() -> None:
+    (substitution,) = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]
+    text = re.sub(substitution["pattern"], substitution["replacement"], README.read_text("utf-8"))
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert "https://github.com/" in text
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    for address in PYPROJECT["project"].get("urls", {}).values():
+        if address.startswith("https://github.com/"):
+            owner = "/".join(address.split("/")[:5])
+            assert f"]({owner}/" in substitution["replacement"], "pyproject.toml names two addresses of the project"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("page", PLAYED, ids=name)
+def test_commands_print_what_the_guide_shows(page: Path, tmp_path: Path) -> None:
+    text = page.read_text("utf-8")
+    typed = [block for kind, block in blocks(text) if kind == "console"]
+    if any("node " in block for block in typed):
+        if shutil.which("node") is None:
+            pytest.skip("not on this machine: node")
+        if not (ADAPTERS / "waku-sds" / "node_modules").is_dir():
+            pytest.skip("not installed: harness/adapters/waku-sds")
+    if any("sds-conformance corpus" in block for block in typed):
+        pytest.importorskip("pyspark")
+    if any("--clock faketime" in block for block in typed):
+        pytest.importorskip("libfaketime")
+    folder, programs = tmp_path / "clean", tmp_path / "programs"
+    folder.mkdir()
+    programs.mkdir()
+    (folder / "harness").symlink_to(REPOSITORY / "harness")
+    if any("./my-adapter" in block for block in typed):
+        adapter = folder / "my-adapter"
+        adapter.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m sds_reference "$@"\n', "utf-8")
+        adapter.chmod(0o755)
+    reader = Reader(folder, programs)
+    for block in typed:
+        reader.follows("console", block)
+    assert not reader.wrong, "the output differs:\n\n" + "\n\n".join(reader.wrong)
+    assert not reader.failed, "no verdict:\n\n" + "\n\n".join(reader.failed)
