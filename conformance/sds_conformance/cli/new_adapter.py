@@ -86,10 +86,10 @@ Examples:
 @click.argument("lang", metavar="LANG", type=click.Choice(list(_TEMPLATES)))
 @click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
 def new_adapter_command(lang: str, folder: Path) -> None:
-    """Write an adapter to DIR that runs as it is, for you to fill in.
+    """Write an adapter that runs, for you to complete.
 
-    It has a kit, which speaks the testee protocol, an adapter, in which each command is a function, and a toy
-    implementation of SDS, which yours takes the place of. The README there says what to do in which order.
+    DIR receives a kit, which speaks the testee protocol, an adapter with one function for each command, and a toy
+    implementation of SDS, which you replace with your own. The README in DIR lists the steps.
     """
     template, out = _TEMPLATES[lang], console()
     try:

@@ -36,7 +36,10 @@ Examples:
 @reporting
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def report_command(folder: Path, wanted: Wanted, as_json: bool) -> None:
-    """Tell what stands in DIR, which `run --report` left, or write it in another form."""
+    """Show a report, or convert it to another format.
+
+    DIR is the folder that `run --report DIR` wrote.
+    """
     err = console(stderr=True)
     wanted.check()
     with refused():

@@ -39,9 +39,10 @@ PAGES = {
     "baselines": Page("docs/baselines.md", "known failures that do not fail a CI"),
     "certificate": Page("docs/certificate.md", "what a certificate means, and how one is verified"),
     "ci": Page("docs/ci.md", "GitHub, GitLab and other CIs"),
-    "threat-model": Page("docs/threat-model.md", "who is trusted with what, bounds, what is not defended"),
+    "threat-model": Page("docs/threat-model.md", "trust, bounds and limits of the defence"),
     "pytest": Page("docs/pytest.md", "the suite as items of pytest"),
     "vectors": Page("vectors/README.md", "the golden vectors: groups, fields, versions"),
+    "completion": Page("docs/completion.md", "completion of the command line in bash, zsh and fish"),
     "corpus": Page("harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),
 }
 """By the names that ``docs`` has for them."""
