@@ -174,6 +174,7 @@ def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str
         commands[name] = parts
     if len(commands) < fewest:
         given = next((shlex.quote(printable(one, 200)) for one in named), "'mine=./my-adapter'")
-        example = f"{program()} interop {given} 'ref=python -m sds_reference'"
+        name = "ref" if "ref" not in commands else "model"
+        example = f"{program()} interop {given} '{name}=python -m sds_reference'"
         raise click.UsageError(f"two implementations or more are needed. With the bundled reference: {example}")
     return commands
