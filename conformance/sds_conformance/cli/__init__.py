@@ -17,41 +17,63 @@ from sds_harness.family import adopt, naming
 from sds_harness.signals import end_now, heeded
 from sds_harness.systems import unsupported
 from sds_harness.watchdog import watching
-from sds_testee.version import suite_version
 
 from ..judging.exits import Exit
+from .completion import asked, complete
 from .door import OutputLost, doors
 from .later import Commands
 
-_COMMANDS = {
-    "baseline": "Keep a file of known failures, for --baseline.",
-    "certificate": "Write a certificate on what a run has found, show one, verify one.",
-    "compare": "Set reports side by side: what differs, and what got better and worse.",
-    "corpus": "Record many schedules, judge them without the implementation, compare two implementations.",
-    "docs": "Print what is written about adapters, the testee protocol, vectors and the rest.",
-    "exhaust": "Play every schedule of a small world, the shortest first.",
-    "explain": "Print a transcript, the FILE of `--transcript`, as a dialogue that people can read.",
-    "fuzz": "Play generated schedules and judge everything in them.",
-    "hunt": "Prove that generated schedules find faults, and accuse nobody who has none.",
-    "interop": "See what implementations understand of each other.",
-    "limits": "Find out how far an implementation holds: where it breaks, and how.",
-    "new-adapter": "Write an adapter to DIR that runs as it is, for you to fill in.",
-    "replay": "Play the schedule in FILE again, on the implementation that it was found with or on any other.",
-    "report": "Tell what stands in DIR, which `run --report` left, or write it in another form.",
-    "requirements": "List the requirements, and how each is tested.",
-    "run": "Drive an implementation and judge every requirement.",
-    "selftest": "Prove that the checks can fail, and that they accept what is legal.",
-    "smoke": "See whether an adapter works at all, before anything is judged.",
-    "vectors": "Golden vectors: inputs and legal outcomes as plain JSON files.",
+_SECTIONS = {
+    "Start": {
+        "new-adapter": "Write an adapter that runs, for you to complete.",
+        "smoke": "Test that an adapter works, before anything is judged.",
+        "docs": "Print a guide, or a file of the testee protocol.",
+        "requirements": "List the requirements and how the suite tests them.",
+        "list": "List the names that options take.",
+    },
+    "Judge": {
+        "run": "Test an implementation against every requirement.",
+        "replay": "Play a schedule again, for example a counterexample.",
+        "vectors": "Test an implementation with the golden vectors.",
+        "baseline": "Write, update or check a file of known failures.",
+        "explain": "Show a transcript as a readable dialogue.",
+    },
+    "Explore": {
+        "fuzz": "Play generated schedules and judge them.",
+        "exhaust": "Play every schedule of up to K events.",
+        "limits": "Find the sizes at which an implementation fails.",
+        "interop": "Test how implementations work together.",
+        "corpus": "Record, judge, compare and show stored schedules.",
+    },
+    "Share": {
+        "report": "Show a report, or convert it to another format.",
+        "compare": "Compare reports, of releases or implementations.",
+        "certificate": "Write, show or verify a certificate.",
+    },
+    "Develop the suite": {
+        "selftest": "Prove that the checks reject faults and accept legal choices.",
+        "hunt": "Prove that generated schedules find faults.",
+    },
 }
+"""The commands by the headings of the help, each with the first sentence of its own help."""
 _EPILOG = """
 \b
+Examples:
+  sds-conformance new-adapter python my-adapter
+  sds-conformance smoke -- python3 my-adapter/adapter.py
+  sds-conformance run --report out -- python3 my-adapter/adapter.py
+  sds-conformance report out --html out/index.html
+
+\b
 Exit codes:
-  0  conformant                  3  the implementation could not be driven
-  1  non-conformant              4  nothing was exercised
-  2  wrong use of this command   70   a fault of this suite
-  130  interrupted               143  terminated, 129 hung up: as interrupted
-                                 141  whoever read this went away
+  0  conformant                   70   fault of this suite
+  1  non-conformant               129  hung up (SIGHUP)
+  2  usage error                  130  interrupted (SIGINT)
+  3  implementation not driven    141  output pipe closed (SIGPIPE)
+  4  nothing exercised            143  terminated (SIGTERM)
+
+`sds-conformance docs tutorial` is the first guide to read, and
+`sds-conformance docs completion` sets up completion in bash, zsh and fish.
 """
 
 
@@ -74,6 +96,8 @@ class Suite(Commands):
                 # click would end with 1, the code of a verdict, at an interrupt and at what it takes for a lost reader.
                 more["standalone_mode"] = False
                 try:
+                    if args is None and (wanted := asked()):
+                        sys.exit(complete(self, wanted))
                     code = super().main(args, prog_name, **more)
                     sys.exit(code if isinstance(code, int) else Exit.CONFORMANT)
                 except OutputLost:
@@ -143,17 +167,30 @@ def _with_stderr() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
 
 
+def _show_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """The callback of --version: a fact in each line, as NAME: VALUE."""
+    if not value or context.resilient_parsing:
+        return
+    from .version import facts  # imports all protocols
+
+    for name, fact in facts().items():
+        click.echo(f"{name}: {fact}")
+    context.exit()
+
+
 @click.group(
     cls=Suite,
     package=__name__,
-    said=_COMMANDS,
+    sections=_SECTIONS,
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-@click.version_option(suite_version(), prog_name="sds-conformance")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show versions and exit."
+)
 def main() -> None:
-    """Say, requirement by requirement, whether an implementation is SDS.
+    """Test an implementation against every requirement of its specification.
 
-    SDS is the Scalable Data Sync protocol for distributed logs. An implementation under test is any program that
-    speaks the testee protocol (`sds-conformance docs proto`) on stdin and stdout.
+    The specification is SDS, the Scalable Data Sync protocol, or the ClearSkies database extension. The implementation
+    is any program that speaks the testee protocol on stdin and stdout (`sds-conformance docs protocol`).
     """

@@ -45,14 +45,14 @@ def _seconds(name: str, default: float, what: str) -> Callable[[Callable[..., No
 
 
 LIMITS = (
-    _seconds("--start-timeout", USUAL.start_s, "How long the first answer of a fresh process may take."),
-    _seconds("--timeout", USUAL.command_s, "How long one command may take."),
+    _seconds("--start-timeout", USUAL.start_s, "Timeout of the first answer of a fresh process."),
+    _seconds("--timeout", USUAL.command_s, "Timeout of one command."),
     click.option(
         "--total-timeout",
         type=Seconds(min=0.05),
         callback=lambda context, parameter, value: math.inf if value is None else value,
         metavar="SECONDS",
-        help="How long all commands together may take; what was not asked by then is told as such.",
+        help="Timeout of all commands together; the report lists everything that was not asked by then.",
     ),
     click.option(
         "--memory",
@@ -60,7 +60,7 @@ LIMITS = (
         metavar="SIZE",
         default="4g",
         show_default=True,
-        help="Resident memory the implementation may use.",
+        help="Limit of the resident memory of the implementation.",
     ),
 )
 

@@ -20,40 +20,54 @@ from ..reports.reading import MAX_BYTES, read_report
 from ..telling.report import SCHEMA_ID
 from .files import refused, write_file
 from .gating import held, show_gate
+from .later import HelpGroup
 from .options import console, program
 from .paths import INPUT, INPUT_FILE, KEPT_FILE
 
-_EPILOG = """
-\b
-Examples:
-  sds-conformance baseline write known.yaml out
-  sds-conformance baseline write known.yaml out --link https://example.org/1
-  sds-conformance baseline update known.yaml out fuzz.json
-  sds-conformance baseline check known.yaml out
-
-A REPORT is the DIR of `run --report`, or what `run`, `fuzz` or `vectors run`
-print with --json; their --baseline FILE makes them go by it. The file is yours: what you write beside the entries, and
-comments, stay as they are.
+_REPORTS = """
+A REPORT is a folder of `run --report`, or a file with the output of `run
+--json`, `fuzz --json` or `vectors run --json`. `update` keeps your comments
+and everything else that you write to FILE.
 """
+_EXAMPLES = {
+    "write": """
+  sds-conformance baseline write known.yaml out
+  sds-conformance baseline write known.yaml out --link https://example.org/1""",
+    "update": """
+  sds-conformance baseline update known.yaml out fuzz.json""",
+    "check": """
+  sds-conformance baseline check known.yaml out""",
+}
+
+
+def _epilog(*names: str) -> str:
+    return "\b\nExamples:" + "".join(_EXAMPLES[name] for name in names) + "\n" + _REPORTS
+
+
 _SOURCES = click.argument("sources", metavar="REPORT...", nargs=-1, required=True, type=INPUT)
 _FILE = click.argument("file", metavar="FILE", type=KEPT_FILE)
-_REASON = click.option("--reason", default="", metavar="TEXT", help="The reason of entries that are new.")
-_LINK = click.option("--link", default="", metavar="URL", help="The link of entries that are new.")
+_REASON = click.option("--reason", default="", metavar="TEXT", help="Reason of new entries.")
+_LINK = click.option("--link", default="", metavar="URL", help="Link of new entries.")
 
 
-@click.group("baseline", epilog=_EPILOG)
+@click.group("baseline", cls=HelpGroup, epilog=_epilog(*_EXAMPLES))
 def baseline_command() -> None:
-    """Keep a file of known failures, for --baseline."""
+    """Write, update or check a file of known failures.
+
+    With --baseline FILE, the commands `run`, `fuzz` and `vectors run` fail only for failures that FILE does not list.
+    """
 
 
-@baseline_command.command("write", epilog=_EPILOG)
+@baseline_command.command("write", epilog=_epilog("write"))
 @_FILE
 @_SOURCES
-@click.option("--per-scenario", is_flag=True, help="An entry for each scenario that fails, not for each requirement.")
+@click.option(
+    "--per-scenario", is_flag=True, help="Write an entry for each scenario that fails, not for each requirement."
+)
 @_REASON
 @_LINK
 def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, reason: str, link: str) -> None:
-    """Write a new FILE that lists all that failed in REPORTs."""
+    """Write a new FILE that lists all failures of REPORTs."""
     several = _alike([_judged(source) for source in sources])
     if file.exists():
         raise click.UsageError(f"{file} is there already: `{program()} baseline update {file} REPORT` changes it")
@@ -67,13 +81,13 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
     _unexplained(entries, file)
 
 
-@baseline_command.command("update", epilog=_EPILOG)
+@baseline_command.command("update", epilog=_epilog("update"))
 @_FILE
 @_SOURCES
 @_REASON
 @_LINK
 def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str) -> None:
-    """Take out of FILE what no longer fails in REPORTs, and add what is new."""
+    """Remove fixed failures from FILE and add new ones."""
     baseline = in_block_style(_loaded(file))
     before, added, removed = baseline.text, 0, 0
     for source in sources:
@@ -88,11 +102,11 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
     _unexplained(baseline.entries, file)
 
 
-@baseline_command.command("check", epilog=_EPILOG)
+@baseline_command.command("check", epilog=_epilog("check"))
 @click.argument("file", metavar="FILE", type=INPUT_FILE)
 @_SOURCES
 def check_command(file: Path, sources: tuple[Path, ...]) -> None:
-    """Hold FILE against REPORTs, without playing anything."""
+    """Compare FILE with REPORTs, without playing anything."""
     out = console()
     baseline, wrong, ours = _loaded(file), False, False
     for source in sources:

@@ -27,20 +27,20 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 ADDRESS = click.option(
     "--grpc",
     metavar="ADDRESS",
-    help="Talk over gRPC, with what listens at HOST:PORT or unix:PATH. With COMMAND that is started first: {address} "
-    f"in its words, and {ADDRESS_VARIABLE} in its environment, say where it has to listen; `{AUTO}` finds a place.",
+    help="Talk to a gRPC server at HOST:PORT or unix:PATH. With COMMAND, start the server first, with its "
+    f"address in place of {{address}} in COMMAND and in the variable {ADDRESS_VARIABLE}. `{AUTO}` picks one.",
 )
 ACCESS: tuple[Decorator, ...] = (
     click.option(
-        "--grpc-ca", type=INPUT_FILE, metavar="FILE", help="Speak TLS, and trust the certificates (PEM) in FILE."
+        "--grpc-ca", type=INPUT_FILE, metavar="FILE", help="Use TLS and trust the certificates (PEM) in FILE."
     ),
     click.option(
         "--grpc-token-file",
         type=INPUT_FILE,
         metavar="FILE",
-        help=f"Send the token in FILE with each call; without it that in {TOKEN_VARIABLE}, if there is one.",
+        help=f"Send the token in FILE with each call. Default: the token in {TOKEN_VARIABLE}, if set.",
     ),
-    click.option("--grpc-insecure", is_flag=True, help="Plain text may go to another machine, too."),
+    click.option("--grpc-insecure", is_flag=True, help="Allow plain text to another machine."),
 )
 """The options that say how a server lets us in."""
 

@@ -21,8 +21,8 @@ CLOCK = click.option(
     type=click.Choice([DECLARED, FAKETIME]),
     default=DECLARED,
     show_default=True,
-    help="Where the implementation has its time from: the commands, if it declares that, or else the system; or from "
-    "libfaketime, which is moved before each command, if a probe shows that the implementation follows.",
+    help="Clock of the implementation: `declared` is the time in the commands or the system clock, as the handshake "
+    "declares; `faketime` sets the system clock of the process with libfaketime before each command.",
 )
 
 

@@ -19,6 +19,7 @@ from ..reports.comparing.gathering import gather, is_folder_of_reports
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .files import refuse_nowhere, refused, write_file
+from .names import Pattern
 from .options import console, full_id
 from .paths import INPUT, OUTPUT_FILE
 from .showing import print_json
@@ -35,31 +36,41 @@ Examples:
 \b
 Exit codes:
   0  compared
-  1  with --fail-on-worse: something got worse
-  2  wrong use of this command, or a report that cannot be read
+  1  with --fail-on-worse: a verdict or a limit got worse
+  2  usage error, or a report is unreadable
 """
 
 
 @click.command("compare", epilog=_EPILOG)
 @click.argument("reports", nargs=-1, required=True, type=INPUT, metavar="REPORT...")
-@click.option("--all", "every", is_flag=True, help="List the requirements that they agree on, too.")
-@click.option("--only", multiple=True, metavar="GLOB", help="Only these requirements or positions; may be repeated.")
-@click.option("--ways", is_flag=True, help="Tell, too, which ways they go where the text leaves a choice.")
+@click.option("--all", "every", is_flag=True, help="Also list the requirements with equal verdicts.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=Pattern("requirements"),
+    metavar="GLOB",
+    help="Compare only these requirements or positions; repeatable.",
+)
+@click.option(
+    "--ways", is_flag=True, help="Also show the choices of each implementation where the specification leaves one."
+)
 @click.option(
     "--since",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
     metavar="DATE",
-    help="Of a folder of dated reports: only what changed since then, in UTC.",
+    help="Show only the changes since DATE (UTC) in a folder of dated reports.",
 )
 @click.option(
     "--fail-on-worse",
     is_flag=True,
-    help="Exit with 1 if anything got worse from the first to the last, or a limit smaller; what is not judged any "
-    "more did not.",
+    help="Exit with 1 if a verdict got worse or a limit smaller from the first to the last report. A requirement that "
+    "is no longer judged does not count.",
 )
-@click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Write a page, too.")
-@click.option("--markdown", "text", type=OUTPUT_FILE, metavar="FILE", help="Write it as Markdown, too.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Also write the comparison to FILE, as HTML.")
+@click.option(
+    "--markdown", "text", type=OUTPUT_FILE, metavar="FILE", help="Also write the comparison to FILE, as Markdown."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def compare_command(
     reports: tuple[Path, ...],
     every: bool,
@@ -71,15 +82,13 @@ def compare_command(
     text: Path | None,
     as_json: bool,
 ) -> None:
-    """Set reports side by side: what differs, and what got better and worse.
+    """Compare reports, of releases or implementations.
 
-    A REPORT is what `run --report DIR` left: a DIR, or a report.jsonl or report.json of one. Releases of one
-    implementation are compared each with the next, in the order in which they are named.
+    A REPORT is a folder of `run --report`, or its report.json or report.jsonl. Name the releases of one implementation
+    in their order: each is compared with the next.
 
-    A folder of such reports stands for all in it, by their dates. Alone, it tells of each implementation when which
-    requirement changed.
-
-    What `limits --report` added to them stands side by side, too.
+    A folder of reports counts as all reports in it, by date. One such folder alone shows the history of each
+    implementation: when each verdict changed. Limits of `limits --report` are compared as well.
     """
     refuse_nowhere(html, text)
     globs = [full_id(glob) for glob in only]

@@ -23,11 +23,11 @@ Examples:
 
 @click.command("docs", epilog=_EPILOG)
 @click.argument("name", metavar="[PAGE]", type=click.Choice(list(PAGES)), required=False)
-@click.option("--path", is_flag=True, help="Print where the file is, instead of what is in it.")
+@click.option("--path", is_flag=True, help="Print the path of the file.")
 def docs_command(name: str | None, path: bool) -> None:
-    """Print what is written about adapters, the testee protocol, vectors and the rest.
+    """Print a guide, or a file of the testee protocol.
 
-    It is there without a checkout and without a network. Without PAGE what there is to read is listed.
+    The pages are part of the installation. Without PAGE all pages are listed.
     """
     if name is not None:
         page = PAGES[name]

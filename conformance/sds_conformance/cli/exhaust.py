@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.text import Text
 
@@ -35,7 +36,8 @@ from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import next_of_found, tell_found
 from .keeping import keeping
-from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
+from .names import completed, unknown
+from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
 from .showing import driven_or_ended, print_json
 
@@ -50,9 +52,9 @@ Examples:
   sds-conformance exhaust --alphabet send,time,arrive,twice -- ./my-adapter
   sds-conformance exhaust --resume covered.json -- ./my-adapter
 
-Of schedules that differ only in the order of what does not touch each other
-one is played. A message that never arrives is a lost one. What is told holds
-for these schedules, and for no longer ones.
+Schedules that differ only in the order of independent events count as one. A
+message that never arrives is lost. The result holds for all schedules of up to
+K events; it says nothing about longer ones.
 """
 
 
@@ -74,37 +76,47 @@ def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[
         parts = tuple(map(Part.read, values))
     except ValueError:
         raise click.BadParameter("write for example send,arrive or send,arrive,odd:3", context, parameter) from None
-    if unknown := [name for part in parts for name in part.names if name not in _WORLDS.alphabet]:
-        told = f"there is no {unknown[0]!r}, but {', '.join(_WORLDS.alphabet)}"
-        raise click.BadParameter(told, context, parameter)
+    if strange := [name for part in parts for name in part.names if name not in _WORLDS.alphabet]:
+        raise click.BadParameter(unknown("events", strange[0], CURRENT), context, parameter)
     return parts
+
+
+def _complete_alphabet(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last of the names that stand between commas."""
+    before, comma, last = incomplete.rpartition(",")
+    return [CompletionItem(f"{before}{comma}{item.value}") for item in completed(_WORLDS.alphabet, last)]
 
 
 @click.command("exhaust", epilog=_EPILOG)
 @click.option(
-    "--participants", type=click.IntRange(2, 3), default=2, show_default=True, help="How many there are in a schedule."
+    "--participants",
+    type=click.IntRange(2, 3),
+    default=2,
+    show_default=True,
+    help="Number of participants in a schedule.",
 )
 @click.option(
     "--events",
     type=click.IntRange(1, MOST_EVENTS),
     metavar="K",
-    help="Up to so many events; by default the most that the budget is expected to reach.",
+    help="Maximum number of events. Default: as many as the budget is expected to allow.",
 )
 @click.option(
     "--alphabet",
     callback=_alphabet,
+    shell_complete=_complete_alphabet,
     multiple=True,
     default=[str(part) for part in _WORLDS.usual],
-    show_default=True,
+    show_default=f"{len(_WORLDS.usual)} alphabets with all events",
     metavar="NAMES[:K]",
-    help=f"What can happen in one schedule, of up to K events: some of {', '.join(_WORLDS.alphabet)}, with commas "
-    "between. Several times: what is in one schedule is in one of them.",
+    help="Events of a schedule, separated by commas, with a bound of K events; repeatable: each schedule uses one "
+    "alphabet. `sds-conformance list events` shows the names.",
 )
 @click.option(
     "--budget",
     callback=_budget,
     metavar="TIME",
-    help="For so long schedules are begun, for example 90s, 10m or 2h; 10m unless --events is given.",
+    help="Start no schedule after this time: 90s, 10m, 2h. Default: 10m, or none with --events.",
 )
 @click.option(
     "--cast",
@@ -112,28 +124,28 @@ def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[
     type=click.Choice([casting.value for casting in Casting]),
     default=Casting.TOGETHER.value,
     show_default=True,
-    help="All participants of the implementation in one process, each apart in its own, or one among references.",
+    help=CAST_HELP,
 )
 @judging
 @JOBS
 @click.option(
     "--master",
     metavar="URL",
-    help="Spread it over Spark: in this process (local[*]), on a cluster (spark://...), or through Spark Connect "
-    "(sc://...).",
+    help="Play on Spark: on this machine (local[*]), on a cluster (spark://HOST:PORT) or with Spark Connect "
+    "(sc://HOST:PORT).",
 )
 @click.option(
-    "--whole", is_flag=True, help="Take nothing from memory: ask a participant again what it was asked before."
+    "--whole", is_flag=True, help="Ask the implementation every command of every schedule; reuse no earlier answers."
 )
 @click.option(
     "--resume",
     "resume_file",
     type=KEPT_FILE,
     metavar="FILE",
-    help="Go on from what FILE says, if there is one, and keep there how far it is.",
+    help="Continue from FILE, if it exists, and save the progress in it.",
 )
 @SAVE
-@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
 @driving
 @keeping
@@ -156,10 +168,10 @@ def exhaust_command(
     quiet: bool,
     stories: int | None,
 ) -> None:
-    """Play every schedule of a small world, the shortest first.
+    """Play every schedule of up to K events.
 
-    Messages are sent, arrive in any order, twice or never, and time passes: all that can come of so many events is
-    judged as by `fuzz`. What passes is proved up to that bound; what fails shows in no schedule of fewer events.
+    Messages are sent, arrive in any order, twice or never, and time passes. The shortest schedules are played first,
+    and judged as by `fuzz`: a requirement that passes holds up to K events, and a failure is as short as possible.
     """
     out, err = console(), console(stderr=True)
     _refuse(driven, revision, participants, alphabet)

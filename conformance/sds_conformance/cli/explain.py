@@ -17,6 +17,7 @@ from sds_harness.transcript.reading import NoTranscript, parts, remarks
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..telling.dialogue import Dialogue, Wanted
+from .names import Pattern
 from .options import console, full_id
 from .paths import INPUT_FILE
 
@@ -27,8 +28,9 @@ Examples:
   sds-conformance explain --requirement SDS-RECV-06 talk.jsonl
   sds-conformance explain --participant alice --channel c1 talk.jsonl
 
-`--transcript FILE` of run, smoke, fuzz, replay, interop and vectors run writes
-what is shown. Lines that cannot be read are named, the rest is shown, and the exit code is 1.
+FILE is written by the option --transcript of run, smoke, fuzz, replay, limits,
+exhaust, interop and vectors run. The exit code is 1 if lines are unreadable;
+all other lines are shown.
 """
 _COMPLAINTS = 5
 _NAMES = 20
@@ -36,18 +38,19 @@ _NAMES = 20
 
 @click.command("explain", epilog=_EPILOG)
 @click.argument("file", type=INPUT_FILE)
-@click.option("--participant", default="", metavar="NAME", help="Only the steps of this participant.")
-@click.option("--channel", default="", metavar="NAME", help="Only the steps about this channel.")
+@click.option("--participant", default="", metavar="NAME", help="Show only the steps of this participant.")
+@click.option("--channel", default="", metavar="NAME", help="Show only the steps in this channel.")
 @click.option(
     "--requirement",
     default="",
+    type=Pattern("requirements"),
     metavar="GLOB",
-    help="Only what findings against it rest on, or else some of the runs in which it was judged.",
+    help="Show only the steps behind findings of this requirement, else some runs that judged it.",
 )
 def explain_command(file: Path, participant: str, channel: str, requirement: str) -> None:
-    """Print a transcript, the FILE of `--transcript`, as a dialogue that people can read.
+    """Show a transcript as a readable dialogue.
 
-    Messages are decoded, times count from T, the start of virtual time. The steps that findings rest on are marked.
+    Messages are decoded. Times count from T, the start of virtual time. The steps behind findings are marked.
     """
     out, err = console(), console(stderr=True)
     # Properties of groups, and breakdowns, have no prefix.

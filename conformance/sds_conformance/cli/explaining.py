@@ -119,7 +119,9 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     if r["exercised_in"] is not None:
         total = sum(r["exercised_in"].values())
         where = ", ".join(f"{name} ({count})" for name, count in r["exercised_in"].items())
-        grid.add_row("Exercised", f"{total} times in {r['runs']} runs: {where}" if total else "never")
+        grid.add_row(
+            "Exercised", f"{counted(total, 'time')} in {counted(r['runs'], 'run')}: {where}" if total else "never"
+        )
     out.print(grid)
 
 

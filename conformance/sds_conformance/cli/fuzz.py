@@ -60,27 +60,27 @@ Examples:
   sds-conformance fuzz --revision forum-2024 -- ./my-adapter
 
 The same seed gives the same schedules on every machine. Counterexamples are
-shrunk and kept in --save DIR; `sds-conformance replay` plays them again, on
-this or on any other implementation.
+written to the folder of --save; `sds-conformance replay` plays them again, on
+any implementation.
 """
 
 
 @click.command("fuzz", epilog=_EPILOG)
 @click.option(
-    "--examples", type=click.IntRange(1, 10_000_000), default=500, show_default=True, help="How many schedules."
+    "--examples", type=click.IntRange(1, 10_000_000), default=500, show_default=True, help="Number of schedules."
 )
 @which_schedules
 @click.option(
     "--time-budget",
     type=Seconds(min=0.1),
     metavar="SECONDS",
-    help="Begin no further schedule after that time.",
+    help="Start no schedule after this time.",
 )
 @judging
 @JOBS
 @SAVE
 @BASELINE
-@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
 @driving
 @keeping
@@ -102,10 +102,10 @@ def fuzz_command(
     quiet: bool,
     stories: int | None,
 ) -> None:
-    """Play generated schedules and judge everything in them.
+    """Play generated schedules and judge them.
 
-    Several participants, losses, delays, partitions, crashes, late joiners, clocks that are off: every requirement is
-    checked on every trace, and the properties of the whole group besides. What fails is shrunk to a short story.
+    Schedules have several participants, lost and late messages, partitions, crashes, late joiners and wrong clocks.
+    Every requirement and every property of the group is judged. Each failure is shrunk to a short counterexample.
     """
     out, err = console(), console(stderr=True)
     grammar = grammar_of(driven, revision, profile, participants, passages)

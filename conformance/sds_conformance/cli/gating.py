@@ -28,7 +28,7 @@ BASELINE = click.option(
     "baseline_file",
     type=INPUT_FILE,
     metavar="FILE",
-    help="Known failures: only others, and a list that is wrong, make this command fail. `baseline write` makes FILE.",
+    help="Fail only for failures that FILE does not list, or if FILE is out of date; `baseline write` creates it.",
 )
 TOLD = 12
 """So many complaints are told one by one."""

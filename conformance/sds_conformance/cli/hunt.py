@@ -87,23 +87,31 @@ class Bag:
 @click.command("hunt", epilog=_EPILOG)
 @ONLY
 @click.option(
-    "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Schedules against each mutant."
+    "--examples",
+    type=click.IntRange(1),
+    default=EXAMPLES,
+    show_default=True,
+    help="Number of schedules for each mutant.",
 )
 @click.option(
-    "--peaceful", type=click.IntRange(0), default=100, show_default=True, help="Schedules with each legal variant."
+    "--peaceful",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    help="Number of schedules for each legal variant.",
 )
-@which_seed("Which schedules.")
+@which_seed("Seed of the schedules.")
 @click.option(
     "--revision",
     type=click.Choice(scheduled()),
-    help="Only mutants of what this revision states, under it; by default those of SDS, each under its own.",
+    help="Hunt mutants of the requirements of this revision. Default: all mutants of SDS, each in its own revision.",
 )
 @click.option(
     "--resume",
     "resume_file",
     type=KEPT_FILE,
     metavar="FILE",
-    help="Keep in FILE what is found, and go on from there: a hunt can be ended at any time, or be made part by part.",
+    help="Save the results in FILE and continue from them after an interruption.",
 )
 @tabled
 def hunt_command(
@@ -117,10 +125,10 @@ def hunt_command(
     as_json: bool,
     write: Path | None,
 ) -> None:
-    """Prove that generated schedules find faults, and accuse nobody who has none.
+    """Prove that generated schedules find faults.
 
-    Each mutant of the reference model is hunted with generated schedules alone; what finds it is shrunk. Legal
-    variants play schedules, too, and nothing may be found against them.
+    Each mutant of the reference model plays generated schedules until one finds its fault, which is then shrunk. Legal
+    variants play generated schedules as well, and no finding is allowed.
     """
     out, err = console(), console(stderr=True)
     hunted_ones, spared_ones = huntable(revision or "")
@@ -128,7 +136,8 @@ def hunt_command(
     mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
     if not mutants and not variants:
         raise click.UsageError(
-            "no mutant or variant of that name that schedules are about: `python -m sds_reference --list` names them"
+            "no mutant or variant of that name that schedules are about: "
+            "`sds-conformance list mutants` and `list variants` show the names"
         )
     refuse_nowhere(write, resume_file)
     with refused(HuntedError):

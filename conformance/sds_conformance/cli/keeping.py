@@ -65,7 +65,7 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
         "transcript_file",
         type=OutputFile("a transcript to ", regular=True),
         metavar="FILE",
-        help="Write all that is said, both ways, to FILE, as it is said; `explain` shows it.",
+        help="Write all requests and replies to FILE; `sds-conformance explain` shows it.",
     )
     return option(kept)
 

@@ -1,8 +1,9 @@
-"""Groups of commands, each of which is imported when it is invoked: what there is can be told without importing any."""
+"""Groups of commands: their help, and commands that are imported when they are invoked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import builtins
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..judging.garbage import garbage_waits
 class Later(click.Command):
     """Stands for the command ``{name}_command`` of the module ``name`` of a package until it is invoked.
 
-    Where the name has a hyphen, that of the module has an underscore.
+    The module of a name with a hyphen has an underscore, and that of a name of a builtin ends with one.
     """
 
     def __init__(self, package: str, name: str, said: str) -> None:
@@ -28,14 +29,16 @@ class Later(click.Command):
     def command(self) -> click.Command:
         """The command itself."""
         package, name = self._place
-        module = name.replace("-", "_")
+        module = name.replace("-", "_") + ("_" if hasattr(builtins, name) else "")
         # What is imported stays: to look for garbage among it takes a tenth of the time.
         try:
             with garbage_waits():
-                found: click.Command = getattr(import_module(f"{package}.{module}"), f"{module}_command")
+                found: click.Command = getattr(
+                    import_module(f"{package}.{module}"), f"{name.replace('-', '_')}_command"
+                )
         except SystemExit as end:  # raised by some other module of the name of one that is needed
             raise ImportError(f"an imported module ended the program: {end}") from end
-        _explain(found)
+        _prepare(found)
         return found
 
     def make_context(
@@ -44,21 +47,62 @@ class Later(click.Command):
         return self.command.make_context(info_name, args, parent, **extra)
 
 
-class Commands(click.Group):
-    """The commands of a package, in the order in which they are given."""
+_UNBROKEN_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+_WHOLE = 1_000
+"""Longer than any summary of a command."""
 
-    def __init__(self, name: str | None, *, package: str, said: Mapping[str, str], **more: Any) -> None:
-        """``said`` are the commands, with the first sentence of the help of each."""
-        super().__init__(name, [Later(package, *command) for command in said.items()], **more)
-        _explain(self)
+
+class _Formatter(click.HelpFormatter):
+    """Breaks lines at spaces only, so that names such as `sds-conformance` stay whole."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _UNBROKEN_HYPHEN))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        super().write_dl([(term, text.replace("-", _UNBROKEN_HYPHEN)) for term, text in rows], col_max, col_spacing)
+
+    def write(self, string: str) -> None:
+        super().write(string.replace(_UNBROKEN_HYPHEN, "-"))
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter
+
+
+class HelpGroup(click.Group):
+    """A group whose help shows the whole summary of each command, in the order of definition."""
+
+    sections: Mapping[str, Iterable[str]] = {}
+    """The commands under each heading of the help; all under "Commands" where it is empty."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Align all sections, and never cut a summary."""
+        width = max(map(len, self.commands), default=0)
+        for heading, names in (self.sections or {"Commands": self.commands}).items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(name.ljust(width), self.commands[name].get_short_help_str(_WHOLE)) for name in names]
+                )
 
-def _explain(command: click.Command) -> None:
-    """Give a command, and those in it, the help that click did not find where Python drops docstrings."""
+
+class Commands(HelpGroup):
+    """The commands of a package, which are imported when they are invoked."""
+
+    def __init__(self, name: str | None, *, package: str, sections: Mapping[str, Mapping[str, str]], **more: Any):
+        """``sections`` maps the headings of the help to commands with the first sentence of their help."""
+        commands = [Later(package, *command) for section in sections.values() for command in section.items()]
+        super().__init__(name, commands, **more)
+        self.sections = sections
+        _prepare(self)
+
+
+def _prepare(command: click.Command) -> None:
+    """Format the help of a command and of those in it, and give it the docstring where Python drops docstrings."""
+    command.context_class = _Context
     if command.help is None and command.callback is not None:
         command.help = docstring(command.callback) or None
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
-        _explain(inner)
+        _prepare(inner)

@@ -32,12 +32,12 @@ from ..telling.last_screen import LastScreen, show_last_screen
 from ..telling.story import show_implementation
 from .files import refused
 from .keeping import keeping, record
+from .names import Name
 from .options import CURRENT, TOLD, Driven, console, driving, judging, program
 from .paths import OUTPUT_FOLDER
 from .showing import driven_or_ended, print_json, steps_bar
 
-_NAMES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.dimensions))
-_EPILOG = f"""
+_EPILOG = """
 \b
 Examples:
   sds-conformance limits -- node my-adapter.mjs
@@ -46,14 +46,12 @@ Examples:
   sds-conformance limits --only waiting --at 1001 -- ./my-adapter
   sds-conformance limits --report out -- ./my-adapter
 
-Sizes are doubled from 3 on, until one does not hold; then the first of these
-is looked for. Exit code 1 where a limit is a finding: it is smaller than what
-is declared or, where nothing is declared, than what `run` demands.
+The size is doubled from 3 until a size fails; a search then finds the smallest
+size that fails. The exit code is 1 if a limit is smaller than the limit that
+the implementation declares, or than the size that `run` demands.
 
-With --report it is added to the report that `run --report DIR` left:
-`report DIR --html`, `certificate write DIR` and `compare` show it then.
-
-Dimensions: {", ".join(_NAMES)}
+--report adds the limits to a report of `run --report DIR`, so that `report`,
+`certificate write` and `compare` show them.
 """
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -74,21 +72,25 @@ def _budget(context: click.Context, parameter: click.Parameter, value: str) -> f
     default="2m",
     show_default=True,
     metavar="TIME",
-    help="How long it may take; each dimension has a share.",
+    help="Time for all dimensions together: 90s, 2m, 1h.",
 )
 @click.option(
-    "--only", multiple=True, type=click.Choice(_NAMES), metavar="DIMENSION", help="Only this one; may be repeated."
+    "--only",
+    multiple=True,
+    type=Name("dimensions"),
+    metavar="DIMENSION",
+    help="Measure only this dimension; repeatable. `sds-conformance list dimensions` shows the names.",
 )
-@click.option("--at", type=click.IntRange(1), metavar="N", help="Play this size alone, beside the smallest.")
+@click.option("--at", type=click.IntRange(1), metavar="N", help="Play only this size and the smallest size.")
 @click.option(
     "--report",
     "report_dir",
     type=OUTPUT_FOLDER,
     metavar="DIR",
-    help=f"Write it to DIR as {NAME}, beside the report that is there.",
+    help=f"Add the limits, as {NAME}, to the report in DIR.",
 )
 @judging
-@click.option("--json", "as_json_wanted", is_flag=True, help="Print the outcome as JSON instead of the table.")
+@click.option("--json", "as_json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
 @driving
 @keeping
@@ -105,9 +107,9 @@ def limits_command(
     quiet: bool,
     stories: int | None,
 ) -> None:
-    """Find out how far an implementation holds: where it breaks, and how.
+    """Find the sizes at which an implementation fails.
 
-    What holds for three messages is asked for three thousand, and so with whatever there can be more of.
+    Each dimension is a number that can grow: of messages, participants, channels, bytes of content, and others.
     """
     out, err = console(), console(stderr=True)
     protocol = protocol_of(revision)

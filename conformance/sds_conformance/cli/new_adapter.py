@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from sds_harness.files import write_new
 
+from .names import completed
 from .options import console, program
 from .paths import OUTPUT_FOLDER
 from .shipped import PAGES
@@ -82,14 +84,30 @@ Examples:
 """
 
 
+def _language(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """The name of a template, in any case. Raises BadParameter, which says how to write an adapter without one."""
+    if value.lower() in _TEMPLATES:
+        return value.lower()
+    raise click.BadParameter(
+        f"there is no template for {value!r}, but for {', '.join(_TEMPLATES)}. You can write an adapter in any "
+        f"language: `{program()} docs adapter` says how, and `{program()} docs protocol` describes the testee protocol",
+        context,
+        parameter,
+    )
+
+
+def _complete_language(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return completed(_TEMPLATES, incomplete)
+
+
 @click.command("new-adapter", epilog=_EPILOG)
-@click.argument("lang", metavar="LANG", type=click.Choice(list(_TEMPLATES)))
+@click.argument("lang", metavar="LANG", callback=_language, shell_complete=_complete_language)
 @click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
 def new_adapter_command(lang: str, folder: Path) -> None:
-    """Write an adapter to DIR that runs as it is, for you to fill in.
+    """Write an adapter that runs, for you to complete.
 
-    It has a kit, which speaks the testee protocol, an adapter, in which each command is a function, and a toy
-    implementation of SDS, which yours takes the place of. The README there says what to do in which order.
+    DIR receives a kit, which speaks the testee protocol, an adapter with one function for each command, and a toy
+    implementation of SDS, which you replace with your own. The README in DIR lists the steps.
     """
     template, out = _TEMPLATES[lang], console()
     try:

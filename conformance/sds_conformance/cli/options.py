@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -26,13 +27,14 @@ from sds_testee.framing import Framing
 from ..exploration.campaign import Tally
 from ..exploration.casting import Casting
 from ..judging.rules import UnknownDialect
-from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, repertoires, revisions
+from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from ..protocols.properties import GROUP
 from ..telling.report import unusual
 from .allowing import LIMITS, as_typed
 from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .clocks import CLOCK, DECLARED, FAKETIME, faketime
 from .door import DoorConsole
+from .names import Name, completed
 from .paths import OUTPUT_FOLDER
 
 CURRENT = default().rules.current
@@ -40,8 +42,7 @@ CURRENT = default().rules.current
 PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
 """The parts of a protocol that can be judged by themselves."""
 _USUAL = repertoire_of(CURRENT)
-_PASSAGES = dict.fromkeys(name for repertoire in repertoires() for name in repertoire.passages)
-SEED_HELP = "Which ones; `random` for others each time, the seed is printed."
+SEED_HELP = "Seed of the schedules; `random` draws a seed and prints it."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
 POSITIONS = tuple(dict.fromkeys(protocol.rules.positions for protocol in protocols()))
@@ -135,8 +136,8 @@ JOBS = click.option(
     default=usable_jobs,
     callback=jobs_here,
     metavar="N",
-    help="Processes that play at the same time, each with an implementation of its own; by default as many as the "
-    "machine, or its container, has processors and memory for.",
+    help="Play in N processes, each with its own implementation. Default: as many as the machine or container has "
+    "processors and memory for.",
 )
 
 
@@ -150,11 +151,19 @@ _FRAMING = click.option(
     type=click.Choice([framing.value for framing in Framing]),
     default="json",
     show_default=True,
-    help="How requests and replies stand on stdin and stdout.",
+    help="Encoding of requests and replies on stdin and stdout.",
 )
 
 
 _DIALECTS = [name for protocol in protocols() for name in protocol.rules.dialects]
+
+
+def _complete_dialect(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return completed(_DIALECTS, incomplete) or [CompletionItem(incomplete, type="file")]
+
+
+def _complete_file(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type="file")]
 
 
 def spoken(revision: str | None) -> Protocol:
@@ -220,29 +229,24 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
         function(driven=driven, **rest)
 
     dialects = (
-        f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file. By default the one that is "
-        "declared, if any; '' translates nothing."
+        f"Translate a private wire format: {', '.join(_DIALECTS)} or a .json file. Default: the dialect that the "
+        "implementation declares; '' translates nothing."
     )
     return talking(
         collected,
         CLOCK,
         ADDRESS,
-        click.option("--dialect", metavar="NAME", help=dialects),
-        click.argument("command", nargs=-1, type=click.UNPROCESSED),
+        click.option("--dialect", metavar="NAME", shell_complete=_complete_dialect, help=dialects),
+        click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=_complete_file),
     )
 
 
-_OTHER_TEXTS = [
-    f"{name} is {revision.title}, with requirements of its own, {revision.prefix}-01 and so on."
-    for name, revision in revisions().items()
-    if revision.prefix != PREFIXES[0]
-]
 REVISION = click.option(
     "--revision",
     type=click.Choice(list(revisions())),
     default=CURRENT,
     show_default=True,
-    help=" ".join(["Which revision of the text is judged.", *_OTHER_TEXTS]),
+    help="Revision to judge; `sds-conformance list revisions` describes them.",
 )
 about = together(
     REVISION,
@@ -255,7 +259,8 @@ about = together(
     ),
 )
 """The options that say what a command is about: ``profile`` and ``revision``."""
-STRICT = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+STRICT_HELP = "Fail where a position of the suite turns a violation into a warning."
+STRICT = click.option("--strict", is_flag=True, help=STRICT_HELP)
 judging = together(STRICT, about)
 """Those that say what is judged: ``profile``, ``revision`` and ``strict``."""
 SAVE = click.option(
@@ -265,7 +270,7 @@ SAVE = click.option(
     default=Path("counterexamples"),
     show_default=True,
     metavar="DIR",
-    help="Where counterexamples are kept; made only if there is one.",
+    help="Folder for counterexamples; created when the first is found.",
 )
 
 
@@ -318,14 +323,18 @@ def which_seed(what: str, metavar: str = "N", default: str = "0") -> Decorator:
     return click.option("--seed", callback=_seed, default=default, show_default=True, metavar=metavar, help=what)
 
 
+CAST_HELP = (
+    "Play all participants in one process of the implementation (together), each in its own process (apart), or one of "
+    "them among reference models (among)."
+)
 which_schedules = together(
     click.option(
         "--passage",
         "passages",
-        type=click.Choice(list(_PASSAGES)),
+        type=Name("passages"),
         multiple=True,
         metavar="NAME",
-        help=f"Only schedules of these passages; may be repeated. There are {', '.join(_PASSAGES)}.",
+        help="Generate only this passage; repeatable. `sds-conformance list passages` shows the names.",
     ),
     click.option(
         "--participants",
@@ -333,7 +342,7 @@ which_schedules = together(
         default="3-8",
         show_default=True,
         metavar="N-M",
-        help="How many there are in a schedule.",
+        help="Number of participants in a schedule.",
     ),
     click.option(
         "--cast",
@@ -341,7 +350,7 @@ which_schedules = together(
         type=click.Choice([casting.value for casting in Casting]),
         default=Casting.TOGETHER.value,
         show_default=True,
-        help="All participants of the implementation in one process, each apart in its own, or one among references.",
+        help=CAST_HELP,
     ),
     which_seed(SEED_HELP),
 )

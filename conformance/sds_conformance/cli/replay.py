@@ -44,8 +44,6 @@ Examples:
   sds-conformance replay counterexamples/SDS-RECV-06.json -- node adapter.mjs
   sds-conformance replay counterexamples/SDS-RECV-06.json
   sds-conformance replay --save pictures my-schedule.json -- ./my-adapter
-
-Without COMMAND the bundled reference model plays it: does that do better?
 """
 
 
@@ -55,18 +53,22 @@ Without COMMAND the bundled reference model plays it: does that do better?
     "--cast",
     "casting",
     type=click.Choice([casting.value for casting in Casting]),
-    help="Who plays the participants; as noted in FILE, else together.",
+    help="Who plays the participants, see `fuzz --help`. Default: as in FILE, else together.",
 )
 @click.option(
     "--revision",
     type=click.Choice(scheduled()),
-    help="Which revision of the text is judged; as noted in FILE, else the current one.",
+    help="Revision to judge. Default: the revision in FILE, else the current one.",
 )
 @STRICT
 @click.option(
-    "--save", "folder", type=OUTPUT_FOLDER, metavar="DIR", help="Write schedule, trace, picture and story to DIR."
+    "--save",
+    "folder",
+    type=OUTPUT_FOLDER,
+    metavar="DIR",
+    help="Write the schedule, its trace, a diagram and a story to DIR.",
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the story.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @driving
 @keeping
 def replay_command(
@@ -78,7 +80,11 @@ def replay_command(
     folder: Path | None,
     json_wanted: bool,
 ) -> None:
-    """Play the schedule in FILE again, on the implementation that it was found with or on any other."""
+    """Play a schedule again, for example a counterexample.
+
+    FILE is a schedule that `fuzz`, `exhaust`, `interop` or `corpus` wrote. Without COMMAND the bundled reference model
+    plays it, which shows whether the schedule or the implementation is at fault.
+    """
     out, err = console(), console(stderr=True)
     schedule = schedule_in(file)
     notes = dict(schedule.notes)

@@ -35,9 +35,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @TOLD
 def report_command(folder: Path, wanted: Wanted, as_json: bool, quiet: bool, stories: int | None) -> None:
-    """Tell what stands in DIR, which `run --report` left, or write it in another form.
+    """Show a report, or convert it to another format.
 
-    It prints what `run` printed: for each root cause the rule, what was expected and what was seen.
+    DIR is the folder that `run --report DIR` wrote. It shows what `run` showed: for each root cause the rule, what was
+    expected and what was seen.
     """
     err = console(stderr=True)
     wanted.check()

@@ -36,11 +36,11 @@ class Form:
 
 
 FORMS = (
-    Form("html", "Write a page with every finding to FILE, for a browser; nothing else is needed to read it."),
-    Form("junit", "Write JUnit XML to FILE, for what shows the tests of a CI."),
-    Form("markdown", "Write a summary to FILE, for the page of a CI job."),
-    Form("badge", "Write a badge to FILE, as SVG."),
-    Form("sarif", "Write SARIF to FILE, for viewers of it."),
+    Form("html", "Write a self-contained HTML page with every finding to FILE."),
+    Form("junit", "Write JUnit XML to FILE, for the test report of a CI."),
+    Form("markdown", "Write a Markdown summary to FILE, for the page of a CI job."),
+    Form("badge", "Write an SVG badge to FILE."),
+    Form("sarif", "Write SARIF to FILE, for code scanning."),
 )
 
 
@@ -89,7 +89,7 @@ def reporting(function: Callable[..., None]) -> Callable[..., None]:
         files = {form: path for form in FORMS if (path := rest.pop(form.name)) is not None}
         function(wanted=Wanted(files, annotations), **rest)
 
-    told = "Print errors and warnings as GitHub reads them from the log of a job."
+    told = "Print errors and warnings as annotations of GitHub Actions."
     decorated = click.option("--annotations", is_flag=True, help=told)(collected)
     for form in reversed(FORMS):
         decorated = click.option(f"--{form.name}", form.name, type=OUTPUT_FILE, metavar="FILE", help=form.help)(

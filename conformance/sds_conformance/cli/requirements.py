@@ -17,6 +17,7 @@ from ..protocols import Protocol
 from ..protocols.properties import GlobalProperty
 from .explaining import Row, show
 from .known import KINDS, REQUIREMENT, Entry, chosen
+from .names import Pattern
 from .options import animated, console
 from .showing import print_json
 
@@ -39,29 +40,25 @@ Examples:
 
 
 @click.command("requirements", epilog=_EPILOG)
-@click.argument("asked", nargs=-1, metavar="[GLOB | WORD]...")
-@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only these; may be repeated.")
+@click.argument("asked", nargs=-1, type=Pattern("requirements", "scenarios"), metavar="[GLOB | WORD]...")
+@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="List only this kind; repeatable.")
 @click.option(
     "--run/--no-run",
     "to_run",
     default=None,
-    help="Play anew in how many runs each is exercised, which takes a while, or leave that out.",
+    help="Play all scenarios to count the runs that exercise each requirement, or omit that count.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; without GLOB and WORD, of the requirements alone.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; without GLOB or WORD, only of requirements.")
 def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run: bool | None, as_json: bool) -> None:
-    """List the requirements, and how each is tested.
+    """List the requirements and how the suite tests them.
 
-    For each: its level, the numbers of checks, scenarios and mutants, in how many runs of the reference model it is
-    exercised, and its statement. The properties of the group and the scenarios follow. One ID, or the name of a
-    scenario, shows everything that is known about it, of a requirement also where the public text has it.
+    The list shows the level of each requirement, its statement, and the numbers of checks, scenarios, mutants and runs
+    of the reference model that exercise it. Properties of the group and scenarios follow. An ID, or the name of a
+    scenario, shows all details and the link to the specification.
 
-    A GLOB that begins with AMB lists positions: what the text leaves open, what the suite does about it, which ways of
-    implementations a run tells, and which requirements it concerns. Findings cite them. One that begins with G lists
-    the properties of the group, which `fuzz` judges.
-
-    WORDS search all of these, what they say and the names of sections; shown is what has each of them.
-
-    In which runs it is exercised comes with the suite; --run plays them.
+    'AMB-*' lists the positions: questions that the specification leaves open, with the answer of the suite. Findings
+    cite them. 'G-*' lists the properties of the group, which `fuzz` judges. Any other WORD searches names, statements
+    and sections.
     """
     found, searched = chosen(asked, kinds or ((REQUIREMENT,) if as_json and not asked else ()))
     concerned = {entry.protocol.name: entry.protocol for entry in found if entry.kind == REQUIREMENT}

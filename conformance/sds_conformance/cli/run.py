@@ -26,7 +26,7 @@ from ..judging.registry import scenario_of
 from ..judging.repeating import repeat
 from ..judging.rules import Rules, UnknownDialect
 from ..judging.sharing import Sharing
-from ..protocols import default, property_of, rules_of
+from ..protocols import property_of, rules_of
 from ..reports.baselines.failures import judged
 from ..reports.limits import NAME as LIMITS
 from ..reports.reading import Report, failed_runs, read_report
@@ -38,8 +38,9 @@ from ..telling.story import labelled, show_breakdown, show_implementation
 from .files import refused
 from .gating import BASELINE, baseline_json, begun, gate, held, show_gate
 from .keeping import keeping, record, record_judged
+from .names import Pattern, unknown
 from .near import did_you_mean
-from .options import CURRENT, JOBS, PREFIXES, TOLD, Driven, console, driving, full_id, judging, program, spoken
+from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
 from .reports import Wanted, reporting
 from .showing import print_json, steps_bar
@@ -59,9 +60,6 @@ Examples:
   sds-conformance run --profile core -- ./my-adapter
   sds-conformance run --revision forum-2024 -- ./my-adapter
   sds-conformance run --clock faketime -- ./my-adapter
-
-Without COMMAND the bundled reference model is driven. With one ID selected,
-the conversation is shown message by message.
 """
 
 
@@ -69,20 +67,33 @@ the conversation is shown message by message.
 @click.option(
     "--select",
     multiple=True,
+    type=Pattern("requirements"),
     metavar="GLOB",
-    help="Judge only these requirement IDs, in the scenarios that are for them; may be repeated. "
-    "--scenario and --environment narrow that down, --scenario '*' plays all.",
+    help="Judge only these requirement IDs, and play only their scenarios; repeatable. --scenario '*' plays all "
+    "scenarios.",
 )
-@click.option("--deselect", multiple=True, metavar="GLOB", help="Leave these requirement IDs out; may be repeated.")
 @click.option(
-    "--scenario", "scenarios", multiple=True, metavar="GLOB", help="Play only these scenarios; may be repeated."
+    "--deselect",
+    multiple=True,
+    type=Pattern("requirements"),
+    metavar="GLOB",
+    help="Do not judge these requirement IDs; repeatable.",
+)
+@click.option(
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    type=Pattern("scenarios"),
+    metavar="GLOB",
+    help="Play only these scenarios; repeatable. `sds-conformance list scenarios` shows the names.",
 )
 @click.option(
     "--environment",
     "environments",
     multiple=True,
+    type=Pattern("environments"),
     metavar="GLOB",
-    help=f"Play only in these environments; may be repeated. There are {', '.join(default().rules.environments)}.",
+    help="Play only in these environments; repeatable. `sds-conformance list environments` shows the names.",
 )
 @judging
 @click.option(
@@ -90,19 +101,19 @@ the conversation is shown message by message.
     "report_dir",
     type=OUTPUT_FOLDER,
     metavar="DIR",
-    help="Write report.json, report.jsonl and traces to DIR.",
+    help="Write report.json, report.jsonl and the traces to DIR.",
 )
 @reporting
 @BASELINE
-@click.option("--fail-fast", is_flag=True, help="End at the first failure, of those that are not known.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first failure that no baseline lists.")
 @click.option(
     "--since",
     "last",
     type=INPUT,
     metavar="REPORT",
-    help="Play first what failed last time: the DIR of an earlier --report.",
+    help="Play first the scenarios that failed in an earlier report.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of stories.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @TOLD
 @JOBS
 @driving
@@ -126,7 +137,11 @@ def run_command(
     stories: int | None,
     jobs: int,
 ) -> None:
-    """Drive an implementation and judge every requirement."""
+    """Test an implementation against every requirement.
+
+    COMMAND starts the implementation. Without COMMAND, or --grpc, the bundled reference model is tested. With exactly
+    one requirement selected, the conversation is shown message by message.
+    """
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
     rules = spoken(revision).rules
@@ -139,11 +154,9 @@ def run_command(
     if not what.requirements:
         raise click.UsageError("nothing is left: `sds-conformance requirements` lists the IDs")
     if not what.scenarios:
-        raise click.UsageError(
-            f"no scenario matches: `sds-conformance requirements {PREFIXES[0]}-...` names those of a requirement"
-        )
+        raise click.UsageError(unknown("scenarios", ", ".join(scenarios), revision))
     if not what.environments:
-        raise click.UsageError(f"no environment matches: there are {', '.join(rules.environments)}")
+        raise click.UsageError(unknown("environments", ", ".join(environments), revision))
     baseline = begun(baseline_file, revision)
     listed = frozenset(entry.what for entry in baseline.entries) if baseline is not None else frozenset()
     with refused():

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ..protocols import repertoire_of, revisions, rules_of, scheduled
+from .names import unknown
 from .options import CURRENT, Driven, program
 
 
@@ -22,10 +23,8 @@ def grammar_of(
     if wrong := rules_of(revision).misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(wrong)
     repertoire = repertoire_of(revision)
-    if unknown := [name for name in passages if name not in repertoire.passages]:
-        raise click.UsageError(
-            f"schedules of {revision} have no passage {unknown[0]}: there are {', '.join(repertoire.passages)}"
-        )
+    if strange := [name for name in passages if name not in repertoire.passages]:
+        raise click.UsageError(unknown("passages", strange[0], revision))
     return repertoire.grammar_of(profile, *participants, passages)
 
 

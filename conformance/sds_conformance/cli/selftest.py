@@ -104,26 +104,24 @@ class Proof:
     multiple=True,
     type=click.Choice(list(_CAPABILITIES), case_sensitive=False),
     metavar="CAPABILITY",
-    help="Declare this capability in no run, for example observe; may be repeated.",
+    help="Declare this capability in no run, for example observe; repeatable.",
 )
 @tabled
-@click.option("--check", type=INPUT_FILE, metavar="FILE", help="Fail if FILE is not what --markdown would write.")
+@click.option("--check", type=INPUT_FILE, metavar="FILE", help="Fail unless FILE is equal to the output of --markdown.")
 @click.option(
     "--generated",
     is_flag=True,
-    help="Derive faults by rule from the source of the model instead; --only goes by the names of their places.",
+    help="Play faults that are generated from the source of the model; --only then selects places in the source.",
 )
-@click.option(
-    "--sample", type=click.IntRange(min=1), metavar="N", help="Of the generated faults, so many drawn at random."
-)
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Play N generated faults, drawn at random.")
 @click.option(
     "--declarations",
     "drawn",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Try only so many declarations of each protocol, with a deaf, a mute and a forgetful model behind each.",
+    help="Try only N declarations of each protocol, each with a deaf, a mute and a forgetful model.",
 )
-@which_seed("Which ones are drawn; `random` for others each time, the seed is printed.")
+@which_seed("Seed of all draws; `random` draws a seed and prints it.")
 def selftest_command(
     only: tuple[str, ...],
     without: tuple[str, ...],
@@ -136,17 +134,16 @@ def selftest_command(
     drawn: int | None,
     seed: int,
 ) -> None:
-    """Prove that the checks can fail, and that they accept what is legal.
+    """Prove that the checks reject faults and accept legal choices.
 
-    Every mutant of the reference model must be rejected by the check of its requirement, by name, and fail nothing
-    else but what is declared to follow; every legal variant must pass everything. What needs a capability that is left
-    out is skipped.
+    The check of its requirement must reject each mutant of the reference model. A mutant may fail other requirements
+    only if the catalogue declares them as consequences. Each legal variant must pass all checks.
 
-    Behind declarations drawn at random, a model that ignores every message (deaf), sends none (mute) or keeps nothing
-    (forgetful) must not conform, and the model itself must. --declarations tries more of them, and nothing else.
+    Declarations of capabilities are drawn at random. With each, a model that ignores every message (deaf), sends none
+    (mute) or stores none (forgetful) must fail, and the reference model must pass. --declarations plays more of them.
 
-    With --generated, faults are derived by rule from the source of the model, and each is played where its line runs:
-    under the revisions and with the legal variants that execute it. What nothing finds is listed with its line.
+    --generated derives faults from the source of the model, by rules, and plays each in the revisions and legal
+    variants that execute its line. Faults that nothing finds are listed.
     """
     out, err = console(), console(stderr=True)
     if generated:
@@ -173,7 +170,9 @@ def selftest_command(
     mutants = [(p.name, name) for p in protocols() for name in matching(p.model.mutants, only)]
     variants = [(p.name, name) for p in protocols() for name in matching(p.model.variants, only)]
     if not mutants and not variants:
-        raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
+        raise click.UsageError(
+            "no mutant or variant of that name: `sds-conformance list mutants` and `list variants` show the names"
+        )
     proof = examined(err, mutants, variants, frozenset(without), jobs, whole=whole)
     if as_json:
         print_json(_as_json(proof))

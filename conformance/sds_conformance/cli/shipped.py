@@ -45,14 +45,15 @@ PAGES = {
     "pytest": Page("docs/pytest.md", "the suite as items of pytest"),
     "transports": Page("docs/transports.md", "JSON lines, binary frames, gRPC, dialects and timeouts"),
     "environments": Page("docs/environments.md", "the eight environments, and the system clock"),
-    "fuzz-and-exhaust": Page("docs/fuzz-and-exhaust.md", "generated schedules, and all schedules of a small group"),
+    "fuzz-and-exhaust": Page("docs/fuzz-and-exhaust.md", "generated schedules, or all of a small group"),
     "limits": Page("docs/limits.md", "the sizes at which an implementation breaks"),
     "interop": Page("docs/interop.md", "several implementations in one group"),
-    "corpora": Page("docs/corpora.md", "record schedules, judge them later, compare two implementations"),
+    "corpora": Page("docs/corpora.md", "record schedules, judge them later, compare two of them"),
     "revisions": Page("docs/revisions.md", "the revisions of SDS, and the ClearSkies database extension"),
     "selftest": Page("docs/selftest.md", "how the suite proves that its checks work"),
     "threat-model": Page("docs/threat-model.md", "which parties are trusted, bounds, undefended attacks"),
     "vectors": Page("vectors/README.md", "the golden vectors: groups, fields, versions"),
+    "completion": Page("docs/completion.md", "completion of the command line in bash, zsh and fish"),
     "corpus": Page("harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),
 }
 """By the names that ``docs`` has for them."""

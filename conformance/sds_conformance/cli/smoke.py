@@ -34,15 +34,16 @@ Examples:
 @click.option(
     "--validate",
     is_flag=True,
-    help="Hold each message, both ways, to its JSON Schema, and name the field that is wrong.",
+    help="Validate each request and reply with its JSON Schema, and name each wrong field.",
 )
 @REVISION
 @driving
 @keeping
 def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
-    """See whether an adapter works at all, before anything is judged.
+    """Test that an adapter works, before anything is judged.
 
-    Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
+    The adapter is started, answers the handshake and an unknown command, and plays a short conversation, which is
+    shown.
     """
     out, err = console(), console(stderr=True)
     protocol = spoken(revision)

@@ -22,18 +22,25 @@ from sds_harness.signals import follow_parent
 from ..judging.exits import Exit
 from ..judging.workers import prepare
 from .files import write_file
+from .names import Pattern
 from .options import animated, jobs_here, together
 from .paths import OUTPUT_FILE
 
 R = TypeVar("R")
 
 ONLY = click.option(
-    "--only", multiple=True, metavar="GLOB", help="Only mutants and variants of these names; may be repeated."
+    "--only",
+    multiple=True,
+    metavar="GLOB",
+    type=Pattern("mutants", "variants"),
+    help="Play only these mutants and variants; repeatable.",
 )
 
 
 tabled = together(
-    click.option("--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Write the tables, too."),
+    click.option(
+        "--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Also write the tables to FILE, as Markdown."
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
     click.option(
         "--jobs",
@@ -41,7 +48,7 @@ tabled = together(
         default=usable_jobs,
         show_default="processors",
         callback=jobs_here,
-        help="Processes.",
+        help="Number of processes.",
     ),
 )
 """The options ``jobs``, ``as_json`` and ``write``, the file for the tables."""

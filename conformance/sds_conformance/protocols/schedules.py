@@ -41,8 +41,8 @@ class Repertoire:
     """The revisions that they are about."""
     names: tuple[str, ...]
     """What participants are called; so many there can be."""
-    passages: tuple[str, ...]
-    """The plots that they consist of."""
+    passages: Mapping[str, str]
+    """The plots that they consist of, by name, each with a summary."""
     grammar: Callable[..., Any]
     """What schedules may contain: the fewest and the most participants, and which passages."""
     grammar_of: Callable[[str, int, int, tuple[str, ...]], Any]

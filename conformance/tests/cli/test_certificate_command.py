@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import subprocess
 import sys
@@ -10,14 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from click.testing import Result
 
 from certificates import certified, forged, kept, left, whole_report
 from played import REPOSITORY, odd_adapter, reference_command
-from sds_conformance.cli import main
-from sds_conformance.cli.later import Later
 from sds_conformance.reports.certificate import Certificate, read_certificate
 from sds_conformance.reports.rerunning import drawn
 from suite_terminal import too_wide, typed, words
@@ -47,31 +43,6 @@ def verified(made: Certificate, *arguments: str) -> Result:
     result = typed("certificate", "verify", kept(made, Path()), *arguments)
     assert too_wide(result.stdout) == []
     return result
-
-
-# ---- Help ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["write", "show", "verify"])
-def test_help_fits_80_columns(name: str) -> None:
-    result = typed("certificate", name, "--help", COLUMNS="200")
-    assert result.exit_code == 0
-    assert [line for line in result.stdout.splitlines() if len(line) > 80] == []
-
-
-def test_its_examples_can_be_typed() -> None:
-    later = main.commands["certificate"]
-    assert isinstance(later, Later)
-    group = later.command
-    assert isinstance(group, click.Group)
-    kept(certified(), Path())
-    text = "".join(typed("certificate", *name, "-h").stdout for name in ([], ["write"], ["show"], ["verify"]))
-    joined = text.replace("\\\n", " ")
-    examples = [line for line in joined.splitlines() if line.startswith("    sds-conformance certificate ")]
-    assert len(examples) >= 10
-    for example in examples:
-        _, _, name, *arguments = shlex.split(example)
-        group.commands[name].make_context(name, arguments)
 
 
 # ---- Write and show ------------------------------------------------------------------------------------------------

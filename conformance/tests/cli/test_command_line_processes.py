@@ -86,7 +86,7 @@ def on_a_terminal(*arguments: str, stream: str = "stdout", **environment: str) -
 
 def test_the_module_is_the_command() -> None:
     result = suite("--version")
-    assert (result.returncode, result.stdout) == (0, f"sds-conformance, version {version('sds-conformance')}\n")
+    assert (result.returncode, result.stdout.splitlines()[0]) == (0, f"sds-conformance: {version('sds-conformance')}")
     assert "Usage: sds-conformance " in suite("--help").stdout
 
 

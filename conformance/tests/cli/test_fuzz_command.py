@@ -17,7 +17,6 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
-from sds_harness.sds.passages import PASSAGES
 from suite_terminal import too_wide, typed, words
 
 MUTANT = reference_command("--mutant", "sync-does-not-increase")
@@ -292,18 +291,6 @@ def test_2_a_file_that_is_not_there_is_told() -> None:
 
 
 # ---- Help and terminals ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("command", ["fuzz", "replay"])
-def test_help_shows_examples_within_80_columns(command: str) -> None:
-    text = typed(command, "--help").stdout
-    assert text.count(f"  sds-conformance {command} ") >= 3
-    assert too_wide(text) == []
-
-
-def test_help_names_every_passage() -> None:
-    text = re.sub(r"-\s+", "-", typed("fuzz", "--help").stdout)
-    assert [name for name in PASSAGES if name not in words(text)] == []
 
 
 def test_no_color_means_no_escape_codes(schedule: Path) -> None:

@@ -114,6 +114,7 @@ def test_as_json() -> None:
     ("arguments", "said"),
     [
         ([], "sds-conformance interop 'mine=./my-adapter' 'ref=python -m sds_reference'"),
+        (["ref=./it"], "interop ref=./it 'model=python -m sds_reference'"),
         (["mine=./it --fast"], "interop 'mine=./it --fast' 'ref=python -m sds_reference'"),
         (["a=./x", "a=./y"], "the name 'a' stands for two implementations"),
         (["a=./x", "./y"], "'./y' is neither an option nor NAME=COMMAND"),

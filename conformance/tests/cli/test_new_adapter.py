@@ -97,10 +97,15 @@ def test_2_a_folder_in_which_something_is_stays_as_it_is(tmp_path: Path) -> None
     assert files_below(tmp_path) == {"mine.py": b"mine"}
 
 
+def test_the_language_may_have_capitals(tmp_path: Path) -> None:
+    assert typed("new-adapter", "Python", tmp_path / "x").exit_code == 0
+
+
 def test_2_an_unknown_language_is_told_those_there_are(tmp_path: Path) -> None:
     result = typed("new-adapter", "cobol", tmp_path / "x")
     assert result.exit_code == 2
-    assert all(repr(lang) in result.stderr for lang in ("cobol", *TEMPLATES))
+    assert all(lang in result.stderr for lang in ("'cobol'", *TEMPLATES))
+    assert "in any language: `sds-conformance docs adapter` says how" in words(result.stderr)
     assert not (tmp_path / "x").exists()
 
 

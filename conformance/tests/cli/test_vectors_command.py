@@ -39,25 +39,6 @@ def _group() -> click.Group:
     return command
 
 
-# ---- help ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["", "generate", "lint", "release", "list", "run", "export"])
-def test_help_fits_80_columns(name: str) -> None:
-    result = typed("vectors", *([name] if name else []), "--help", COLUMNS="200")
-    assert result.exit_code == 0
-    assert too_wide(result.stdout) == []
-
-
-def test_the_examples_can_be_typed() -> None:
-    text = typed("vectors", "-h").stdout + typed("vectors", "run", "-h").stdout
-    examples = [line.split(" > ")[0].strip() for line in text.splitlines() if line.startswith("    sds-conformance ")]
-    assert len(examples) > 8
-    for example in examples:
-        _, _, name, *arguments = shlex.split(example)
-        _group().commands[name].make_context(name, arguments)
-
-
 # ---- run -------------------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import kit, toy
 type
   Adapter = ref object of Implementation
   Member = ref object of Participant
-    channels: Table[string, Channel]
+    channels: Table[string, ChannelLog]
 
 method hello(mine: Adapter, revision: string): JsonNode =
   %*{"name": "toy-sds", "version": "0.1.0", "language": "Nim", "revisions": ["sds-2026-01"]}

@@ -23,7 +23,7 @@ type
     history*: seq[string]
     bloom*, content*: string
 
-  Channel* = ref object ## What one participant keeps of one channel.
+  ChannelLog* = ref object ## What one participant keeps of one channel.
     participant, id: string
     clock: uint64 # The Lamport timestamp.
     log: seq[(uint64, string)] # By timestamp, equal timestamps by the bytes of IDs.
@@ -113,8 +113,8 @@ proc decode*(wire: string): Message =
 
 # ---- The protocol ------------------------------------------------------------------------------------------------
 
-proc newChannel*(participant, id: string, nowMs: uint64): Channel =
-  Channel(participant: participant, id: id, clock: nowMs)
+proc newChannel*(participant, id: string, nowMs: uint64): ChannelLog =
+  ChannelLog(participant: participant, id: id, clock: nowMs)
 
 proc fnv(data: string): uint64 =
   ## FNV-1a with 64 bits, which is good enough for a toy.
@@ -122,7 +122,7 @@ proc fnv(data: string): uint64 =
   for next in data:
     result = (result xor next.uint64) * 0x100000001b3'u64
 
-proc bloom(channel: Channel): string =
+proc bloom(channel: ChannelLog): string =
   ## A filter over the newest IDs that were received.
   result = newString(filterBits div 8)
   for id in channel.received:
@@ -132,13 +132,13 @@ proc bloom(channel: Channel): string =
       let index = int(place div 8)
       result[index] = char(result[index].ord or (1 shl (place mod 8)))
 
-proc keep(channel: Channel, lamport: uint64, id: string) =
+proc keep(channel: ChannelLog, lamport: uint64, id: string) =
   ## Puts an ID into the log, and the clock follows.
   channel.clock = max(channel.clock, lamport)
   channel.log.insert((lamport, id), channel.log.upperBound((lamport, id)))
   channel.logged.incl id
 
-proc send*(channel: Channel, content: string, nowMs: uint64): (string, string) =
+proc send*(channel: ChannelLog, content: string, nowMs: uint64): (string, string) =
   ## The ID and the bytes of a new message. Raises Refused.
   if content.len == 0:
     refuse("there is no content")
@@ -160,13 +160,13 @@ proc send*(channel: Channel, content: string, nowMs: uint64): (string, string) =
   channel.keep(lamport, id)
   (id, encode(message))
 
-proc isReady(channel: Channel, message: Message): bool =
+proc isReady(channel: ChannelLog, message: Message): bool =
   for id in message.history:
     if id notin channel.logged:
       return false
   true
 
-proc receive*(channel: Channel, message: Message): seq[Message] =
+proc receive*(channel: ChannelLog, message: Message): seq[Message] =
   ## What is delivered now, in this order. Raises Refused.
   if message.sender == channel.participant or message.content.len == 0:
     return # One's own; or a sync message, which speaks of acknowledgements and repairs alone.

@@ -21,6 +21,7 @@ from ...reports.reading import read_report
 from ...telling.story import labelled
 from ...vectors.folder import VectorsError
 from ..files import refused, unwritten, write_file
+from ..later import HelpGroup
 from ..options import console, program
 from ..paths import INPUT, INPUT_FILE, OUTPUT_FILE
 from .signing import SignatureError, signature_of, signed
@@ -48,32 +49,38 @@ Examples:
   sds-conformance certificate write out --vectors vectors.json \\
       --fuzz fuzz.json --exhaust exhaust.json
 """
-_HTML = click.option("--html", "page_file", type=OUTPUT_FILE, metavar="FILE", help="Write it as a page, too.")
+_SHOW = """
+\b
+Examples:
+  sds-conformance certificate show certificate.json
+  sds-conformance certificate show certificate.json --html certificate.html
+"""
+_HTML = click.option("--html", "page_file", type=OUTPUT_FILE, metavar="FILE", help="Also write it to FILE, as HTML.")
 
 
-@click.group("certificate", epilog=_EPILOG)
+@click.group("certificate", cls=HelpGroup, epilog=_EPILOG)
 def certificate_command() -> None:
-    """Write a certificate on what a run has found, show one, verify one.
+    """Write, show or verify a certificate.
 
-    It says what was judged, by which suite, with what verdicts, and which level follows: Core, Core + SDS-R, strict.
-    An implementation that does not conform gets one as well, without a level.
+    A certificate records the implementation, the suite, all verdicts and the level: Core, Core + SDS-R, strict. The
+    certificate of an implementation that does not conform has no level.
     """
 
 
 @certificate_command.command("write", epilog=_WRITE)
 @click.argument("report", type=INPUT)
 @click.option(
-    "--out", type=OUTPUT_FILE, default=Path(NAME), show_default=True, metavar="FILE", help="Where the certificate goes."
+    "--out", type=OUTPUT_FILE, default=Path(NAME), show_default=True, metavar="FILE", help="File of the certificate."
 )
 @_HTML
-@click.option("--vectors", type=INPUT_FILE, metavar="FILE", help="What `vectors run --json` printed, to be put on it.")
-@click.option("--fuzz", type=INPUT_FILE, metavar="FILE", help="What `fuzz --json` printed, to be put on it.")
-@click.option("--exhaust", type=INPUT_FILE, metavar="FILE", help="What `exhaust --json` printed, to be put on it.")
+@click.option("--vectors", type=INPUT_FILE, metavar="FILE", help="Add the output of `vectors run --json`.")
+@click.option("--fuzz", type=INPUT_FILE, metavar="FILE", help="Add the output of `fuzz --json`.")
+@click.option("--exhaust", type=INPUT_FILE, metavar="FILE", help="Add the output of `exhaust --json`.")
 @click.option(
     "--sign-key",
     type=INPUT_FILE,
     metavar="KEY",
-    help="Sign it with an SSH key, by ssh-keygen; the signature is FILE.sig.",
+    help="Sign it with this SSH key and ssh-keygen; the signature is FILE.sig.",
 )
 def write(
     report: Path,
@@ -84,9 +91,10 @@ def write(
     exhaust: Path | None,
     sign_key: Path | None,
 ) -> None:
-    """Write the certificate on REPORT, the folder that `run --report` wrote, with what `limits --report` added to it.
+    """Write a certificate of a report.
 
-    The exit code is 0 whatever the level is: a certificate tells what was found.
+    REPORT is the folder of `run --report`. Limits that `limits --report` added are part of the certificate. The exit
+    code does not depend on the level.
     """
     try:
         signable = is_regular(out)
@@ -108,14 +116,14 @@ def write(
     screen.print(f"  {program()} certificate verify {shlex.quote(str(out))} -- COMMAND", soft_wrap=True)
 
 
-@certificate_command.command("show")
+@certificate_command.command("show", epilog=_SHOW)
 @click.argument("file", type=INPUT_FILE)
 @_HTML
 def show_certificate(file: Path, page_file: Path | None) -> None:
-    """Print the certificate in FILE.
+    """Print a certificate.
 
-    Its level and counts are computed again, and a certificate that contradicts itself is refused. Only `certificate
-    verify` plays a part of it again.
+    The level and the counts are computed again; a certificate that contradicts itself is refused. `certificate verify`
+    also plays a sample again.
     """
     with refused(CertificateError, VectorsError):
         read = read_certificate(file)

@@ -48,10 +48,10 @@ Examples:
 
 \b
 Exit codes:
-  0  it holds, as far as was played  3  the implementation could not be driven
-  1  it does not hold                4  nothing could be compared
-  2  it is forged or unreadable, or  130  interrupted
-     wrong use of this command
+  0  all replayed verdicts agree     3    implementation not driven
+  1  a replayed verdict differs      4    nothing compared
+  2  forged or unreadable            130  interrupted
+     certificate, or usage error
 """
 _SAMPLE = 24
 """Scenarios: one of each section, and some more."""
@@ -90,9 +90,7 @@ def _certified(function: Callable[..., None]) -> Callable[..., None]:
 
     return together(
         click.argument("file", type=INPUT_FILE),
-        click.option(
-            "--trust-command", "trust", is_flag=True, help="Start the command that stands on the certificate."
-        ),
+        click.option("--trust-command", "trust", is_flag=True, help="Start the command in the certificate."),
     )(collected)
 
 
@@ -107,7 +105,9 @@ def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command("verify", epilog=_EPILOG)
-@click.option("--all", "all_of_it", is_flag=True, help="Play everything again, in all environments, and no sample.")
+@click.option(
+    "--all", "all_of_it", is_flag=True, help="Play everything again, in all environments, instead of a sample."
+)
 @click.option(
     "--sample",
     "size",
@@ -115,16 +115,16 @@ def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
     default=_SAMPLE,
     show_default=True,
     metavar="N",
-    help="How many scenarios are drawn by lot, from all sections, in the plain environment and one other.",
+    help="Number of scenarios in the sample, which has all sections, and a second environment.",
 )
-@which_seed("Which sample is drawn.", default="random")
+@which_seed("Seed of the sample.", default="random")
 @click.option(
     "--allowed-signers",
     type=INPUT_FILE,
     metavar="FILE",
-    help="It must be signed, and the key be in FILE: a line for each, a name, a blank and a public key.",
+    help="Require a signature by a key in FILE, which has a name and a public key in each line.",
 )
-@click.option("--signer", default="", metavar="NAME", help="Who has to have signed it, by the name in that file.")
+@click.option("--signer", default="", metavar="NAME", help="Require the signature of NAME, a name in FILE.")
 @_certified
 def verify(
     driven: Driven,
@@ -137,11 +137,10 @@ def verify(
     allowed_signers: Path | None,
     signer: str,
 ) -> None:
-    """Check the certificate in FILE, and play a sample of it again on COMMAND.
+    """Check a certificate, and play a sample of it again.
 
-    Digest, signature, counts and level are checked first: whatever follows from something else on it is computed
-    again. Then scenarios are played, and each verdict that they can tell is compared. No command out of FILE is
-    started unless --trust-command says so.
+    The digest, the signature, the counts and the level are checked first. With COMMAND, scenarios are then played and
+    their verdicts compared with the certificate. A command in FILE is started only with --trust-command.
     """
     if (allowed_signers is None) != (not signer):
         raise click.UsageError("--allowed-signers FILE and --signer NAME belong together: add the other one")

@@ -1,4 +1,4 @@
-"""``sds-conformance corpus``: many performances recorded, judged, shown and compared."""
+"""``sds-conformance corpus``: record, judge, compare and show stored schedules."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import click
 
 from ..later import Commands
 
-_COMMANDS = {
-    "record": "Play generated schedules on an implementation and keep all that happens as a corpus.",
-    "check": "Judge every requirement and every property on a stored corpus, without the implementation.",
-    "diff": "Compare two corpora of the same schedules, and say whose fault each difference is.",
-    "show": "Show one schedule of a corpus: its steps as a table, and its space-time diagram.",
+_SECTIONS = {
+    "Commands": {
+        "record": "Play generated schedules and store their traces as a corpus.",
+        "check": "Judge a stored corpus, without the implementation.",
+        "diff": "Compare two corpora and judge each difference.",
+        "show": "Show one schedule of a corpus, as a table and a diagram.",
+    }
 }
-"""Imported when they are wanted: PySpark and Arrow are not for everybody."""
+"""Imported when they are invoked, because they need PySpark and Arrow."""
 _EPILOG = """
 \b
 Examples:
@@ -22,12 +24,12 @@ Examples:
   sds-conformance corpus diff a b --out difference
   sds-conformance corpus show a 17
 
-Recording, judging and comparing are Spark jobs: in this process by default,
-the same on a cluster with --master. They need the extra `spark`:
+`record`, `check` and `diff` are Spark jobs. They run on this machine by default
+and on a cluster with --master. Install Spark with
 pip install 'sds-conformance[spark]'
 """
 
 
-@click.group("corpus", cls=Commands, package=__name__, said=_COMMANDS, epilog=_EPILOG)
+@click.group("corpus", cls=Commands, package=__name__, sections=_SECTIONS, epilog=_EPILOG)
 def corpus_command() -> None:
-    """Record many schedules, judge them without the implementation, compare two implementations."""
+    """Record, judge, compare and show stored schedules."""

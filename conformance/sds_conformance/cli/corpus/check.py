@@ -30,7 +30,7 @@ from ...exploration.telling import (
 from ...protocols import scheduled
 from ...telling.last_screen import LastScreen, show_last_screen
 from ...telling.story import labelled, show_command, show_errors, show_implementation, show_softened
-from ..options import TOLD, console, exit_code, program
+from ..options import STRICT_HELP, TOLD, console, exit_code, program
 from ..paths import INPUT_PLACE
 from ..scheduled import revision_of
 from ..showing import print_json
@@ -47,15 +47,14 @@ Examples:
   sds-conformance corpus check --strict --profile core mine
   sds-conformance corpus check --everything theirs
 
-The verdicts are those of `fuzz` with the same schedules. The implementation is
-not needed: what it answered is in the corpus. Of that, only what is judged is
-read; of a corpus that somebody else has had in hand, verify --everything.
+The verdicts are the verdicts of `fuzz` with the same schedules. Use --everything
+for a corpus that you do not trust.
 
 \b
 Exit codes:
-  0  nothing was found             2  wrong use, or a corpus that is damaged
-  1  a requirement is violated     4  nothing was exercised
-                                   70 a fault of this suite, or of Spark
+  0  nothing found                 2   usage error, or a damaged corpus
+  1  a requirement violated        4   nothing exercised
+                                   70  fault of the suite, or of Spark
 """
 
 
@@ -65,15 +64,15 @@ Exit codes:
 @click.option(
     "--revision",
     type=click.Choice(scheduled()),
-    help="Which revision of the text is judged; by default the one that was recorded for.",
+    help="Revision to judge. Default: the revision of the corpus.",
 )
 @click.option(
     "--everything",
     is_flag=True,
-    help="Before, read all that is stored and verify it: all columns, digests, twins, counts. It takes twice the time.",
+    help="First verify all columns, digests, comparison runs and counts; takes twice the time.",
 )
-@click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
-@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@click.option("--strict", is_flag=True, help=STRICT_HELP)
+@click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
 @on_spark
 def check_command(
@@ -87,7 +86,10 @@ def check_command(
     quiet: bool,
     stories: int | None,
 ) -> None:
-    """Judge every requirement and every property on a stored corpus, without the implementation."""
+    """Judge a stored corpus, without the implementation.
+
+    Every requirement and every property of the group is judged.
+    """
     from ...corpus.checking import check
     from ...corpus.here import check_here, small
 

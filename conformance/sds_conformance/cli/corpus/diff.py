@@ -41,18 +41,17 @@ Examples:
   sds-conformance corpus diff old new --out difference
   sds-conformance corpus diff --verify-digests old new --out difference
 
-A and B are corpora of the same schedules. What differs is judged by the checks:
-legal, or a violation by A, by B or by both; what nothing explains is told, too.
-DIR gets index.html, summary.json, causes.parquet, divergences/ (Parquet) and
-samples/, schedules that `replay` plays on both. Whether what is the same is right
-as well, `corpus check` says.
+A and B are corpora of the same schedules. The checks judge each difference: it
+is legal, a violation by A, by B or by both, or unexplained. DIR receives
+index.html, summary.json, causes.parquet, divergences/ (Parquet) and samples/,
+schedules for `replay`. `corpus check` judges the traces that are equal.
 
 \b
 Exit codes:
-  0  the same, or only legal differences
-  1  anything else
-  2  wrong use, or corpora that are damaged or cannot be compared
-  70 a fault of this suite, or of Spark
+  0   equal, or only legal differences
+  1   other differences
+  2   usage error, or corpora that are damaged or not comparable
+  70  fault of the suite, or of Spark
 """
 _SHOWN = 12
 """Causes that are told on the terminal."""
@@ -64,14 +63,14 @@ _LINES = 3
 @click.argument("a", type=INPUT_PLACE, metavar="A")
 @click.argument("b", type=INPUT_PLACE, metavar="B")
 @click.option(
-    "--out", "folder", type=OUTPUT_PLACE, required=True, metavar="DIR", help="Where the outcome is written to."
+    "--out", "folder", type=OUTPUT_PLACE, required=True, metavar="DIR", help="Folder of the result, or its URI."
 )
-@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from what is stored.")
-@click.option("--read-all", is_flag=True, help="Compare all rows themselves, whatever their digests say.")
-@click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")
+@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again from the stored rows.")
+@click.option("--read-all", is_flag=True, help="Compare all rows, not only the digests.")
+@click.option("--checks/--no-checks", default=True, help="Judge the differences, or only list them.")
 @of_profile
-@click.option("--overwrite", is_flag=True, help="Replace the outcome of another diff that is there.")
-@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing result.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
 @on_spark
 def diff_command(
@@ -88,7 +87,7 @@ def diff_command(
     quiet: bool,
     stories: int | None,
 ) -> None:
-    """Compare two corpora of the same schedules, and say whose fault each difference is."""
+    """Compare two corpora and judge each difference."""
     from sds_harness.corpus.place import Place
 
     from ...corpus.classifying import Class

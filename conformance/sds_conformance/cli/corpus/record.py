@@ -33,18 +33,21 @@ _EPILOG = """
 Examples:
   sds-conformance corpus record --out mine --schedules 10000 -- ./my-adapter
   sds-conformance corpus record --out model --schedules 10000
-  sds-conformance corpus record --out hdfs://host/mine --master spark://host:7077 -- ./my-adapter
+  sds-conformance corpus record --out hdfs://host/mine \\
+      --master spark://host:7077 -- ./my-adapter
 
-The same seed gives the same schedules everywhere. What was interrupted goes on
-where it stopped when the same command is typed again. On a cluster COMMAND and
-this package have to be there on every machine, under the same path.
+The same seed gives the same schedules on every machine. Type the same command
+again to continue after an interruption. On a cluster, COMMAND and this package
+must have the same path on every machine.
 
 \b
 Exit codes:
-  0  recorded, or nothing was missing    3  the implementation could not be
-  2  wrong use, or another corpus there     driven; what was recorded stays
-  70 a fault of this suite, or of      130, 143, 129  interrupted, terminated,
-     Spark; the same                      hung up; the same
+  0   recorded                         70   fault of the suite, or of Spark
+  2   usage error, or another corpus   129  hung up (SIGHUP)
+  3   implementation not driven        130  interrupted (SIGINT)
+                                       143  terminated (SIGTERM)
+
+An interruption loses no recorded schedule.
 """
 
 
@@ -55,19 +58,19 @@ Exit codes:
     type=OUTPUT_PLACE,
     required=True,
     metavar="DIR",
-    help="Where to: a folder, or a URI such as hdfs://...",
+    help="Folder of the corpus, or its URI, such as hdfs://host/mine.",
 )
 @click.option(
-    "--schedules", type=click.IntRange(1, 1 << 40), default=1_000, show_default=True, help="How many schedules."
+    "--schedules", type=click.IntRange(1, 1 << 40), default=1_000, show_default=True, help="Number of schedules."
 )
 @which_schedules
 @click.option(
     "--twins/--no-twins",
     default=True,
-    help=f"Keep what every {TWINS_EVERY}th schedule has to be compared with, for six properties of the group.",
+    help=f"For every {TWINS_EVERY}th schedule, also record the comparison runs that six properties of the group need.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a corpus that is there.")
-@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing corpus.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @on_spark
 @about
 @driving
@@ -86,7 +89,7 @@ def record_command(
     profile: str,
     revision: str,
 ) -> None:
-    """Play generated schedules on an implementation and keep all that happens as a corpus."""
+    """Play generated schedules and store their traces as a corpus."""
     from sds_harness.corpus.manifest import Manifest, grammar_json, implementation_of, shard_size
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.recording import Recording, prepare, record

@@ -33,7 +33,7 @@ of_profile = click.option(
     type=click.Choice(PROFILES),
     default=default().rules.full,
     show_default=True,
-    help=f"Which part of {default().name} is judged.",
+    help=f"Part of {default().name} to judge.",
 )
 
 
@@ -59,14 +59,14 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
             default=SPARK_MEMORY,
             show_default=True,
             metavar="SIZE",
-            help="Memory of Spark's Java process; of each executor on a cluster.",
+            help="Memory of the Java process of Spark; on a cluster, of each executor.",
         ),
         click.option(
             "--master",
             default="local[*]",
             show_default=True,
             metavar="URL",
-            help="Where Spark runs: in this process, on a cluster (spark://...), or through Spark Connect (sc://...).",
+            help="Run Spark on this machine (local[*]), on a cluster (spark://HOST:PORT) or with Spark Connect (sc://HOST:PORT).",
         ),
     )(collected)
 

@@ -43,8 +43,8 @@ Examples:
   sds-conformance corpus show --steps 40-60 --save pictures mine 17
   sds-conformance replay pictures/schedule-17.json -- ./my-adapter
 
-Message names are those of the corpus: alice#m1 is what alice sent under the
-label m1, bob/sync2 the second sync message of bob, =ID what came from outside.
+Messages have the names of the corpus: alice#m1 is the message of alice with the
+label m1, bob/sync2 the second sync message of bob, and =ID a foreign message.
 """
 
 
@@ -61,7 +61,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 @click.command("show", epilog=_EPILOG)
 @click.argument("folder", type=INPUT_PLACE, metavar="DIR")
 @click.argument("index", type=click.IntRange(0))
-@click.option("--steps", callback=steps_between, metavar="A-B", help="Only these steps.")
+@click.option("--steps", callback=steps_between, metavar="A-B", help="Show only these steps.")
 @click.option(
     "--save",
     "saved",
@@ -69,11 +69,11 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
     default=Path("shown"),
     show_default=True,
     metavar="DIR",
-    help="Where the diagram is written to, and the schedule for `replay`.",
+    help="Folder for the diagram and the schedule for `replay`.",
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print the rows as JSON; nothing is written.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the rows as JSON and write no files.")
 def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: Path, json_wanted: bool) -> None:
-    """Show one schedule of a corpus: its steps as a table, and its space-time diagram."""
+    """Show one schedule of a corpus, as a table and a diagram."""
     with corpus_errors(console(stderr=True)):
         from sds_harness.corpus.reading import stored_in
 

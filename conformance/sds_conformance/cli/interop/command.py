@@ -46,9 +46,9 @@ Examples:
 
 \b
 Exit codes:
-  0  all is understood            3  an implementation could not be driven
-  1  something is not, or fails   4  nothing got through
-  2  wrong use of this command    130  interrupted
+  0  all messages understood     3    an implementation not driven
+  1  a failure                   4    nothing exchanged
+  2  usage error                 130  interrupted
 """
 
 
@@ -61,13 +61,13 @@ Exit codes:
     default=50,
     show_default=True,
     metavar="N",
-    help="How many generated schedules all of them play in one group after that; 0 for none.",
+    help="Number of generated schedules that all play in one group; 0 for none.",
 )
 @which_seed(SEED_HELP, "S")
 @click.option(
     "--revision",
     type=click.Choice(scheduled()),
-    help="Which revision of the text they speak; with --replay that which is noted in FILE, else the current one.",
+    help="Revision that all speak. Default: the revision in the FILE of --replay, else the current one.",
 )
 @SAVE
 @click.option(
@@ -75,9 +75,9 @@ Exit codes:
     "file",
     type=INPUT_FILE,
     metavar="FILE",
-    help="Only play this schedule of a mixed group again; who plays whom stands in it, by NAME.",
+    help="Play only the schedule in FILE again; FILE assigns the participants by NAME.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @TOLD
 @talking
 @keeping
@@ -93,13 +93,13 @@ def interop_command(
     stories: int | None,
     driven: Driven,
 ) -> None:
-    """See what implementations understand of each other.
+    """Test how implementations work together.
 
-    Each COMMAND starts one, and is quoted as a whole; NAME is what it is called here. grpc://ADDRESS in place of it
-    stands for a server that runs already, and before it for one that is started. Every two of them play short
-    schedules, in which messages of one really go to the other, and two of a kind do, too. The matrix says what came
-    of it: rows send, columns receive. Then all of them play generated schedules in one group, in which everything is
-    judged; what fails is shrunk to a short story.
+    Each COMMAND starts an implementation, and NAME names it in the result; quote NAME=COMMAND as one word. Write
+    NAME=grpc://ADDRESS for a running gRPC server and 'NAME=grpc://auto COMMAND' to start one.
+
+    Each pair exchanges messages in short schedules, also each implementation with itself. The matrix shows the results:
+    rows send, columns receive. Then all play generated schedules in one group; failures are shrunk to counterexamples.
     """
     commands = _commands(named, fewest=0 if file is not None else 2)
     if not any(words[0].startswith(SCHEME) for words in commands.values()):
@@ -202,6 +202,7 @@ def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str
         commands[name] = parts
     if len(commands) < fewest:
         given = next((shlex.quote(printable(one, 200)) for one in named), "'mine=./my-adapter'")
-        example = f"{program()} interop {given} 'ref=python -m sds_reference'"
+        name = "ref" if "ref" not in commands else "model"
+        example = f"{program()} interop {given} '{name}=python -m sds_reference'"
         raise click.UsageError(f"two implementations or more are needed. With the bundled reference: {example}")
     return commands

@@ -26,6 +26,7 @@ from ...vectors.lint import lint as lint_folder
 from ...vectors.model import Material
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
+from ..later import HelpGroup
 from ..options import Decorator, console, program
 from ..paths import INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
 from ..showing import print_json
@@ -51,12 +52,18 @@ _LEAST_COMMENT = 24
 """Columns in which a comment can still be read."""
 
 
-@click.group("vectors", epilog=_EPILOG)
+@click.group("vectors", cls=HelpGroup, epilog=_EPILOG)
 def vectors_command() -> None:
-    """Golden vectors: inputs and legal outcomes as plain JSON files.
+    """Test an implementation with the golden vectors.
 
-    For implementers in any language; `sds-conformance docs vectors` explains each group.
+    The vectors are JSON files of inputs and legal results, for any language. `sds-conformance docs vectors` explains
+    each group. generate, lint and release are for developers of the suite.
     """
+
+
+def _examples(*lines: str) -> str:
+    """The end of the help of a command."""
+    return "\n".join(["\b", "Examples:", *(f"  sds-conformance vectors {line}" for line in lines)])
 
 
 def _telling(function: Callable[..., None]) -> Callable[..., None]:
@@ -91,16 +98,16 @@ def _refuse(sentences: list[str]) -> None:
         sys.exit(Exit.NON_CONFORMANT)
 
 
-@vectors_command.command()
-@click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
-@_out(OUTPUT_FOLDER, "The folder to write to, by default vectors/ of the checkout; may be empty, or not there yet.")
+@vectors_command.command(epilog=_examples("generate", "generate --check", "generate --out new"))
+@click.option("--check", is_flag=True, help="Write nothing; compare the files byte for byte with the expected content.")
+@_out(OUTPUT_FOLDER, "Folder to write to, which may be new or empty. Default: vectors/ of the checkout.")
 @_telling
 def generate(check: bool, folder: Path | None) -> None:
-    """Write all files, or --check that they are current.
+    """Write all files, or check that they are current.
 
-    The version is that of the changelog. Of one that is released nothing is written any more: what changes wants a new
-    one. Exit code 1 for that, and if --check finds a difference. An empty folder gets the changelog, README and ledger
-    of the vectors that belong to this suite.
+    The version is that of the changelog. A released version never changes: a change needs a new version. The exit code
+    is 1 if the version is released, or if --check finds a difference. An empty folder also receives the changelog, the
+    README and the ledger of this suite.
     """
     out = console()
     folder = folder or writable_folder()
@@ -129,13 +136,13 @@ def generate(check: bool, folder: Path | None) -> None:
         out.print(gap, style="yellow", soft_wrap=True)
 
 
-@vectors_command.command()
+@vectors_command.command(epilog=_examples("lint"))
 @click.argument("folder", required=False, type=INPUT_FOLDER, metavar="[DIR]")
 @_telling
 def lint(folder: Path | None) -> None:
-    """Hold the files to what their README promises.
+    """Check the files: schemas, digests, catalogue, form, changelog.
 
-    That is schemas, digests, catalogue, canonical form and changelog. Exit code 1 if anything is wrong with them.
+    The exit code is 1 if a file is wrong.
     """
     folder = folder or default_folder()
     _refuse(lint_folder(VECTOR_SET, folder))
@@ -143,15 +150,15 @@ def lint(folder: Path | None) -> None:
     console().print(f"{count} files of vectors are in order.")
 
 
-@vectors_command.command()
+@vectors_command.command(epilog=_examples("release 1.1.0"))
 @click.argument("version")
-@_out(OutputFolder(exists=True), "The folder of vectors, by default vectors/ of the checkout.")
+@_out(OutputFolder(exists=True), "Folder of vectors. Default: vectors/ of the checkout.")
 @_telling
 def release(version: str, folder: Path | None) -> None:
-    """Write into the ledger that VERSION is released.
+    """Enter VERSION in the ledger of releases.
 
-    From then on its tests stand as they are: lint finds whatever changes, goes or is used again. Only files that are
-    current and in order are released. There is no way back.
+    The tests of a released version are frozen: `lint` finds each test that changes, disappears or has its ID reused.
+    Files that are out of date or wrong are refused. A release cannot be undone.
     """
     folder = folder or writable_folder()
     _refuse([*differences(VECTOR_SET, folder, wanted_files(VECTOR_SET, folder)), *lint_folder(VECTOR_SET, folder)])
@@ -161,13 +168,13 @@ def release(version: str, folder: Path | None) -> None:
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
 
 
-@vectors_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Show the vectors of a group, one by one.")
-@click.option("--files", "by_file", is_flag=True, help="Show the files: the shape and the revisions in each.")
+@vectors_command.command("list", epilog=_examples("list", "list --files", "list --group wire-decoding"))
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@click.option("--group", "groups", multiple=True, metavar="GROUP", help="List the vectors of this group; repeatable.")
+@click.option("--files", "by_file", is_flag=True, help="List the files, with their shape and revisions.")
 @_telling
 def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
-    """List the groups, or with --group the vectors of some."""
+    """List the groups, the files, or the vectors of a group."""
     if groups and by_file:
         raise click.UsageError("--group is about vectors, and --files about files: give one of them")
     folder = default_folder()
@@ -251,14 +258,15 @@ def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
     return table
 
 
-@vectors_command.command()
+@vectors_command.command(epilog=_examples("export vectors-1.0.0", "export --overwrite vectors-1.0.0"))
 @click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
-@click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing folder.")
 @_telling
 def export(folder: Path, overwrite: bool) -> None:
-    """Copy vectors, schemas, manifest, ledger, README and changelog to DIR.
+    """Copy the vectors and their schemas to DIR.
 
-    What a release archive holds: the same bytes every time. Vectors that are not in order are not exported.
+    DIR is the content of a release archive, equal byte for byte in each export. It includes the manifest, the ledger,
+    the README and the changelog. Wrong files are refused, see `vectors lint`.
     """
     source = default_folder()
     _refuse(lint_folder(VECTOR_SET, source))

@@ -46,9 +46,9 @@ Examples:
 
 \b
 Exit codes:
-  0  every answer is legal             3  it could not be driven
-  1  something failed or broke         4  nothing could be asked
-  2  wrong use of this command         130  interrupted
+  0  all answers legal                 3    implementation not driven
+  1  a wrong answer or a crash         4    nothing asked
+  2  usage error                       130  interrupted
 """
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
 _HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
@@ -60,23 +60,29 @@ _CURRENT = VECTOR_SET.revisions[0]
 
 
 @click.command("run", epilog=_EPILOG)
-@click.option("--group", "groups", multiple=True, metavar="GLOB", help="Ask only these groups; may be repeated.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="GLOB",
+    help="Ask only these groups; repeatable. `sds-conformance vectors list` shows them.",
+)
 @click.option(
     "--revision",
     type=click.Choice([_CURRENT, *sorted(set(VECTOR_SET.revisions) - {_CURRENT})]),
     default=_CURRENT,
     show_default=True,
-    help="Which revision of the text the vectors are of.",
+    help="Revision of the vectors.",
 )
 @click.option(
     "--vectors",
     "folder",
     type=INPUT_FOLDER,
     metavar="DIR",
-    help="The folder of vectors, by default those of this suite.",
+    help="Folder of vectors. Default: the vectors of this suite.",
 )
 @BASELINE
-@click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print each vector and its answer as JSON.")
 @TOLD
 @driving
 @keeping
@@ -90,10 +96,10 @@ def run_command(
     quiet: bool,
     stories: int | None,
 ) -> None:
-    """Ask an implementation the vectors, and judge its answers.
+    """Ask an implementation the vectors and judge its answers.
 
-    Pure functions are asked by the codec operations of the testee protocol, the rest of a participant. What is
-    expected is never sent. What an implementation does not declare is skipped, and skipped is no pass.
+    Vectors of pure functions use the codec operations of the testee protocol; all others use a participant. Vectors of
+    capabilities that the implementation does not declare are skipped, and do not count as passed.
     """
     out, err = console(), console(stderr=True)
     baseline = begun(baseline_file, revision)

@@ -63,7 +63,7 @@ def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
 REPERTOIRE = Repertoire(
     (CLEARSKIES_DATABASE.name,),
     NAMES,
-    tuple(PASSAGES),
+    {name: passage.summary for name, passage in PASSAGES.items()},
     Grammar,
     grammar_of,
     generated,

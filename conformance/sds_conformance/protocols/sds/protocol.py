@@ -27,7 +27,7 @@ PROTOCOL = Protocol(
     RULES,
     Words(
         Narrator,
-        "Which part of SDS is judged: with the SDS-R extension, without it, or the extension alone.",
+        "Part of SDS to judge: with the SDS-R extension, without it, or the extension alone.",
         ("every-kind-of-message", "replies-to-own-messages"),
         against,
         "Who joins a channel is the implementation; all others are scripted.",

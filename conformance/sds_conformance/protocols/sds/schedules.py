@@ -13,6 +13,7 @@ from sds_harness.sds import alphabet
 from sds_harness.sds.generator import NAMES, Grammar, generated, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Operation, Say, Schedule, Send
+from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.player import play
 from sds_harness.sds.writer import PEERS, SDS, Text
 from sds_reference import FORUM_2024, HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
@@ -101,7 +102,7 @@ _PROPOSED_WORLDS = Worlds(
 _SDS = Repertoire(
     SCHEDULED,
     NAMES,
-    passages_of(SDS),
+    {name: PASSAGES[name].summary for name in passages_of(SDS)},
     Grammar,
     grammar_of,
     generated,
@@ -125,7 +126,7 @@ REPERTOIRE = replace(
         replace(
             _SDS,
             revisions=(FORUM_2024.name,),
-            passages=passages_of(_PROPOSAL),
+            passages={name: PASSAGES[name].summary for name in passages_of(_PROPOSAL)},
             grammar=partial(Grammar, sds_r=False),
             grammar_of=proposed_grammar_of,
             generated=partial(generated, text=_PROPOSAL),

@@ -1,0 +1,52 @@
+"""Completion in bash, zsh and fish.
+
+The shell sets ``_SDS_CONFORMANCE_COMPLETE`` and starts the program: to get a script once, and then for each word that
+the user completes. Click makes the scripts and finds the words. What it prints goes past the door: a shell reads it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import click
+from click.shell_completion import get_completion_class
+
+from ..judging.exits import Exit
+from .door import order
+
+VARIABLE = "_SDS_CONFORMANCE_COMPLETE"
+_PROGRAM = "sds-conformance"
+SHELLS = ("bash", "zsh", "fish")
+
+
+def asked() -> str:
+    """What a shell asks for, such as ``bash_source``; "" if this is not started by a shell that completes."""
+    return os.environ.get(VARIABLE, "")
+
+
+def complete(command: click.Command, wanted: str) -> Exit:
+    """Print the script, or the completions, that a shell asks for.
+
+    A completion never fails: a message or a traceback would stand in the line that the user is typing.
+    """
+    shell, _, what = wanted.partition("_")
+    found = get_completion_class(shell)
+    if found is None or what not in ("source", "complete"):
+        shells = ", ".join(f"{name}_source" for name in SHELLS)
+        click.echo(f"{VARIABLE}={wanted} is unknown. Use one of {shells}.", err=True)
+        return Exit.USAGE
+    # The name of the program, also where it was started as a module: a shell completes commands by their names.
+    completion = found(command, {}, _PROGRAM, VARIABLE)
+    if what == "source":
+        order(completion.source())
+    else:
+        order(_quietly(completion.complete) + "\n")
+    return Exit.CONFORMANT
+
+
+def _quietly(complete: Callable[[], str]) -> str:
+    try:
+        return complete()
+    except Exception:
+        return ""

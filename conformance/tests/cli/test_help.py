@@ -1,0 +1,130 @@
+"""``--help`` of all commands, and ``--version``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+
+import click
+import pytest
+from rich.cells import cell_len
+
+from sds_conformance.cli import main
+from sds_conformance.cli.later import HelpGroup, Later
+from sds_conformance.cli.names import KINDS, names_of
+from sds_conformance.protocols import revisions
+from suite_terminal import too_wide, typed, words
+
+
+def _loaded(command: click.Command) -> click.Command:
+    return command.command if isinstance(command, Later) else command
+
+
+def _all_commands(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
+    yield path
+    command = _loaded(command)
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from _all_commands(inner, *path, name)
+
+
+COMMANDS = list(_all_commands(main))
+
+
+def _named(path: tuple[str, ...]) -> str:
+    return " ".join(path) or "sds-conformance"
+
+
+def _examples(text: str) -> list[str]:
+    """The command lines of a help, with continued lines joined."""
+    joined = re.sub(r" *\\\n +", " ", text)
+    return [line.strip() for line in joined.splitlines() if line.startswith("    sds-conformance ")]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=_named)
+@pytest.mark.parametrize("columns", ["80", "200"])
+def test_help_fits_80_columns_and_cuts_nothing(path: tuple[str, ...], columns: str) -> None:
+    result = typed(*path, "--help", COLUMNS=columns)
+    assert result.exit_code == 0
+    assert [line for line in result.stdout.splitlines() if cell_len(line) > 80] == []
+    assert "…" not in result.stdout
+    assert [line for line in result.stdout.splitlines()[1:] if line.endswith("...")] == []
+    assert [line for line in result.stdout.splitlines() if re.search(r"\bsds-$", line)] == []
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=_named)
+def test_examples_of_a_command_can_be_typed(path: tuple[str, ...]) -> None:
+    examples = _examples(typed(*path, "-h").stdout)
+    begin = " ".join(["sds-conformance", *path])
+    assert [example for example in examples if example.startswith(begin)], f"no example of {begin}"
+    for example in examples:
+        command: click.Command = main
+        _, *arguments = shlex.split(example.split(" > ")[0])
+        while isinstance(command, click.Group):
+            command = _loaded(command.commands[arguments.pop(0)])
+        command.make_context(example, arguments)
+
+
+def test_commands_are_grouped_by_what_they_are_for() -> None:
+    text = typed("--help").stdout
+    headings = re.findall(r"^(\S[\w ]+):$", text, re.MULTILINE)
+    assert headings == ["Options", "Start", "Judge", "Explore", "Share", "Develop the suite"]
+    assert sorted(name for names in main.sections.values() for name in names) == sorted(main.commands)
+
+
+def test_every_summary_is_a_whole_sentence_in_one_line() -> None:
+    for path in COMMANDS:
+        command: click.Command = main
+        for name in path:
+            assert isinstance(command, click.Group)
+            command = _loaded(command.commands[name])
+        if isinstance(command, click.Group):
+            assert isinstance(command, HelpGroup)
+            text = typed(*path, "--help").stdout.splitlines()
+            for name, inner in command.commands.items():
+                (line,) = [line for line in text if re.match(rf"  {name} +\S", line)]
+                assert line.endswith(".")
+                assert words(_loaded(inner).help or "").startswith(line.split(None, 1)[1])
+
+
+def test_help_names_no_passage_environment_event_or_dimension() -> None:
+    for command, name in (
+        ("fuzz", "one-key-twice"),
+        ("run", "bustling-channel"),
+        ("exhaust", "unrepaired"),
+        ("limits", "in-filter"),
+    ):
+        text = words(typed(command, "--help").stdout)
+        assert name not in text
+        assert "`sds-conformance list " in text
+
+
+def test_version_has_one_fact_in_each_line() -> None:
+    result = typed("--version")
+    assert result.exit_code == 0
+    facts = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert {"sds-conformance", "python", "vectors", *(f"catalogue {name}" for name in revisions())} == set(facts)
+    assert re.fullmatch(r"\d+\.\d+\.\d+ sha256:[0-9a-f]{64}", facts["vectors"])
+    for name in revisions():
+        assert re.fullmatch(r"sha256:[0-9a-f]{64}", facts[f"catalogue {name}"])
+
+
+# ---- list ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("revision", revisions())
+def test_list_shows_the_names_of_a_revision(kind: str, revision: str) -> None:
+    names = json.loads(typed("list", kind, "--revision", revision, "--json").stdout)
+    assert names == names_of(kind, revision)
+    text = typed("list", kind, "--revision", revision).stdout
+    assert too_wide(text) == []
+    assert all(name in text for name in names) if names else text == f"{revision} has no {kind}.\n"
+
+
+def test_list_shows_no_passage_of_another_revision() -> None:
+    assert "one-key-twice" not in names_of("passages", "sds-2026-01")
+    assert "one-key-twice" in names_of("passages", "clearskies-database")
+    assert "asked" not in names_of("passages", "forum-2024")
