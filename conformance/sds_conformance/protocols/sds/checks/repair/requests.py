@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
@@ -209,7 +210,9 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
     for missing in side.owing if interval and t_max else ():
         due, detected = side.due(missing), missing.detected.step
         asking = side.in_time(missing)
-        if asking is not None and asking.step.command == "tick":
+        # Work that is due may be done whenever the participant is asked for anything.
+        unasked = asking is not None and asking.message.kind is Kind.SYNC and asking.step.command in ("tick", "receive")
+        if asking is not None and unasked:
             before = asking.step.now_ms - 2 * interval
             heard = _heard(side, before, detected.index, asking.step)
             if (_no_pause([before, *heard, asking.step.now_ms], interval)) if noisy else not heard:
