@@ -106,7 +106,7 @@ class WorksBackwards(Channel):
 
 
 class AnswersWithASync(Channel):
-    """Whoever receives content says at once what it has, by a sync message."""
+    """A participant that receives content answers at once with a sync message."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -157,7 +157,7 @@ def _is_ack(event: Event) -> bool:
 
 
 class AcknowledgementsLast(Channel):
-    """Of what a message brings about, deliveries are told first and acknowledgements last."""
+    """In the reply to a message that arrives, deliveries come first and acknowledgements last."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -166,7 +166,7 @@ class AcknowledgementsLast(Channel):
 
 
 class DeliveriesLast(Channel):
-    """Of what a message brings about, deliveries are told last."""
+    """In the reply to a message that arrives, deliveries come last."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -250,7 +250,7 @@ class SyncsUnderTheLastId(Channel):
 
 
 class SyncsUnderTheNewestId(Channel):
-    """A sync message has the ID of the newest message in the log, whoever sent that."""
+    """A sync message has the ID of the newest message in the log, of any sender."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         if content:

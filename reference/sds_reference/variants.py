@@ -227,8 +227,8 @@ _OF_SDS = {
         _chosen(
             reply_choices.SyncsInPairs, "syncs-in-pairs", "two sync messages where one is due", repair=RepairConfig()
         ),
-        _chosen(reply_choices.AcknowledgementsLast, "acknowledgements-last", "acknowledgements are told last"),
-        _chosen(reply_choices.DeliveriesLast, "deliveries-last", "deliveries are told last"),
+        _chosen(reply_choices.AcknowledgementsLast, "acknowledgements-last", "acknowledgements are signalled last"),
+        _chosen(reply_choices.DeliveriesLast, "deliveries-last", "deliveries are signalled last"),
         _chosen(
             reply_choices.AnswersAreTraffic,
             "answers-are-traffic",

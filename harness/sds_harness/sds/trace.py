@@ -64,7 +64,7 @@ class Wire:
 
 
 _KINDS = {"send": Kind.CONTENT, "send_ephemeral": Kind.EPHEMERAL, "send_sync": Kind.SYNC}
-"""What the application asks for, by the command."""
+"""The kind of message that the application asks for, by the command."""
 _parts = attrgetter(*(part.name for part in fields(Message)))
 LARGE_BYTES = 1 << 16
 """Of a reply with several messages: many of them are copies of those before."""
@@ -160,7 +160,7 @@ class Step(trace.Step):
 
     @lazy
     def asked_for(self) -> Wire | None:
-        """Of what it handed to the network, the message that the application asked for; None if it asked for none.
+        """The message that the application asked for, among all broadcasts; None if it asked for none.
 
         Copies and sync messages that are due may go out in the same reply, before the message or after it. A sent
         message is the one with the ``message_id`` of the effects, a sync message the first that is one. Where nothing

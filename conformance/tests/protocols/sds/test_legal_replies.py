@@ -1,4 +1,4 @@
-"""When and in which reply messages go out is left open: nobody is accused of a legal choice, and its faults are found.
+"""The text leaves open when and in which reply messages go out: no legal choice fails, and a fault beside one does.
 
 Each variant plays the scenarios in which it was accused before; the self-test has it play all of them.
 """
@@ -52,7 +52,7 @@ def test_what_else_goes_out_in_a_reply_accuses_nobody(name: str, scenarios: tupl
 
 
 class ChangesTheContent(ResendsBeforeSending):
-    """A fault beside the choice: a resend goes out first, and the new message has another content."""
+    """A fault beside the choice: the new message behind a resend has another content."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None

@@ -193,8 +193,8 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
     Which of its own messages it then takes for possibly acknowledged, by its own signals, tells which IDs the filter
     holds, whatever the encoding. Only the first word on a message counts, whoever says it: later
-    filters change nothing. Who never signals on arrival may do so by its next sweep (AMB-143): what that says is of the
-    one filter that came since the last.
+    filters change nothing. A participant that never signals on arrival may do so by its next sweep (AMB-143): the
+    signals of that are about the one filter that came since the sweep before.
     """
     out: dict[bytes, dict[str, bool]] = {}
     if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):

@@ -306,7 +306,7 @@ class Requester:
         for sent in itertools.takewhile(lambda sent: sent is not asking, sends):
             if self.full(sent):
                 return None
-            # What goes out in the same step was sent at the same time: that it does not ask is SDS-R-SEND-01.
+            # A message of the same step was sent at the same time: if it does not ask, that is SDS-R-SEND-01.
             if sent.message.kind is asking.message.kind and sent.step.index < asked:
                 low = sent.step.now_ms - detected.now_ms + 1
         return Window(low, asking.step.now_ms - detected.now_ms)

@@ -34,7 +34,7 @@ from ...view.timestamps import (
 
 @check("SDS-SEND-01", of="sent")
 def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
-    """L = max(now, previous + 1), after own messages. What a sync message before it left behind is SDS-SYNC-14's."""
+    """L = max(now, previous + 1), after own messages. After a sync message, a wrong value is left to SDS-SYNC-14."""
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral:
