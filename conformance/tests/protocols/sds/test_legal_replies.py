@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from played import certified, reference, verdict_on, with_verdict
+from played import altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.verdict import Verdict
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.bloom_profiles import WAKU_SDS_JS
 from sds_reference.channel import Channel
+from sds_reference.config import RepairConfig
 from sds_reference.effects import Effects
 from sds_reference.mutants import MUTANTS
 from sds_reference.outgoing_buffer import Outgoing
@@ -98,3 +99,14 @@ def test_what_is_wrong_beside_it_is_all_that_fails(name: str, fails: str) -> Non
         environments=("plain", "sds-r"),
     )
     assert with_verdict(outcome, Verdict.FAIL) == {fails}
+
+
+def test_a_coarse_clock_of_sds_r_that_is_not_declared_is_told_how_to_be() -> None:
+    def hidden(_: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "hello":
+            reply.hello.limits.ClearField("repair_clock_ms")
+
+    coarse = Config(repair=RepairConfig(clock_ms=100))
+    outcome = certified(lambda: altered(hidden, reference(coarse)), select=["SDS-R-TREQ-01"])
+    told = verdict_on(outcome, "SDS-R-TREQ-01")
+    assert (told.verdict, "repairClockMs" in told.findings[0].seen) == (Verdict.FAIL, True)
