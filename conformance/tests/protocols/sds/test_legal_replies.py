@@ -24,6 +24,7 @@ from sds_reference.variants import VARIANTS
 
 RESENDING = ("busy-while-nobody-answers", "rebroadcasts-and-the-clock", "a-late-joiner")
 TIES = ("late-arrivals", "two-periods", "twins-come-and-are-asked-for", "clock-steps-back")
+SHOWN = ("SDS-R-STATE-01", "SDS-R-RECV-03", "SDS-R-TREQ-01")
 SYNCING = ("syncs-*", "idle-with-automatic-syncs")
 
 
@@ -110,3 +111,19 @@ def test_a_coarse_clock_of_sds_r_that_is_not_declared_is_told_how_to_be() -> Non
     outcome = certified(lambda: altered(hidden, reference(coarse)), select=["SDS-R-TREQ-01"])
     told = verdict_on(outcome, "SDS-R-TREQ-01")
     assert (told.verdict, "repairClockMs" in told.findings[0].seen) == (Verdict.FAIL, True)
+
+
+class GivesUpSoon(Participant):
+    """A choice of the application: dependencies are lost after five seconds, whatever the suite asks for."""
+
+    def __init__(self, participant_id: str, config: Config | None = None) -> None:
+        super().__init__(participant_id, replace(config or Config(), lost_timeout_ms=5_000))
+
+
+def test_what_is_to_be_asked_for_is_judged_where_it_is_soon_given_up() -> None:
+    def declared(_: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "opened":
+            reply.opened.configuration.lost_timeout_ms = 5_000
+
+    outcome = certified(lambda: altered(declared, reference(participant=GivesUpSoon)), select=SHOWN)
+    assert with_verdict(outcome, Verdict.PASS) == set(SHOWN)

@@ -121,7 +121,17 @@ class Requester:
 
     @cached_property
     def _lacking(self) -> list[Missing]:
-        if not self.terms.on or self.gives_up:
+        return [] if self.gives_up else self._certain
+
+    @cached_property
+    def listed(self) -> list[Missing]:
+        """What an implementation that gives dependencies up shows as to be asked for all the same: it owes no entry,
+        and an entry has a T_req."""
+        return [m for m in self._certain if self.shown_due(m) is not None] if self.gives_up else []
+
+    @cached_property
+    def _certain(self) -> list[Missing]:
+        if not self.terms.on:
             return []
         certain = (m for m in self.repair.missing if m.certain and not m.detected.foreign_filter)
         came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}

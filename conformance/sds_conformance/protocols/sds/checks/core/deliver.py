@@ -63,7 +63,7 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
         yield judged(sent.step, lamport > above, expected, f"{lamport}")
 
 
-@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered sent")
+@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered outgoing")
 def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""
     for sent, seen in moved_sends(view):
@@ -74,7 +74,7 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     yield from (held(sync.step) for sync, e in right_syncs(view) if e.late_delivery and e.counts_on)
 
 
-@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, of="sent")
+@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, of="outgoing")
 def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
     """A message that waits in the buffer does not move the clock; its delivery does."""
     for sent, seen in moved_sends(view):

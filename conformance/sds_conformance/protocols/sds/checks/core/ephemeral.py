@@ -161,7 +161,7 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, received.refusal if received.rejected else "nothing")
 
 
-@check("SDS-EPHEMERAL-07", of="sent")
+@check("SDS-EPHEMERAL-07", of="outgoing")
 def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
     """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
     for sent, seen in moved_sends(view):

@@ -85,7 +85,7 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
     return no_copies_after_acknowledgement(view)
 
 
-@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies sent")
+@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies outgoing")
 def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast does not advance the sender's own Lamport timestamp."""
     for sent, seen in moved_sends(view):

@@ -48,7 +48,7 @@ def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, met, lamport_rule(sent), f"{seen}")
 
 
-@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
 def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
     """When the clock has stepped back, the next message has the previous timestamp + 1."""
     for sent, seen in lamport_sends(view):

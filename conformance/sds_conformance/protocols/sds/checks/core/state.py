@@ -50,7 +50,7 @@ def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
 
 
-@check("SDS-STATE-02", of="sent")
+@check("SDS-STATE-02", of="outgoing")
 def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     """The timestamp starts at the epoch time in milliseconds."""
     for sent, seen in lamport_sends(view):
@@ -65,7 +65,7 @@ def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     yield from (held(sync.step) for sync, e in right_syncs(view) if e.source == "open" and not e.ephemeral)
 
 
-@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
 def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
     """After idle time the timestamp is the epoch time, not one more than before."""
     for sent, seen in lamport_sends(view):

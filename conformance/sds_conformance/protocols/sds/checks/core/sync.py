@@ -348,7 +348,7 @@ def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, less")
 
 
-@check("SDS-SYNC-15", of="sent")
+@check("SDS-SYNC-15", of="outgoing")
 def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
     """A received sync message does not move the local timestamp."""
     for sent, seen in moved_sends(view):

@@ -107,6 +107,8 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     for missing in requester(view).wanted:
         if missing.detected.kind is Kind.CONTENT:
             yield from _added(view, missing)
+    listed = (missing.detected for missing in requester(view).listed)
+    yield from (held(detected.step) for detected in listed if detected.kind is Kind.CONTENT)
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")

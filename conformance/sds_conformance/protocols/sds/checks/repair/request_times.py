@@ -57,7 +57,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     Where T_max equals T_min there is nothing to add to T_min (AMB-08).
     """
     side = requester(view)
-    for missing in side.wanted:
+    for missing in [*side.wanted, *side.listed]:
         expected, seen = _by_the_formula(side, missing), side.offset(missing)
         if expected is None or seen is None:
             continue

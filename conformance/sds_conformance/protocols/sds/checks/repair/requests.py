@@ -35,6 +35,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     Not to ask at all is SDS-R-SEND-01's and SDS-R-RECV-03's matter, here and below (AMB-141).
     """
     side = requester(view)
+    yield from (held(missing.detected.step) for missing in side.listed)
     if not asks_for_anything(view):
         return
     for missing in side.owing if side.shown else ():
