@@ -24,6 +24,12 @@ class FaultKind(Enum):
     EXIT = "exit", "The process must answer every request and end only when its stdin ends."
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
     OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?"
+    TOO_LONG = (
+        "too-long",
+        "The suite reads replies of up to 64 MiB. A longer one is no fault, but what it would have shown is not "
+        "judged. Smaller bloom filters keep replies with many messages short.",
+    )
+    """A reply begins as a valid one does, and is longer than the suite reads."""
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
     WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` says which answer belongs to each command."
     OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."

@@ -65,7 +65,6 @@ _ENDLESS = "The server must end a stream when the harness has ended its side of 
 _FLOODS = "Does the server send without end, PING frames for example? It has to stop when a connection is closed."
 _NO_REPLY = "Each message of the stream is one Reply, as protobuf: `sds-conformance docs proto` has it."
 _NO_SERVICE = "Is it a server of the testee protocol? `sds-conformance docs proto` has the service, and its full name."
-_OUR_LIMIT = f"A reply has at most {MAX_FRAME_BYTES} bytes."
 _ITS_LIMIT = f"Let the server receive messages of {MAX_FRAME_BYTES} bytes: what gRPC allows by default is less."
 _TOKEN = "Name the file with the right token: --grpc-token-file FILE."
 
@@ -93,6 +92,7 @@ class GrpcLink(Link):
         self._call: Any = None
         self._requests: SimpleQueue[bytes | None] = SimpleQueue()
         self._deadline = float("inf")
+        self._answered = False
         self._late = False
         self._ended = threading.Event()
         self._listeners: list[Listener] = []
@@ -266,6 +266,7 @@ class GrpcLink(Link):
         if said is None:
             self._fail_if_dead(f"in answer to {what}")
             self._fail(FaultKind.EXIT, f"the server ended the conversation in answer to {what}", _EARLY)
+        self._answered = True
         answer = self._redaction.data(said)
         for listener in self._listeners:
             listener.heard(answer, True)
@@ -282,7 +283,8 @@ class GrpcLink(Link):
             case grpc.StatusCode.RESOURCE_EXHAUSTED:
                 limit = _TOO_LARGE.search(said)
                 if limit is None or int(limit[1]) == MAX_FRAME_BYTES:
-                    self._fail(FaultKind.OVERSIZED, f"the answer to {what} is too large ({said})", _OUR_LIMIT)
+                    kind = FaultKind.TOO_LONG if self._answered else FaultKind.OVERSIZED
+                    self._fail(kind, f"the answer to {what} is too large ({said})")
                 self._fail(FaultKind.OVERSIZED, f"{what} is larger than the server takes ({said})", _ITS_LIMIT)
             case grpc.StatusCode.UNIMPLEMENTED:
                 missing = f"{self._endpoint.service}/{METHOD}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
-from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
+from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError, TooLongError
 
 from .declaration import OutsideClock
 from .faults import FaultKind, TesteeFault
@@ -123,6 +123,7 @@ class StdioLink(Link):
         self._framing = framing
         self._limits = limits
         self._buffer = bytearray()
+        self._answered = False
         self._listeners: list[Listener] = []
         environment = {**(variables or {}), ENVIRONMENT_VARIABLE: framing.value}
         self._process = TesteeProcess(command, environment, limits.memory_bytes)
@@ -186,7 +187,9 @@ class StdioLink(Link):
                 self._buffer += chunk
                 body = self._framing.take(self._buffer, searched)
         except FramingError as error:
-            self._fail(FaultKind.OVERSIZED, f"the answer to {what} is {error}")
+            too_long = isinstance(error, TooLongError) and self._answered
+            self._fail(FaultKind.TOO_LONG if too_long else FaultKind.OVERSIZED, f"the answer to {what} is {error}")
+        self._answered = True
         process.deadline_in(float("inf"))
         for listener in self._listeners:
             listener.heard(body, True)

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
+from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError, TooLongError
 from sds_testee.stdio import serve
 
 JSON, BINARY = Framing.JSON, Framing.BINARY
@@ -130,6 +130,17 @@ def test_a_frame_over_the_limit_is_refused_as_soon_as_its_length_is_known() -> N
         BINARY.take(announced)
     with pytest.raises(FramingError, match="4294967295 bytes"):
         BINARY.take(bytearray(b"\xff\xff\xff\xff"))
+
+
+def test_a_long_reply_is_told_from_output_that_is_none() -> None:
+    for buffer in (bytearray((3 * MAX_FRAME_BYTES).to_bytes(4, "big")), bytearray(b"logs")):
+        with pytest.raises(FramingError) as error:
+            BINARY.take(buffer)
+        assert isinstance(error.value, TooLongError) is (buffer != b"logs")
+    for start in (b'{"id":"7","effects":', b"x"):
+        with pytest.raises(FramingError) as error:
+            JSON.take(bytearray(start.ljust(MAX_FRAME_BYTES + 1, b"1")))
+        assert isinstance(error.value, TooLongError) is (start != b"x")
 
 
 def test_a_line_is_refused_once_it_is_over_the_limit_and_not_before() -> None:

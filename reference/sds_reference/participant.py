@@ -59,8 +59,10 @@ class Participant:
         """Send application content: see Channel.send."""
         return self.channel(channel_id).send(content, now_ms, message_id, retrieval_hint)
 
-    def send_ephemeral(self, channel_id: str, content: bytes, message_id: str | None = None) -> Effects:
-        """Send an ephemeral message: see Channel.send_ephemeral."""
+    def send_ephemeral(
+        self, channel_id: str, content: bytes, message_id: str | None = None, now_ms: int = 0
+    ) -> Effects:
+        """Send an ephemeral message: see Channel.send_ephemeral. Without a timestamp, it needs no ``now_ms``."""
         return self.channel(channel_id).send_ephemeral(content, message_id)
 
     def send_sync(self, channel_id: str, now_ms: int) -> Effects:

@@ -7,7 +7,7 @@ from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
-from . import choices
+from . import choices, reply_choices
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
 from .channel import Channel
 from .config import AfterRequest, Config, OwnIds, RepairConfig
@@ -187,6 +187,91 @@ _OF_SDS = {
             repair=RepairConfig(),
         ),
         _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
+        _chosen(
+            reply_choices.ResendsBeforeSending, "resends-before-sending", "a resend goes out before the next message"
+        ),
+        _chosen(reply_choices.ResendsAfterSending, "resends-after-sending", "a resend goes out after the next message"),
+        _chosen(
+            reply_choices.AnswersBeforeSending,
+            "answers-before-sending",
+            "a response goes out before the next message",
+            repair=RepairConfig(),
+        ),
+        _chosen(
+            reply_choices.ResendsBeforeSyncs,
+            "resends-before-syncs",
+            "copies go out before the next sync message",
+            repair=RepairConfig(),
+        ),
+        _chosen(
+            reply_choices.WorksBeforeSending,
+            "works-before-sending",
+            "periodic work is done before each message",
+            repair=RepairConfig(),
+        ),
+        _chosen(
+            reply_choices.WorksAfterReceiving,
+            "works-after-receiving",
+            "periodic work is done after each message that arrives",
+            repair=RepairConfig(),
+        ),
+        _chosen(
+            reply_choices.WorksBackwards,
+            "works-backwards",
+            "in a tick sync messages go out first and copies last",
+            repair=RepairConfig(),
+        ),
+        _chosen(reply_choices.AnswersWithASync, "answers-with-a-sync", "content that arrives brings a sync message"),
+        _chosen(reply_choices.SyncsAfterSending, "syncs-after-sending", "a sync message follows each message"),
+        _chosen(reply_choices.SyncsBeforeSending, "syncs-before-sending", "a sync message precedes each message"),
+        _chosen(
+            reply_choices.SyncsInPairs, "syncs-in-pairs", "two sync messages where one is due", repair=RepairConfig()
+        ),
+        _chosen(reply_choices.AcknowledgementsLast, "acknowledgements-last", "acknowledgements are signalled last"),
+        _chosen(reply_choices.DeliveriesLast, "deliveries-last", "deliveries are signalled last"),
+        _chosen(
+            reply_choices.AnswersAreTraffic,
+            "answers-are-traffic",
+            "counts the sync interval from own responses, too",
+            sync_only_when_quiet=True,
+            repair=RepairConfig(),
+        ),
+        Variant(
+            "ephemeral-moves-the-clock",
+            "an ephemeral message that is sent advances the clock",
+            (),
+            participant_class=reply_choices.EphemeralMessagesMoveTheClock,
+        ),
+        _chosen(reply_choices.SyncsWithoutAnId, "syncs-without-an-id", "the ID of sync messages is empty"),
+        _chosen(reply_choices.SyncsUnderTheOwnName, "syncs-under-the-own-name", "sync messages have the sender's ID"),
+        _chosen(
+            reply_choices.SyncsUnderTheChannelsName,
+            "syncs-under-the-channels-name",
+            "sync messages have the channel's ID",
+        ),
+        _chosen(reply_choices.SyncsThatCountUp, "syncs-that-count-up", "sync messages are numbered in each channel"),
+        _chosen(
+            reply_choices.SyncsUnderTheTime, "syncs-under-the-time", "sync messages have their timestamp for an ID"
+        ),
+        _chosen(
+            reply_choices.SyncsUnderTheLastId,
+            "syncs-under-the-last-id",
+            "sync messages have the ID of the last own one",
+        ),
+        _chosen(
+            reply_choices.SyncsUnderTheNewestId,
+            "syncs-under-the-newest-id",
+            "sync messages have the ID of the newest logged one",
+        ),
+        _chosen(reply_choices.FreshCopies, "fresh-copies", "a resend has the bloom filter of now"),
+        _variant("filter-for-many", "a filter for 100,000 IDs", bloom_capacity=100_000),
+        _variant("gives-up-soon", "dependencies are lost after five seconds", lost_timeout_ms=5_000),
+        _repairing(
+            "forgets-the-one",
+            "asks for one message at a time, and forgets it",
+            max_requests=1,
+            after_request=AfterRequest.FORGET,
+        ),
     )
 }
 

@@ -20,6 +20,14 @@ class FramingError(ValueError):
     """Bytes that are not a frame of the protocol."""
 
 
+class TooLongError(FramingError):
+    """A frame that begins as one of the protocol does, and is longer than MAX_FRAME_BYTES."""
+
+
+_LIKELY_BYTES = 8 * MAX_FRAME_BYTES
+"""A length prefix beyond this is text that was printed: four printable characters are more."""
+
+
 class Framing(Enum):
     """How requests and replies stand on stdin and stdout."""
 
@@ -39,14 +47,15 @@ class Framing(Enum):
         """Remove the first complete frame from ``buffer`` and return its body; None if there is none yet.
 
         The first ``searched`` bytes were in the buffer when there was none, so no frame ends among them. Raises
-        FramingError for a frame over MAX_FRAME_BYTES.
+        FramingError for a frame over MAX_FRAME_BYTES, TooLongError if it looks like one of the protocol.
         """
         if self is Framing.BINARY:
             if len(buffer) < 4:
                 return None
             end = 4 + int.from_bytes(buffer[:4], "big")
             if end > MAX_FRAME_BYTES:
-                raise FramingError(f"a frame of {end - 4} bytes; the limit is {MAX_FRAME_BYTES}")
+                error = TooLongError if end <= _LIKELY_BYTES else FramingError
+                raise error(f"a frame of {end - 4} bytes; the limit is {MAX_FRAME_BYTES}")
             if len(buffer) < end:
                 return None
             body = bytes(memoryview(buffer)[4:end])
@@ -54,7 +63,8 @@ class Framing(Enum):
             end = buffer.find(b"\n", searched) + 1
             if not end:
                 if len(buffer) > MAX_FRAME_BYTES:
-                    raise FramingError(f"a line of more than {MAX_FRAME_BYTES} bytes")
+                    error = TooLongError if buffer.lstrip()[:2] == b'{"' else FramingError
+                    raise error(f"a line of more than {MAX_FRAME_BYTES} bytes")
                 return None
             body = bytes(memoryview(buffer)[: end - 1])
         del buffer[:end]

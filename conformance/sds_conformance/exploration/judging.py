@@ -18,6 +18,7 @@ from ..judging.judgement import Outcome
 from ..judging.looking import told_of
 from ..judging.observing import Applicable, Sight, looked
 from ..judging.rules import Rules, View
+from ..judging.runner import OUR_LIMITS
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from ..protocols import default, protocol_of, repertoire_of, revisions
 from ..protocols.properties import GlobalProperty, Replay, Sighting
@@ -151,7 +152,8 @@ def _assess(
                     _tell(sight, trace, scope, out)
     if scope.properties:
         _examine(performance, scope, judged, replay, out)
-    if performance.breakdown is not None and (not performance.broken or performance.broken in judged):
+    beyond = performance.breakdown is not None and performance.breakdown.kind in OUR_LIMITS
+    if performance.breakdown is not None and not beyond and (not performance.broken or performance.broken in judged):
         kind, detail = performance.breakdown.kind.value, performance.breakdown.detail
         out.findings.append(_broke(performance, BREAKDOWN, "an answer", f"{kind}: {detail}", name))
     if performance.storm:

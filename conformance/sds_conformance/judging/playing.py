@@ -12,7 +12,7 @@ from .looking import Looker, Shown
 from .observing import Known
 from .registry import Run
 from .rules import Rules
-from .runner import BrokenRun, Runner
+from .runner import OUR_LIMITS, BrokenRun, Runner
 
 Announced = Callable[[str], None]
 """Called with the name of a run that starts."""
@@ -35,7 +35,7 @@ class Result:
     def in_a_row(self, before: int) -> int:
         """How many breakdowns there were in a row, after so many before."""
         if self.run and self.broken:
-            return before + 1
+            return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.broken)
         return 0 if self.shown is not None and self.shown.steps else before
 
 

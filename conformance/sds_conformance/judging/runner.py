@@ -133,7 +133,7 @@ class Runner:
             stage.close()
         except TesteeFault as fault:
             self._broke(stage.trace.schedule, stage.trace, fault)
-            self._in_a_row += 1
+            self._in_a_row += fault.breakdown.kind not in OUR_LIMITS
         except Exception as error:  # a fault of ours in one scenario must not cost the others
             stage.trace.suite_error = f"{stage.trace.schedule}: {type(error).__name__}: {error}"
             self.kill()
@@ -181,6 +181,8 @@ def used_up(breakdowns: Iterable[BrokenRun]) -> str:
     return "the total time" if over else ""
 
 
+OUR_LIMITS = (FaultKind.TOO_LONG,)
+"""Breakdowns that are limits of the suite: a longer reply is not judged, and is no failure."""
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
 """Breakdowns that are reported and cost nobody his conformance: nothing of the protocol was at stake."""
 
@@ -191,7 +193,8 @@ def tolerated(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozen
     Where ``narrowed`` says that only some requirements or scenarios were played, a deaf implementation is only warned
     of: they may not have given it an occasion.
     """
-    soft = set() if strict else {kind.value for kind in SOFT_FAULTS}
+    soft = {kind.value for kind in OUR_LIMITS}
+    soft |= set() if strict else {kind.value for kind in SOFT_FAULTS}
     if not {"requirements", "scenarios"}.isdisjoint(narrowed):
         soft.add(FaultKind.DEAF.value)
     return frozenset(soft)

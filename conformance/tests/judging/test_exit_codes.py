@@ -44,6 +44,8 @@ def summed_up(
         ((Verdict.PASS,), (FaultKind.HANG,), Exit.NON_CONFORMANT),
         ((Verdict.PASS,), (FaultKind.NEVER_EXITS,), Exit.CONFORMANT),
         ((Verdict.PASS,), (FaultKind.NEVER_EXITS, FaultKind.CRASH), Exit.NON_CONFORMANT),
+        ((Verdict.PASS, Verdict.INCONCLUSIVE), (FaultKind.TOO_LONG,), Exit.CONFORMANT),
+        ((Verdict.INCONCLUSIVE,), (FaultKind.TOO_LONG,), Exit.NOTHING_EXERCISED),
         ((Verdict.INCONCLUSIVE, Verdict.SKIPPED), (), Exit.NOTHING_EXERCISED),
         ((), (), Exit.NOTHING_EXERCISED),
         ((Verdict.INCONCLUSIVE,), (FaultKind.CRASH,), Exit.NOT_DRIVEN),

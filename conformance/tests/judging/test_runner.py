@@ -226,10 +226,27 @@ def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:
     assert traces[0].breakdown is None
 
 
+class SaysTooMuch(LocalLink):
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        if request.WhichOneof("command") == "tick":
+            raise faults.TesteeFault(FaultKind.TOO_LONG, "the answer to tick is a line of more than 67108864 bytes")
+        return super().call(request, timeout_s, reply)
+
+
+def test_a_reply_that_the_suite_has_no_room_for_is_inconclusive_and_fails_nobody() -> None:
+    what = plan(scenarios=["two-channels", "nobody-answers", "idle-*", "two-periods", "rebroadcasts-and-the-clock"])
+    outcome = certify(Connections(reference, SaysTooMuch), what, LIMITS)
+    assert {broken.breakdown.kind for broken in outcome.breakdowns} == {FaultKind.TOO_LONG}
+    assert len(outcome.breakdowns) >= PATIENCE
+    assert outcome.exit_code == Exit.CONFORMANT
+    silent = verdict_on(outcome, "SDS-SYNC-01")
+    assert (silent.verdict, "too-long" in silent.reason) == (Verdict.INCONCLUSIVE, True)
+
+
 def test_a_process_that_does_not_end_is_told_and_counts_only_in_a_strict_run() -> None:
     assert SOFT_FAULTS == (FaultKind.NEVER_EXITS,)
-    assert tolerated() == {"never-exits"}
-    assert tolerated(strict=True) == frozenset()
+    assert tolerated() == {"never-exits", "too-long"}
+    assert tolerated(strict=True) == {"too-long"}
     for strict, code in ((False, Exit.CONFORMANT), (True, Exit.NON_CONFORMANT)):
         what = plan(["SDS-MSG-13"], scenarios=["two-channels"])
         outcome = certify(Connections(reference, NeverEnds), what, LIMITS, strict=strict)

@@ -107,7 +107,7 @@ class Actor:
         self.stage.need(pb.CAPABILITY_SYNC)
         command = pb.SendSync(now_ms=self.stage.now_ms, handle=self.party.handle, channel_id=self._channel(channel_id))
         step = self._do(pb.Request(send_sync=command))
-        message = step.first
+        message = step.new
         if message is not None:
             self._ask_codec(message.bloom_filter, self._met_ids)
         return message
@@ -212,11 +212,11 @@ class Actor:
     def _sent_by(self, step: Step) -> Message:
         if step.answer == "rejected":
             raise ScheduleStopped(f"{step.command} was {refusal(step)}")
-        for wire in step.broadcasts:
-            if wire.message is not None:
-                self._own_ids.append(wire.message.message_id)
-                self._ask_codec(wire.message.bloom_filter, self._met_ids)
-                return wire.message
+        message = step.new or next(iter(step.messages), None)
+        if message is not None:
+            self._own_ids.append(message.message_id)
+            self._ask_codec(message.bloom_filter, self._met_ids)
+            return message
         what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
         raise ScheduleStopped(f"{step.command} at step {step.index} {what}")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import SDS_2026_01, V2026_01, MalformedMessage, Message, Revision, WireFormat
+from sds_reference import SDS_2026_01, V2026_01, Kind, MalformedMessage, Message, Revision, WireFormat
 from sds_reference.testee.dialect import Dialect
 from sds_reference.wire_fields import WireField, split
 
@@ -62,6 +63,8 @@ class Wire:
         return self._fields
 
 
+_KINDS = {"send": Kind.CONTENT, "send_ephemeral": Kind.EPHEMERAL, "send_sync": Kind.SYNC}
+"""The kind of message that the application asks for, by the command."""
 _parts = attrgetter(*(part.name for part in fields(Message)))
 LARGE_BYTES = 1 << 16
 """Of a reply with several messages: many of them are copies of those before."""
@@ -155,10 +158,31 @@ class Step(trace.Step):
         """The messages among what it handed to the network, in order."""
         return [wire.message for wire in self.broadcasts if wire.message is not None]
 
+    @lazy
+    def asked_for(self) -> Wire | None:
+        """The message that the application asked for, among all broadcasts; None if it asked for none.
+
+        Copies and sync messages that are due may go out in the same reply, before the message or after it. A sent
+        message is the one with the ``message_id`` of the effects, a sync message the first that is one. Where nothing
+        has that ID or that kind, it is what has the content that was given, or no layout, else what came first.
+        """
+        kind = _KINDS.get(self.command)
+        if kind is None or not self.broadcasts:
+            return None
+        alike = [wire for wire in self.broadcasts if wire.message is not None and wire.message.kind is kind]
+        if kind is Kind.SYNC:
+            return next(iter(alike), self.broadcasts[0])
+        message_id = self.reply.effects.message_id if self.reply is not None else ""
+        named = [wire for wire in self.broadcasts if wire.message is not None and wire.message.message_id == message_id]
+        content = getattr(self.request, self.command).content
+        likely = (w for w in self.broadcasts if w.message is None or (w in alike and w.message.content == content))
+        usual = (wire for wire in named if wire in alike)
+        return next(itertools.chain(usual, named, likely), self.broadcasts[0])
+
     @property
-    def first(self) -> Message | None:
-        """What it handed to the network first, None if that was nothing, or no message."""
-        return self.broadcasts[0].message if self.broadcasts else None
+    def new(self) -> Message | None:
+        """The message that the application asked for, None if it asked for none, or what went out is no message."""
+        return self.asked_for.message if self.asked_for is not None else None
 
     @property
     def state(self) -> pb.State | None:

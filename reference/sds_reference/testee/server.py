@@ -152,8 +152,8 @@ class Testee:
         self._answer(reply, participant.send(c.channel_id, c.content, c.now_ms, c.message_id or None, _hint(c)))
 
     def _send_ephemeral(self, command: pb.SendEphemeral, reply: pb.Reply) -> None:
-        participant = self._participant(command.handle)
-        self._answer(reply, participant.send_ephemeral(command.channel_id, command.content, command.message_id or None))
+        c, participant = command, self._participant(command.handle)
+        self._answer(reply, participant.send_ephemeral(c.channel_id, c.content, c.message_id or None, c.now_ms))
 
     def _send_sync(self, command: pb.SendSync, reply: pb.Reply) -> None:
         self._answer(reply, self._participant(command.handle).send_sync(command.channel_id, command.now_ms))

@@ -53,6 +53,7 @@ _BREAKDOWNS = {
     FaultKind.HANG: How.SLOW,
     FaultKind.OUT_OF_MEMORY: How.MEMORY,
     FaultKind.TOO_MUCH: How.UNREACHED,
+    FaultKind.TOO_LONG: How.UNREACHED,
     FaultKind.OUT_OF_TIME: How.UNREACHED,
 }
 """The others are crashes."""

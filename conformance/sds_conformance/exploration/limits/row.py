@@ -17,7 +17,7 @@ from .searching import Search
 
 _BROKEN = {How.CRASHED, How.SLOW, How.MEMORY}
 _MAX_TOLD = 300
-_NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value)
+_NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
 
 
 class Weight(Enum):

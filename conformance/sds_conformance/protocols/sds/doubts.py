@@ -189,7 +189,7 @@ def heed(trace: Trace) -> Heard:
 
 def _reads(channel_id: str, message: Message | None) -> bool:
     # Without a named channel the implementation has one of its own.
-    return message is not None and not in_another_layout(message, channel_id or message.channel_id)
+    return message is not None and not in_another_layout(message, [channel_id or message.channel_id])
 
 
 def _fitting(heard: Heard) -> str | None:

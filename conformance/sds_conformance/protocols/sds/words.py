@@ -30,7 +30,7 @@ class Narrator:
         self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
         """Content messages of a participant in a channel, with their steps."""
         for step in trace.steps:
-            message = step.first if step.command == "send" else None
+            message = step.new if step.command == "send" else None
             if message is not None:
                 own = self._own.setdefault((step.participant, message.channel_id), [])
                 own.append((step.index, message.message_id))

@@ -209,7 +209,7 @@ def test_what_rests_on_a_sync_message_that_waits_may_wait_as_well() -> None:
 def test_what_a_sweep_has_processed_may_show_in_the_timestamp_of_a_sync_message() -> None:
     config = Config(cascade_on_receive=False)
     show = performed(SWEPT, lambda: reference(config), FORUM)
-    syncs = [act.step.first for act in show.acts if act.step.command == "send_sync"]
+    syncs = [act.step.new for act in show.acts if act.step.command == "send_sync"]
     assert [sync.lamport_timestamp for sync in syncs if sync is not None] == [1, 51]
     assert findings(SWEPT, config) == []
 

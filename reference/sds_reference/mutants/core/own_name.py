@@ -14,6 +14,10 @@ class _OwnName(Channel):
     def knows_its_own_by_id(self, message: Message) -> bool:
         return super().is_own(message) and message.message_id in self.log
 
+    @fault(Channel.is_own, "RECV-11", "processes its own messages like those of others")
+    def processes_its_own(self, message: Message) -> bool:
+        return False
+
     @fault(Channel.is_own, "RECV-11", "takes sync messages in its name for somebody else's")
     def knows_no_own_syncs(self, message: Message) -> bool:
         return super().is_own(message) and message.kind is not Kind.SYNC

@@ -57,6 +57,10 @@ class _Histories(Channel):
         entries = super().causal_history()
         return entries[::-1] if self._flipped else entries
 
+    @fault(Channel.causal_history, "SEND-05", "orders its causal history by ID")
+    def history_by_id(self) -> tuple[HistoryEntry, ...]:
+        return tuple(sorted(super().causal_history(), key=lambda entry: entry.message_id))
+
     @fault(Channel.refuse_unusable, "SEND-06", "refuses causal histories of more than fifty entries")
     def short_sighted(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)

@@ -111,8 +111,10 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
         named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
         for message_id in sorted(named - done):
             done.add(message_id)
-            acked = side.acks.get(message_id)
-            if acked is None or acked.number > act.number:
+            acked, by = side.acks.get(message_id), _noticed_by(view, side, act)
+            if by is None:
+                continue
+            if acked is None or acked.number > by:
                 yield _unacknowledged(view, side, act, message_id, f"the message {message.message_id!r} names it")
             yield held(act, side.channel_id)
         speaker = speakers.get(id(message))
@@ -124,11 +126,22 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
             if received is None or received.act.number >= sent_at.number or received.act.step.answer != "effects":
                 continue
             told = [a for a in (side.acks.get(message_id), side.possibly.get(message_id)) if a is not None]
-            if not any(a.number <= act.number for a in told):
+            if (by := _noticed_by(view, side, act)) is None:
+                continue
+            if not any(a.number <= by for a in told):
                 why = f"{other.who} got it and says {message.message_id!r}"
                 yield _unacknowledged(view, side, act, message_id, why, "possibly ")
             done.add(message_id)
             yield held(act, side.channel_id)
+
+
+def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
+    """Number of the act by which a message is reviewed: its arrival, or the next sweep of who never does so on arrival,
+    which is SDS-RECV-11's matter (AMB-143). None if no sweep came."""
+    signals = [*side.acks.values(), *side.possibly.values()]
+    if any(signal.step.command == "receive" for signal in signals):
+        return act.number
+    return next((tick.number for tick in view.ticks.get(side.who, ()) if tick.number > act.number), None)
 
 
 @once

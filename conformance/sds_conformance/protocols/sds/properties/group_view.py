@@ -300,15 +300,18 @@ class GroupView:
             self.sides[act.who, channel_id] = side
 
     def _broadcast(self, act: Act) -> None:
-        fresh = act.step.command in ("send", "send_sync")
         for wire in act.step.broadcasts:
             message = wire.message
             side = self.sides.get((act.who, message.channel_id)) if message is not None else None
             if message is None or side is None:
-                fresh = False
                 continue
-            kind = message.kind
-            if kind is Kind.CONTENT and fresh and act.step.command == "send" and message.message_id not in side.sent:
+            kind, asked_for = message.kind, wire is act.step.asked_for
+            if (
+                kind is Kind.CONTENT
+                and asked_for
+                and act.step.command == "send"
+                and message.message_id not in side.sent
+            ):
                 side.sent[message.message_id] = act
                 side.logged.setdefault(message.message_id, act.number)
                 side.outgoing.append((act, message))
@@ -317,7 +320,6 @@ class GroupView:
                 if not self.revision.syncs_are_logged or message.message_id not in side.synced:
                     side.outgoing.append((act, message))
                 side.synced.setdefault(message.message_id, act.number)
-            fresh = False
 
     def _arrive(self, act: Act) -> None:
         step, packet = act.step, act.packet

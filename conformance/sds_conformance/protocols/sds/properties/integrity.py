@@ -212,8 +212,8 @@ def the_wire_is_sane(view: GroupView) -> Iterator[Sighting]:
         if message is None:
             yield violated(act, "", f"an SDS message from {act.who}", f"bytes that are none: {packet.wire.error}")
             return
-        first = act.step.broadcasts[0] is packet.wire
-        allowed = KINDS.get(act.step.command) if first else None
+        asked_for = act.step.asked_for is packet.wire
+        allowed = KINDS.get(act.step.command) if asked_for else None
         if message.kind is Kind.UNDEFINED or (allowed is not None and message.kind not in allowed):
             kinds = " or ".join(kind.value for kind in allowed or (Kind.CONTENT, Kind.SYNC, Kind.EPHEMERAL))
             seen = f"{message.message_id!r} is {message.kind.value}"

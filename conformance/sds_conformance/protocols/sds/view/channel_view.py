@@ -207,7 +207,7 @@ class ChannelView:
         message = step.received.message
         if message is None or message.channel_id != self.channel_id:
             self.heard_elsewhere |= message is not None
-            if message is None or in_another_layout(message, self.channel_id):
+            if message is None or in_another_layout(message, self.party.channels):
                 self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}
             return
         received = self._received(step, message)
@@ -325,22 +325,20 @@ class ChannelView:
             return
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
         for wire in step.broadcasts:
-            message = wire.message
-            if message is None or in_another_layout(message, self.channel_id):
+            message, asked_for = wire.message, fresh is not None and wire is step.asked_for
+            if message is None or in_another_layout(message, self.party.channels):
                 if step.channel_id in ("", self.channel_id):
                     self.strays.append((step, wire))
-                if fresh is not None and step.reply is not None:
+                if asked_for and step.reply is not None:
                     self.known_ids.add(step.reply.effects.message_id)
-                fresh = None
             elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
                 # In no channel of its own: a response that went astray, if this is the one that was asked for.
                 if message.channel_id not in self.party.channels and message.message_id in self.repairs:
                     self.repair.broadcast(step, message)
                 continue
-            elif fresh is not None:
+            elif asked_for and fresh is not None:
                 self._read_sent(step, wire, message, fresh, certain)
-                fresh = None
-            elif message.message_id in self._own:
+            elif message.message_id in self._own and not self._is_new_sync(message):
                 original = self._own[message.message_id]
                 copy = Copy(step, message, original, self._last_broadcast[message.message_id])
                 self.copies.append(copy)
@@ -363,6 +361,16 @@ class ChannelView:
                 self._clock.rebroadcast(asked_for=True)
                 self.repair.broadcast(step, message)
 
+    def _is_new_sync(self, message: Message) -> bool:
+        """Is it a sync message under the ID of an own message, rather than a copy of that without its content?
+
+        A sync message has a timestamp of its own, a copy the old one (AMB-147).
+        """
+        mine = message.kind is Kind.SYNC and message.sender_id == self.party.participant_id
+        original = self._own[message.message_id].message
+        syncs_have_no_id = not self.revision.syncs_are_logged
+        return mine and syncs_have_no_id and message.lamport_timestamp != original.lamport_timestamp
+
     def _read_sent(self, step: Step, wire: Wire, message: Message, into: list[Sent], certain: bool) -> None:
         size = max(TAIL, len(message.causal_history) + 1, self.configuration.causal_history_size)
         sent = Sent(
@@ -374,7 +382,7 @@ class ChannelView:
             len(self._log),
             self._clock.expect(self._now(step)),
             certain and not self._fogged,
-            repeat=message.message_id in self.known_ids,
+            repeat=message.message_id in self.known_ids and (into is not self.syncs or self.revision.syncs_are_logged),
         )
         into.append(sent)
         if into is self.ephemerals:

@@ -193,23 +193,36 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
     Which of its own messages it then takes for possibly acknowledged, by its own signals, tells which IDs the filter
     holds, whatever the encoding. Only the first word on a message counts, whoever says it: later
-    filters change nothing.
+    filters change nothing. A participant that never signals on arrival may do so by its next sweep (AMB-143): the
+    signals of that are about the one filter that came since the sweep before.
     """
     out: dict[bytes, dict[str, bool]] = {}
     if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
         return {}
     outstanding: dict[tuple[str, str], set[str]] = {}
+    prompt = {step.participant for step in trace.steps if step.command == "receive" and _spoken_for(step)}
+    unread: dict[tuple[str, str], list[tuple[bytes, set[str]]]] = {}
     for step in trace.steps:
-        if step.command == "send" and step.first is not None:
-            outstanding.setdefault((step.participant, step.channel_id), set()).add(step.first.message_id)
+        if step.command == "send" and step.new is not None:
+            outstanding.setdefault((step.participant, step.channel_id), set()).add(step.new.message_id)
         spoken = _spoken_for(step)
         message = step.arrived if step.answer == "effects" else None
         if message is not None and message.sender_id != step.participant:
             mine = outstanding.get((step.participant, message.channel_id), set())
             mine -= {entry.message_id for entry in message.causal_history}
-            if mine and message.lamport_timestamp is not None and message.bloom_filter is not None:
+            readable = mine and message.lamport_timestamp is not None and message.bloom_filter is not None
+            if readable and message.bloom_filter is not None and step.participant not in prompt:
+                unread.setdefault((step.participant, message.channel_id), []).append((message.bloom_filter, set(mine)))
+            elif readable and message.bloom_filter is not None:
                 told = {message_id: (message.channel_id, message_id) in spoken for message_id in mine}
                 out.setdefault(message.bloom_filter, {}).update(told)
+        if step.command == "tick":
+            for key in [key for key in unread if key[0] == step.participant]:
+                came = unread.pop(key)
+                bloom_filter, asked = came[0]
+                if len(came) == 1:
+                    told = {message_id: (key[1], message_id) in spoken for message_id in asked}
+                    out.setdefault(bloom_filter, {}).update(told)
         # What is no probe, an ephemeral message for example, may speak for some as well.
         for channel_id, message_id in spoken:
             outstanding.get((step.participant, channel_id), set()).discard(message_id)

@@ -12,7 +12,7 @@ def note_own(hints: Hints, step: Step) -> None:
     """The hint that a message of its own was sent with."""
     if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
         message_id = step.reply.effects.message_id if step.reply else ""
-        message_id = message_id or (step.first.message_id if step.first is not None else "")
+        message_id = message_id or (step.new.message_id if step.new is not None else "")
         hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
 

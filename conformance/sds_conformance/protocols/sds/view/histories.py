@@ -87,9 +87,9 @@ def claimed_ids(view: ChannelView) -> Since:
 def foreign_ids(view: ChannelView) -> set[str]:
     """IDs of own messages of other channels."""
     return {
-        step.first.message_id
+        step.new.message_id
         for step in view.trace.of(view.party.name)
-        if step.command == "send" and step.channel_id != view.channel_id and step.first is not None
+        if step.command == "send" and step.channel_id != view.channel_id and step.new is not None
     } - view.known_ids
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import LogItem, Sent
-from .histories import log_is_astray
 
 
 @dataclass(slots=True)
@@ -69,22 +69,25 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
             yield sent.step, [items[message_id] for message_id in sent.history[::direction] if message_id in items]
 
 
+def shows_its_log(view: ChannelView) -> bool:
+    """Does it show the log itself? Then a causal history in another order is SDS-SEND-05's matter alone.
+
+    Of a trace in which it was never asked for its state, the declaration tells.
+    """
+    return bool(view.showing("log")) or (view.can(pb.CAPABILITY_OBSERVE) and not view.observed)
+
+
 @once
 def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
-    """All neighbours in all orders that were shown.
-
-    A causal history may turn the order round (SDS-SEND-05): where the log is in order when it is shown after that, it
-    tells of ties alone.
-    """
-    in_order = 0 if log_is_astray(view) else max((o.step.index for o in view.showing("log")), default=0)
-    found = []
-    for step, known in shown_orders(view):
-        may_turn = step.command != "observe" and step.index < in_order
-        for first, second in itertools.pairwise(known):
-            turned = may_turn and first.lamport != second.lamport
-            if not turned and first != second:
-                found.append(Neighbours(step, first, second))
-    return tuple(found)
+    """All neighbours in all orders that were shown. What ``shows_its_log`` is reproached with that log only."""
+    by_the_log = shows_its_log(view)
+    pairs = (
+        Neighbours(step, first, second)
+        for step, known in shown_orders(view)
+        for first, second in itertools.pairwise(known)
+        if first != second
+    )
+    return tuple(pair for pair in pairs if pair.in_order or pair.step.command == "observe" or not by_the_log)
 
 
 def _direction(view: ChannelView) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sds_harness.declaration import Declaration
 from sds_reference import MAX_LAMPORT, Message
 
@@ -16,9 +18,12 @@ NAMELESS = "no sender ID (AMB-50)"
 """What is odd about a message of an older revision, and nothing else is."""
 
 
-def in_another_layout(message: Message, channel_id: str) -> bool:
-    """Is what was sent in a channel no message of the text, although it decodes: without an ID, and in no channel?"""
-    return not message.message_id and message.channel_id != channel_id
+def in_another_layout(message: Message, channels: Collection[str]) -> bool:
+    """Is it no message of the text, although it decodes: without an ID, and in none of the channels?
+
+    A sync message without an ID has a channel (AMB-51).
+    """
+    return not message.message_id and message.channel_id not in channels
 
 
 def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: int = MAX_LAMPORT) -> str:

@@ -17,6 +17,8 @@ from .windows import Window
 
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 """What checks need that reckon with times."""
+COARSE = "; if its clock shows no milliseconds, it declares the step as repairClockMs in the limits of Hello"
+"""What to add where a time of SDS-R is off by less than a second."""
 SECOND_MS = 1_000
 """Times may be kept in whole seconds, and by a clock that shows nothing finer (AMB-05)."""
 

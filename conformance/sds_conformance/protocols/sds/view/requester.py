@@ -7,6 +7,7 @@ stepped back, is left out (AMB-68, AMB-81, AMB-84, AMB-85).
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,7 +121,17 @@ class Requester:
 
     @cached_property
     def _lacking(self) -> list[Missing]:
-        if not self.terms.on or self.gives_up:
+        return [] if self.gives_up else self._certain
+
+    @cached_property
+    def listed(self) -> list[Missing]:
+        """What an implementation that gives dependencies up shows as to be asked for all the same: it owes no entry,
+        and an entry has a T_req."""
+        return [m for m in self._certain if self.shown_due(m) is not None] if self.gives_up else []
+
+    @cached_property
+    def _certain(self) -> list[Missing]:
+        if not self.terms.on:
             return []
         certain = (m for m in self.repair.missing if m.certain and not m.detected.foreign_filter)
         came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}
@@ -298,15 +309,15 @@ class Requester:
         asked = self.first_asked(missing.message_id, detected.index)
         sends = self.sends(detected.index, min(self.until(missing), self.renewed(missing), asked + 1))
         # Of one step, an answer that goes out with its old requests may ask, and the message may not.
-        if not sends or sends[-1].step.index != asked or not self.asks(sends[-1], missing.message_id):
+        asking = next((s for s in sends if s.step.index == asked and self.asks(s, missing.message_id)), None)
+        if asking is None or not self.in_step(detected, asking.step):
             return None
-        if not self.in_step(detected, sends[-1].step):
-            return None
-        low, asking = 0, sends[-1]
-        for sent in sends[:-1]:
+        low = 0
+        for sent in itertools.takewhile(lambda sent: sent is not asking, sends):
             if self.full(sent):
                 return None
-            if sent.message.kind is asking.message.kind:
+            # A message of the same step was sent at the same time: if it does not ask, that is SDS-R-SEND-01.
+            if sent.message.kind is asking.message.kind and sent.step.index < asked:
                 low = sent.step.now_ms - detected.now_ms + 1
         return Window(low, asking.step.now_ms - detected.now_ms)
 

@@ -34,6 +34,17 @@ def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
             yield sent, seen
 
 
+def right_syncs(view: ChannelView) -> Iterator[tuple[Sent, LamportExpectation]]:
+    """Sync messages with the timestamp that the letter asks for: they show that what went before did not move it.
+
+    Where it is another one, that is SDS-SYNC-03's matter.
+    """
+    for sync in view.syncs:
+        seen, e = sync.message.lamport_timestamp, sync.lamport
+        if seen is not None and not sync.repeat and e.low <= seen <= e.high:
+            yield sync, e
+
+
 @once
 def _usual_errors(view: ChannelView) -> set[int]:
     """By how much timestamps are wrong where nothing but sending went before."""
@@ -69,7 +80,7 @@ def after_a_step_back(sent: Sent) -> bool:
     What counts in another unit is never behind, or always: that is no matter of the step.
     """
     e = sent.lamport
-    return e.clock_stepped_back and e.source == "send" and not e.late_delivery and e.counts_on
+    return e.clock_stepped_back and e.source in ("send", "sync") and not e.late_delivery and e.counts_on
 
 
 def started_elsewhere(view: ChannelView, sent: Sent, seen: int) -> bool:

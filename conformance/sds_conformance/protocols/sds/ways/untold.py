@@ -10,7 +10,7 @@ _NEVER = "no scenario brings the situation about in which the ways differ"
 
 _BY_REASON = {
     _ENFORCED: """
-        03 04 13 16 26 27 28 30 32 33 40 41 43 53 58 59 60 78 79 89 90 91 98 104 106 110 121 144 146
+        03 04 13 16 26 27 28 30 32 33 40 41 43 53 58 59 60 78 79 89 90 91 98 104 106 110 121 144 146 147
         C3 C4 C5 C6 C7 C8 C9 C10 C11 C12 C16
     """,
     _SUITE: "56 82 93 100 117 119 122 123 145",

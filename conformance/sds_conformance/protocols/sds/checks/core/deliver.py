@@ -18,7 +18,7 @@ from ...view.facts import LogItem
 from ...view.histories import outsiders
 from ...view.log_orders import Neighbours, neighbours
 from ...view.repair_tracker import NEVER
-from ...view.timestamps import lamport_rule, moved_sends
+from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 
 _PAIRS = 3
 """So many pairs in the order of arrival are not so by chance, in an order of another kind: SDS-CONFLICT-01."""
@@ -63,7 +63,7 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
         yield judged(sent.step, lamport > above, expected, f"{lamport}")
 
 
-@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered sent")
+@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered outgoing")
 def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""
     for sent, seen in moved_sends(view):
@@ -71,9 +71,10 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
         if e.late_delivery and e.counts_on and not e.moved_elsewhere(seen):
             expected = f"{lamport_rule(sent)}, whatever late message was delivered"
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
+    yield from (held(sync.step) for sync, e in right_syncs(view) if e.late_delivery and e.counts_on)
 
 
-@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, of="sent")
+@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, of="outgoing")
 def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
     """A message that waits in the buffer does not move the clock; its delivery does."""
     for sent, seen in moved_sends(view):
@@ -81,6 +82,7 @@ def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
         if e.buffered_high > max(e.high, e.sync_high) and seen <= e.buffered_high:
             expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
             yield judged(sent.step, seen <= e.high, expected, f"{seen}", "AMB-15")
+    yield from (held(sync.step) for sync, e in right_syncs(view) if e.buffered_high > max(e.high, e.sync_high))
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED, of="log-of-two")

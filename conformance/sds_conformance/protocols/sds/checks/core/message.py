@@ -152,9 +152,9 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
 def _all_sends(view: ChannelView) -> list[tuple[tuple[str, str], Step, str]]:
     """What anybody was asked to send without an ID, in which channel, and the ID that it got."""
     return [
-        ((step.participant, step.channel_id), step, step.first.message_id)
+        ((step.participant, step.channel_id), step, step.new.message_id)
         for step in view.trace.steps
-        if step.command == "send" and not _suggested(step) and step.first is not None
+        if step.command == "send" and not _suggested(step) and step.new is not None
     ]
 
 

@@ -27,7 +27,7 @@ from ...view.resends import (
     runs_on,
     spoken_for,
 )
-from ...view.timestamps import lamport_rule, moved_sends
+from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import acknowledged_by
 
 _LONG = 5
@@ -85,14 +85,17 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
     return no_copies_after_acknowledgement(view)
 
 
-@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies sent")
+@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies outgoing")
 def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast does not advance the sender's own Lamport timestamp."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.rebroadcast and not e.answered and e.low > sent.step.now_ms:
+        if e.rebroadcast and not e.answered and e.low > sent.step.now_ms and not e.moved_elsewhere(seen):
             expected = f"{lamport_rule(sent)}: the rebroadcast before it is no new message"
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
+    for sync, e in right_syncs(view):
+        if e.rebroadcast and not e.answered and e.low > sync.step.now_ms:
+            yield held(sync.step)
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")

@@ -56,5 +56,5 @@ def its_name_moves_no_clock(view: ChannelView) -> Iterator[Observation]:
         if e.claimed_high > e.as_it_was_heard:
             if seen <= e.as_it_was_heard:
                 yield held(sent.step)
-            elif seen - e.as_it_was_heard > abs(e.claimed_high - seen):
+            elif not e.moved_elsewhere(seen) and seen - e.as_it_was_heard > abs(e.claimed_high - seen):
                 yield violated(sent.step, f"{lamport_rule(sent)}, whatever comes in its own name", f"{seen}")

@@ -27,6 +27,7 @@ from ...view.timestamps import (
     lamport_sends,
     most_ahead_elsewhere,
     of_another_channel,
+    right_syncs,
     started_elsewhere,
 )
 from .outsweep import acknowledged_at, no_copies_after_acknowledgement
@@ -49,7 +50,7 @@ def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
 
 
-@check("SDS-STATE-02", of="sent")
+@check("SDS-STATE-02", of="outgoing")
 def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     """The timestamp starts at the epoch time in milliseconds."""
     for sent, seen in lamport_sends(view):
@@ -61,9 +62,10 @@ def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
         elif started_elsewhere(view, sent, seen) and not of_another_channel(view, sent, seen):
             yield violated(sent.step, expected, f"{seen}")
+    yield from (held(sync.step) for sync, e in right_syncs(view) if e.source == "open" and not e.ephemeral)
 
 
-@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
 def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
     """After idle time the timestamp is the epoch time, not one more than before."""
     for sent, seen in lamport_sends(view):
@@ -74,6 +76,9 @@ def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif fell_behind(sent, seen):
                 yield violated(sent.step, f"the current time {sent.step.now_ms} after idling", f"{seen}")
+    for sync, e in right_syncs(view):
+        if e.previous + NEARBY < sync.step.now_ms == max(e.high, e.buffered_high, e.sync_high):
+            yield held(sync.step)
 
 
 @check("SDS-STATE-05", of="outgoing received")

@@ -17,7 +17,7 @@ from ...view.histories import Since, sync_ids
 from ...view.lateness import settled
 from ...view.repair_tracker import NEVER
 from ...view.resends import given_up
-from ...view.timestamps import lamport_rule, moved_sends
+from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import acknowledged_by, judge_mention
 from .send import (
     history_end,
@@ -117,6 +117,8 @@ def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
     for sync in view.syncs:
         seen, e = sync.message.lamport_timestamp, sync.lamport
         expected = lamport_rule(sync)
+        if seen is not None and e.moved_elsewhere(seen):
+            continue
         yield judged(sync.step, seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}")
 
 
@@ -142,9 +144,10 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
     """A sync message is not in the outgoing buffer and never broadcast again."""
-    by_id = {sync.message.message_id: sync for sync in view.syncs}
+    ids = {sync.message.message_id for sync in view.syncs} - view.known_ids
     for step, wire in view.strays:
-        if wire.message is not None and wire.message.message_id in by_id:
+        here = wire.message is not None and wire.message.channel_id == view.channel_id
+        if wire.message is not None and here and wire.message.message_id in ids:
             yield violated(step, f"the sync message {wire.message.message_id!r} never broadcast again", "a copy")
     seen: dict[str, Sent] = {}
     for sync in view.syncs:
@@ -249,11 +252,20 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
 
 
 def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | None:
-    """Number of sync messages that arrived between two own ones, None if anything else happened, or time passed."""
+    """Number of sync messages that arrived between two own ones, None if anything else happened, or time passed.
+
+    In the steps of these two, nothing else may have happened either: content that was sent or that arrived.
+    """
     steps = [s for s in view.trace.of(view.party.name) if before.step.index < s.index < after.step.index]
     syncs = [r for r in view.received if before.step.index < r.step.index < after.step.index and r.kind is Kind.SYNC]
     silent = len(steps) == len(syncs) and not any(step.broadcasts or step.events for step in steps)
+    silent &= all(_alone(sync.step) for sync in (before, after))
     return len(syncs) if silent and before.step.now_ms == after.step.now_ms else None
+
+
+def _alone(step: Step) -> bool:
+    """Did it send a sync message, and nothing else happened that may enter a filter?"""
+    return step.command in ("send_sync", "tick") and not step.events and all(m.kind is Kind.SYNC for m in step.messages)
 
 
 @check("SDS-SYNC-09", of="any-sync")
@@ -336,7 +348,7 @@ def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, less")
 
 
-@check("SDS-SYNC-15", of="sent")
+@check("SDS-SYNC-15", of="outgoing")
 def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
     """A received sync message does not move the local timestamp."""
     for sent, seen in moved_sends(view):
@@ -346,3 +358,4 @@ def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif seen <= e.sync_high:
                 yield violated(sent.step, f"{lamport_rule(sent)}: sync messages are not delivered", f"{seen}", "AMB-17")
+    yield from (held(sync.step) for sync, e in right_syncs(view) if e.sync_high > max(e.high, e.buffered_high))

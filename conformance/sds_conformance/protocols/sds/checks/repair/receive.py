@@ -107,6 +107,8 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     for missing in requester(view).wanted:
         if missing.detected.kind is Kind.CONTENT:
             yield from _added(view, missing)
+    listed = (missing.detected for missing in requester(view).listed)
+    yield from (held(detected.step) for detected in listed if detected.kind is Kind.CONTENT)
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -124,11 +126,12 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
         if again is None or again.rejected or again.foreign_filter or side.until(missing) < again.step.index:
             continue
         end = side.until(missing)
-        sends = [s for s in side.sends(asked, end) if side.in_step(missing.detected.step, s.step) and not side.full(s)]
+        everything = [s for s in side.sends(asked, end) if side.in_step(missing.detected.step, s.step)]
+        sends = [s for s in everything if not side.full(s)]
         soon = [s for s in sends if s.step.now_ms <= missing.detected.step.now_ms + terms.t_max_ms]
         last = again.step.now_ms + terms.t_max_ms
         late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
-        asking = next((s for s in sends if side.asks(s, missing.message_id)), None)
+        asking = next((s for s in everything if side.asks(s, missing.message_id)), None)
         if asking is not None:
             yield held(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:

@@ -20,7 +20,7 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.repair_terms import SECOND_MS, TIMED
+from ...view.repair_terms import COARSE, SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester, together
 from ...view.windows import Window
@@ -57,7 +57,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     Where T_max equals T_min there is nothing to add to T_min (AMB-08).
     """
     side = requester(view)
-    for missing in side.wanted:
+    for missing in [*side.wanted, *side.listed]:
         expected, seen = _by_the_formula(side, missing), side.offset(missing)
         if expected is None or seen is None:
             continue
@@ -65,7 +65,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         # A request may be a little early or late although T_req is right: SDS-R-SEND-02.
         slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
         what = f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing"
-        yield judged(step, seen.meets(expected, slack), what, _span(seen))
+        yield judged(step, seen.meets(expected, slack), what, f"{_span(seen)}{_coarse(side, seen, expected)}")
 
 
 def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
@@ -73,6 +73,11 @@ def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
     if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:
         return Window(terms.t_min_ms, terms.t_min_ms)
     return terms.t_req(missing.message_id)
+
+
+def _coarse(side: Requester, seen: Window, expected: Window) -> str:
+    """The way out where a coarse clock that is not declared explains the difference."""
+    return COARSE if not side.terms.clock_ms and seen.meets(expected, SECOND_MS) else ""
 
 
 def _span(window: Window) -> str:
@@ -109,7 +114,8 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             expected = f"T_req of {missing.message_id!r} {_span(before)} after it was found missing"
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f", {apart} ms earlier or later"
-            yield judged(missing.detected.step, seen.meets(before, slack), expected, _span(seen))
+            told = f"{_span(seen)}{_coarse(side, seen, before)}"
+            yield judged(missing.detected.step, seen.meets(before, slack), expected, told)
 
 
 @once

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
@@ -34,6 +35,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     Not to ask at all is SDS-R-SEND-01's and SDS-R-RECV-03's matter, here and below (AMB-141).
     """
     side = requester(view)
+    yield from (held(missing.detected.step) for missing in side.listed)
     if not asks_for_anything(view):
         return
     for missing in side.owing if side.shown else ():
@@ -209,7 +211,9 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
     for missing in side.owing if interval and t_max else ():
         due, detected = side.due(missing), missing.detected.step
         asking = side.in_time(missing)
-        if asking is not None and asking.step.command == "tick":
+        # Work that is due may be done whenever the participant is asked for anything.
+        unasked = asking is not None and asking.message.kind is Kind.SYNC and asking.step.command in ("tick", "receive")
+        if asking is not None and unasked:
             before = asking.step.now_ms - 2 * interval
             heard = _heard(side, before, detected.index, asking.step)
             if (_no_pause([before, *heard, asking.step.now_ms], interval)) if noisy else not heard:

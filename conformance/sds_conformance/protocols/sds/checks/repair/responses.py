@@ -358,6 +358,6 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
                 expected = f"no answer to its own request for {entry.message_id!r}, which came back"
-                yield violated(after[0], expected, "an answer")
+                yield violated(after[0], expected, "an answer", "AMB-74")
             elif silent:
                 yield held(silent[0])

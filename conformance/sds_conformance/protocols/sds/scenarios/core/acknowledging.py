@@ -80,7 +80,7 @@ def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
     """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     alice.send()
-    alice.given(*[wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""]).observe()
+    alice.given(stage.trace.steps[-1].asked_for or b"").observe()
     for number in range(10):
         stage.advance(max(1, period // 2))
         if number % 2 == 0:

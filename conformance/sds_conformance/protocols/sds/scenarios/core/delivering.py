@@ -76,7 +76,7 @@ def own_messages_come_back(stage: Stage, alice: Actor) -> None:
     alice.send()
     alice.after(10).send()
     stage.advance(10)
-    sent = [step.broadcasts[0].raw for step in stage.trace.steps if step.command == "send" and step.broadcasts]
+    sent = [s.asked_for for s in stage.trace.steps if s.command == "send" and s.asked_for is not None]
     alice.given(*sent).observe()
     alice.settle()
     alice.send()

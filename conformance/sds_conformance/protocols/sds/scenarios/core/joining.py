@@ -19,7 +19,7 @@ def a_late_joiner(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scripted
     alice.receive(*said)
     nora = stage.open("nora")
     nora.after(100).send()
-    (from_nora,) = [wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""]
+    from_nora = stage.trace.steps[-1].asked_for or b""
     stage.advance(MINUTE)
     later = bob.content(stage.now_ms)
     take_in(alice, later, from_nora, carol.content(stage.now_ms - 2 * MINUTE)).observe()

@@ -135,8 +135,8 @@ class _Recorder:
     def _send_sync(self, step: Step) -> dict[str, Any]:
         """Where sync messages are logged, others can name them, and they have a name here."""
         out = {"channel_id": step.channel_id}
-        if self._stage.revision.syncs_are_logged and step.first is not None:
-            out["binds"] = self._own[step.first.message_id] = f"$s{len(self._own) + 1}"
+        if self._stage.revision.syncs_are_logged and step.new is not None:
+            out["binds"] = self._own[step.new.message_id] = f"$s{len(self._own) + 1}"
         return out
 
     def _send(self, step: Step) -> dict[str, Any]:
@@ -146,8 +146,8 @@ class _Recorder:
         if step.command == "send_ephemeral":
             self._needs["ephemeral"] = None
         binds = f"${'e' if step.command == 'send_ephemeral' else 'm'}{len(self._own) + 1}"
-        if step.first is not None:
-            self._own[step.first.message_id] = binds
+        if step.new is not None:
+            self._own[step.new.message_id] = binds
         out = {"channel_id": step.channel_id, "content": command.content.hex(), "binds": binds}
         if step.command == "send" and command.HasField("retrieval_hint"):
             self._needs["retrieval-hints"] = None

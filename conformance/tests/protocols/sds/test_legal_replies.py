@@ -1,0 +1,129 @@
+"""The text leaves open when and in which reply messages go out: no legal choice fails, and a fault beside one does.
+
+Each variant plays the scenarios in which it was accused before; the self-test has it play all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from played import altered, certified, reference, verdict_on, with_verdict
+from sds_conformance.judging.verdict import Verdict
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Participant
+from sds_reference.bloom_profiles import WAKU_SDS_JS
+from sds_reference.channel import Channel
+from sds_reference.config import RepairConfig
+from sds_reference.effects import Effects
+from sds_reference.mutants import MUTANTS
+from sds_reference.outgoing_buffer import Outgoing
+from sds_reference.reply_choices import ResendsBeforeSending
+from sds_reference.variants import VARIANTS
+
+RESENDING = ("busy-while-nobody-answers", "rebroadcasts-and-the-clock", "a-late-joiner")
+TIES = ("late-arrivals", "two-periods", "twins-come-and-are-asked-for", "clock-steps-back")
+SHOWN = ("SDS-R-STATE-01", "SDS-R-RECV-03", "SDS-R-TREQ-01")
+SYNCING = ("syncs-*", "idle-with-automatic-syncs")
+
+
+@pytest.mark.parametrize(
+    ("name", "scenarios"),
+    [
+        ("resends-before-sending", RESENDING),
+        ("works-before-sending", RESENDING),
+        ("syncs-before-sending", RESENDING),
+        ("answers-before-sending", ("asked-*",)),
+        ("syncs-without-an-id", SYNCING),
+        ("syncs-under-the-last-id", (*SYNCING, *RESENDING)),
+        ("syncs-under-the-newest-id", (*SYNCING, *RESENDING)),
+        ("syncs-in-pairs", ("at-the-very-millisecond", "many-missing-at-once", "other-times-in-force")),
+        ("ephemeral-moves-the-clock", RESENDING),
+    ],
+)
+def test_what_else_goes_out_in_a_reply_accuses_nobody(name: str, scenarios: tuple[str, ...]) -> None:
+    variant = VARIANTS[name]
+    outcome = certified(
+        lambda: reference(variant.configure(Config()), participant=variant.participant_class),
+        scenarios=scenarios,
+        environments=("plain", "unsteady-clock", "sds-r"),
+    )
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
+    assert "SDS-MSG-20" in with_verdict(outcome, Verdict.PASS)
+
+
+class ChangesTheContent(ResendsBeforeSending):
+    """A fault beside the choice: the new message behind a resend has another content."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        return super().send(content[::-1], now_ms, message_id, retrieval_hint)
+
+
+def test_the_content_of_the_message_that_the_reply_names_is_judged_behind_a_resend() -> None:
+    participant = type("Changing", (Participant,), {"channel_class": ChangesTheContent})
+    outcome = certified(lambda: reference(participant=participant), scenarios=RESENDING)
+    assert verdict_on(outcome, "SDS-MSG-20").verdict is Verdict.FAIL
+
+
+class LosesTheContent(Channel):
+    """A fault that looks like a sync message under the ID of an own one: a copy without its content."""
+
+    def rebroadcast(self, entry: Outgoing) -> bytes:
+        return self.encode(replace(self.revision.wire.decode(entry.wire), content=None))
+
+
+def test_a_copy_that_lost_its_content_is_no_sync_message() -> None:
+    participant = type("Losing", (Participant,), {"channel_class": LosesTheContent})
+    outcome = certified(lambda: reference(participant=participant), scenarios=RESENDING)
+    assert verdict_on(outcome, "SDS-MSG-21").verdict is Verdict.FAIL
+
+
+def test_a_filter_is_not_called_wrong_by_who_reads_it_at_the_next_sweep() -> None:
+    mutant, private = MUTANTS["acknowledges-at-the-sweep"], replace(WAKU_SDS_JS, name="")
+    codec = (pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_FILTER_SIZES)
+    outcome = certified(
+        lambda: reference(Config(bloom_profile=private), participant=mutant.participant_class, without=codec)
+    )
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN) == {"SDS-RECV-11"}
+    assert "SDS-SEND-09" in with_verdict(outcome, Verdict.PASS)
+
+
+@pytest.mark.parametrize(("name", "fails"), [("history-by-id", "SDS-SEND-05"), ("processes-its-own", "SDS-RECV-11")])
+def test_what_is_wrong_beside_it_is_all_that_fails(name: str, fails: str) -> None:
+    mutant = MUTANTS[name]
+    outcome = certified(
+        lambda: reference(participant=mutant.participant_class),
+        scenarios=(*RESENDING, *TIES, "own-*", "in-its-own-name", "asked-*"),
+        environments=("plain", "sds-r"),
+    )
+    assert with_verdict(outcome, Verdict.FAIL) == {fails}
+
+
+def test_a_coarse_clock_of_sds_r_that_is_not_declared_is_told_how_to_be() -> None:
+    def hidden(_: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "hello":
+            reply.hello.limits.ClearField("repair_clock_ms")
+
+    coarse = Config(repair=RepairConfig(clock_ms=100))
+    outcome = certified(lambda: altered(hidden, reference(coarse)), select=["SDS-R-TREQ-01"])
+    told = verdict_on(outcome, "SDS-R-TREQ-01")
+    assert (told.verdict, "repairClockMs" in told.findings[0].seen) == (Verdict.FAIL, True)
+
+
+class GivesUpSoon(Participant):
+    """A choice of the application: dependencies are lost after five seconds, whatever the suite asks for."""
+
+    def __init__(self, participant_id: str, config: Config | None = None) -> None:
+        super().__init__(participant_id, replace(config or Config(), lost_timeout_ms=5_000))
+
+
+def test_what_is_to_be_asked_for_is_judged_where_it_is_soon_given_up() -> None:
+    def declared(_: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "opened":
+            reply.opened.configuration.lost_timeout_ms = 5_000
+
+    outcome = certified(lambda: altered(declared, reference(participant=GivesUpSoon)), select=SHOWN)
+    assert with_verdict(outcome, Verdict.PASS) == set(SHOWN)

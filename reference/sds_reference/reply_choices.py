@@ -1,0 +1,267 @@
+"""Choices of when work is done and in which reply its outcome goes out: channels of legal variants.
+
+The text says what is broadcast "after a set period" or "periodically", and names neither the command of the application
+with which that happens nor an order within one.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from .channel import Channel
+from .effects import Acknowledged, Delivered, Effects, Event, PossiblyAcknowledged
+from .errors import RefusedSend
+from .message import Kind, Message
+from .outgoing_buffer import Outgoing
+from .participant import Participant
+
+
+class ResendsBeforeSending(Channel):
+    """A resend that is due goes out with the next message that is sent, before it."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects, due = super().send(content, now_ms, message_id, retrieval_hint), Effects()
+        self.sweep_outgoing(now_ms, due)
+        effects.broadcasts[:0] = due.broadcasts
+        return effects
+
+
+class ResendsAfterSending(Channel):
+    """A resend that is due goes out with the next message that is sent, after it."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        self.sweep_outgoing(now_ms, effects)
+        return effects
+
+
+class AnswersBeforeSending(Channel):
+    """A response that is due goes out with the next message that is sent, before it."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects, due = super().send(content, now_ms, message_id, retrieval_hint), Effects()
+        self.sweep_repair_requests(now_ms, due)
+        effects.broadcasts[:0] = due.broadcasts
+        return effects
+
+
+class ResendsBeforeSyncs(Channel):
+    """A resend and a response that are due go out with the sync message that is asked for, before it."""
+
+    def send_sync(self, now_ms: int) -> Effects:
+        effects = Effects()
+        self.sweep_outgoing(now_ms, effects)
+        self.sweep_repair_requests(now_ms, effects)
+        effects.broadcasts += super().send_sync(now_ms).broadcasts
+        return effects
+
+
+class WorksBeforeSending(Channel):
+    """All periodic work that is due is done before a message is sent, with a sync message if one is due."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        done = self.tick(now_ms)
+        try:
+            effects = super().send(content, now_ms, message_id, retrieval_hint)
+        except RefusedSend:
+            self.unsaid = done
+            raise
+        return Effects(done.broadcasts + effects.broadcasts, done.events + effects.events, effects.message_id)
+
+    unsaid: Effects | None = None
+
+    def tick(self, now_ms: int) -> Effects:
+        before, self.unsaid = self.unsaid or Effects(), None
+        done = super().tick(now_ms)
+        return Effects(before.broadcasts + done.broadcasts, before.events + done.events)
+
+
+class WorksAfterReceiving(Channel):
+    """Whenever a message arrives, all periodic work that is due is done as well."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        effects = super().receive(message, now_ms, retrieval_hint)
+        done = self.tick(now_ms)
+        effects.broadcasts += done.broadcasts
+        effects.events += done.events
+        return effects
+
+
+class WorksBackwards(Channel):
+    """In a tick the sync message goes out first, then responses, then resends."""
+
+    def tick(self, now_ms: int) -> Effects:
+        effects = super().tick(now_ms)
+        effects.broadcasts.reverse()
+        return effects
+
+
+class AnswersWithASync(Channel):
+    """A participant that receives content answers at once with a sync message."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        effects = super().receive(message, now_ms, retrieval_hint)
+        if message.kind is Kind.CONTENT and not self.is_own(message):
+            with suppress(RefusedSend):
+                effects.broadcasts += self.send_sync(now_ms).broadcasts
+        return effects
+
+
+class SyncsAfterSending(Channel):
+    """A sync message follows each message that is sent, in the same reply."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        with suppress(RefusedSend):
+            effects.broadcasts += self.send_sync(now_ms).broadcasts
+        return effects
+
+
+class SyncsBeforeSending(Channel):
+    """A sync message precedes each message that is sent, in the same reply."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        broadcasts = self.send_sync(now_ms).broadcasts if content and not self.has_arrived(message_id or "") else []
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        effects.broadcasts[:0] = broadcasts
+        return effects
+
+
+class SyncsInPairs(Channel):
+    """Where one sync message is due, two go out, in case that one is lost."""
+
+    def tick(self, now_ms: int) -> Effects:
+        due = self.sync_is_due(now_ms)
+        effects = super().tick(now_ms)
+        if due:
+            with suppress(RefusedSend):
+                effects.broadcasts += self.send_sync(now_ms).broadcasts
+        return effects
+
+
+def _is_ack(event: Event) -> bool:
+    return isinstance(event, Acknowledged | PossiblyAcknowledged)
+
+
+class AcknowledgementsLast(Channel):
+    """In the reply to a message that arrives, deliveries come first and acknowledgements last."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        effects = super().receive(message, now_ms, retrieval_hint)
+        effects.events.sort(key=_is_ack)
+        return effects
+
+
+class DeliveriesLast(Channel):
+    """In the reply to a message that arrives, deliveries come last."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        effects = super().receive(message, now_ms, retrieval_hint)
+        effects.events.sort(key=lambda event: isinstance(event, Delivered))
+        return effects
+
+
+class AnswersAreTraffic(Channel):
+    """Its own responses are "other messages [that] have been broadcast in the channel", for which a sync waits."""
+
+    def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
+        before = len(effects.broadcasts)
+        super().sweep_repair_requests(now_ms, effects)
+        if len(effects.broadcasts) > before:
+            self._quiet_since_ms = now_ms
+
+
+class EphemeralMessagesMoveTheClock(Participant):
+    """ "Before broadcasting a message" a participant "MUST set its local Lamport timestamp": an ephemeral one, too."""
+
+    def send_ephemeral(
+        self, channel_id: str, content: bytes, message_id: str | None = None, now_ms: int = 0
+    ) -> Effects:
+        effects = super().send_ephemeral(channel_id, content, message_id, now_ms)
+        with suppress(RefusedSend):
+            self.channel(channel_id).next_lamport(now_ms)
+        return effects
+
+
+class SyncsWithoutAnId(Channel):
+    """Sync messages "MAY have non-unique message IDs": none has any (AMB-51)."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else ""
+
+
+class SyncsUnderTheOwnName(Channel):
+    """Sync messages have the participant's ID for an ID."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else self.participant_id
+
+
+class SyncsUnderTheChannelsName(Channel):
+    """Sync messages have the channel's ID for an ID."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else self.channel_id
+
+
+class SyncsThatCountUp(Channel):
+    """Sync messages are numbered from 1 on in each channel."""
+
+    syncs = 0
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        if content:
+            return super().new_message_id(lamport, content)
+        self.syncs += 1
+        return str(self.syncs)
+
+
+class SyncsUnderTheTime(Channel):
+    """Sync messages have their Lamport timestamp for an ID."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else str(lamport)
+
+
+class SyncsUnderTheLastId(Channel):
+    """A sync message has the ID of the own message before it, whose state it brings up to date."""
+
+    last = "sync"
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else self.last
+
+    def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
+        super().keep_own(message, retrieval_hint)
+        self.last = message.message_id
+
+
+class SyncsUnderTheNewestId(Channel):
+    """A sync message has the ID of the newest message in the log, of any sender."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        if content:
+            return super().new_message_id(lamport, content)
+        newest = self.log.preceding(1)
+        return newest[-1].message_id if newest else "sync"
+
+
+class FreshCopies(Channel):
+    """A resend has the filter of now (AMB-65)."""
+
+    def rebroadcast(self, entry: Outgoing) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        return self.encode(replace(message, bloom_filter=self.filter.to_wire()))
