@@ -123,14 +123,6 @@ class _Sending(Channel):
             self.clock.value = before
         return super().send(content, now_ms, message_id, retrieval_hint)
 
-    @fault(Channel.send, "SEND-10", "an ID that is refused because it is in use is no longer outstanding")
-    def loses_what_is_in_use(
-        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
-    ) -> Effects:
-        if message_id and self.has_arrived(message_id):
-            self.outgoing.acknowledge(message_id)
-        return super().send(content, now_ms, message_id, retrieval_hint)
-
 
 @mutant("SYNC-12", "an undecodable message makes it drop the next sync message")
 class BrokenBytesCostTheNext(Participant):

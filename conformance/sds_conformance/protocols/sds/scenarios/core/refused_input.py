@@ -66,12 +66,6 @@ def refused_to_send(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(10).send()
     alice.receive(bob.content(stage.now_ms))
     alice.after(10).send()
-    if stage.trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED):
-        alice.send(message_id="in-use")
-        again = pb.Send(now_ms=stage.now_ms, handle=alice.party.handle, message_id="in-use", content=b"another")
-        again.channel_id = alice.party.channels[0]
-        stage.step(alice.name, pb.Request(send=again))
-        alice.observe()
 
 
 @repair_scenario("R-STATE-01", "R-STATE-04", "R-RECV-09", "R-RECV-03", "R-FIELDS-02", long=True)
