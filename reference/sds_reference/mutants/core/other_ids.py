@@ -23,9 +23,7 @@ KEYS.update(
     wide=("without characters beyond U+FFFF", lambda text: "".join(c for c in text if c < "\U00010000")),
 )
 
-keyed("RECV-05", "compares dependencies {}", "lower", "start", "trimmed", "marked", "printed", "wide")(
-    ComparesDependencies
-)
+keyed("RECV-05", "compares dependencies {}", "marked", "printed", "wide")(ComparesDependencies)
 keyed("RECV-07", "tells copies by IDs {}", "trimmed", "marked", "wide")(TellsCopies)
 keyed("RECV-08", "keeps what waits by IDs {}", "start", "trimmed", "marked", "wide")(KeepsWhatWaits)
 keyed("STATE-12", "acknowledges what is named {}", "start", "trimmed", "marked", "wide")(AcknowledgesTwins)
@@ -65,11 +63,6 @@ class _Entries(Channel):
     def own_entries_are_met(self, message: Message) -> set[str]:
         own = {e.message_id for e in message.causal_history if e.sender_id == self.participant_id}
         return super().unmet_dependencies(message) - own
-
-    @fault(Channel.unmet_dependencies, "RECV-05", "takes entries for met that name the sender of the message")
-    def entries_of_the_sender_are_met(self, message: Message) -> set[str]:
-        theirs = {e.message_id for e in message.causal_history if e.sender_id == message.sender_id}
-        return super().unmet_dependencies(message) - theirs
 
     @fault(Channel.review_causal_history, "ACK-01", "acknowledges up to an entry that is repeated or empty")
     def acknowledges_up_to_the_odd(self, message: Message, effects: Effects) -> None:
