@@ -22,14 +22,15 @@ EXAMPLES = 1_000
 
 
 def huntable(revision: str = "") -> tuple[list[str], list[str]]:
-    """The mutants of what a revision states and the legal variants of it, by default those of the text that is judged
-    unless another is asked for. Raises ValueError for a revision that schedules are not about."""
+    """The mutants of what a revision states, except pending ones, and the legal variants of it, by default those of the
+    text that is judged unless another is asked for. Raises ValueError for a revision that schedules are not about."""
     protocol = _protocol(revision)
     known, model, scheduled = protocol.rules.catalogue.requirements, protocol.model, _scheduled(protocol, revision)
+    rejected = {name: m for name, m in model.mutants.items() if not m.pending}
     if revision:
-        mutants = [name for name, m in model.mutants.items() if known[m.requirement].stated_in(revision)]
+        mutants = [name for name, m in rejected.items() if known[m.requirement].stated_in(revision)]
         return mutants, [n for n in model.variants if revision in {chosen for chosen, _ in model.chosen_in(n)}]
-    mutants = [name for name, m in model.mutants.items() if known[m.requirement].revisions[0] in scheduled]
+    mutants = [name for name, m in rejected.items() if known[m.requirement].revisions[0] in scheduled]
     return mutants, [name for name in model.variants if model.chosen_in(name)[0][0] in scheduled]
 
 

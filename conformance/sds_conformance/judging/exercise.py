@@ -62,6 +62,11 @@ class Fault(Choice, Protocol):
         """Short names of other capabilities that it does not declare."""
         ...
 
+    @property
+    def pending(self) -> str:
+        """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
+        ...
+
 
 T = TypeVar("T")
 
@@ -163,11 +168,19 @@ class Kill:
     skipped: str
     """Why its requirement cannot be judged without the capabilities that were left out; "" if it can."""
     unexplained: tuple[str, ...] = ()
-    """Those of the others that no consequence is declared for; not asked where capabilities are left out."""
+    """Those of the others that no consequence is declared for; not asked where capabilities are left out, nor of a
+    pending mutant, which often fails a wrong requirement."""
+    pending: str = ""
+    """Why its requirement does not reject it yet; "" if it must."""
 
     @property
     def alive(self) -> bool:
-        return not self.killed and not self.skipped
+        return not self.killed and not self.skipped and not self.pending
+
+    @property
+    def overdue(self) -> bool:
+        """The mutant is marked as pending although its requirement rejects it: the mark must be removed."""
+        return self.killed and bool(self.pending)
 
 
 @dataclass(frozen=True)
@@ -234,7 +247,12 @@ def examine_mutant(
         broken,
         _rejecting(rules, own) if own is not None and (rejected or told) else (),
         own.reason if own is not None and skipped else "",
-        tuple(other for other in also if whole and not consequences(rules, mutant.requirement, other)),
+        tuple(
+            other
+            for other in also
+            if whole and not mutant.pending and not consequences(rules, mutant.requirement, other)
+        ),
+        mutant.pending,
     )
 
 
@@ -279,7 +297,7 @@ def examine_variant(
 
 def unguarded(rules: Rules, model: Model) -> list[str]:
     """Requirements that have a check and no mutant to prove that it can fail; a MAY has nothing to reject."""
-    guarded = {mutant.requirement for mutant in model.mutants.values()}
+    guarded = {mutant.requirement for mutant in model.mutants.values() if not mutant.pending}
     known = rules.catalogue.requirements
     return [
         requirement
@@ -296,6 +314,7 @@ def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
         seen = {
             (cause, effect)
             for kill in kills
+            if not kill.pending
             for cause in rules.register.said_by(kill.requirement)
             for other in kill.also
             for effect in rules.register.said_by(other)

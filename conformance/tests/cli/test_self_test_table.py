@@ -80,6 +80,17 @@ def test_what_went_wrong_stands_in_the_table_as_well() -> None:
     assert "**0 of 1 mutants killed by their requirement, 0 of 1 legal variants accepted.**" in text
 
 
+def test_a_pending_mutant_has_its_reason_in_the_table_and_is_counted() -> None:
+    waiting = replace(kill_of("sly", "SDS-RECV-05", "pass", killed=False), pending="no scenario waits", also=("SDS-X",))
+    proof = Proof([*GOOD.kills, waiting], GOOD.acceptances)
+    text = markdown(proof)
+    assert proof.complete
+    assert "**2 of 3 mutants killed by their requirement, 1 pending, 1 of 1 legal variants accepted.**" in text
+    assert "| `sly` | what sly does | SDS-RECV-05 | pass: pending | SDS-X |" in text
+    assert "| sly | SDS-RECV-05 | no scenario waits |" in text
+    assert "Pending mutants" not in markdown(GOOD)
+
+
 def test_checks_that_nothing_proves_are_named_permissions_apart() -> None:
     duty, permission = CHECKS["SDS-SEND-01"][0], CHECKS["SDS-ACK-03"][0]
     text = markdown(Proof([], [], [], [permission, duty]))
@@ -163,6 +174,20 @@ def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(outcome_
     assert result.exit_code == 0
     assert "0 of 1 mutants killed by their requirement, 1 skipped, 1 of 1 legal" in words(result.stdout)
     assert "skipped: not declared: observe" in words(result.stdout)
+
+
+def test_1_a_pending_mutant_that_its_requirement_rejects_must_lose_its_mark(outcome_of_the_run: list[Proof]) -> None:
+    outcome_of_the_run.append(proof_of(replace(kill_of("sly", "SDS-RECV-05"), pending="no scenario waits")))
+    result = typed("selftest")
+    assert result.exit_code == 1
+    assert "Pending although rejected by its requirement: sly. Remove the mark." in words(result.stdout)
+    assert "fail: NOT pending" in words(result.stdout)
+
+
+def test_few_mutants_are_pending_each_with_a_reason() -> None:
+    reasons = [m.pending for protocol in protocols() for m in protocol.model.mutants.values() if m.pending]
+    assert len(reasons) <= 40
+    assert not [reason for reason in reasons if reason.endswith(".")]
 
 
 def test_1_what_fails_beside_a_mutant_without_a_reason_is_named(outcome_of_the_run: list[Proof]) -> None:

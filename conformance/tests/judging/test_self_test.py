@@ -173,6 +173,30 @@ def test_a_mutant_of_a_requirement_without_a_check_is_not_killed(monkeypatch: py
     assert (kill.killed, kill.verdict) == (False, "no check")
 
 
+@pytest.mark.usefixtures("short")
+def test_a_pending_mutant_is_not_alive_and_its_other_failures_need_no_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = register(monkeypatch, "SDS-MSG-13", MUTANTS["starts-at-zero"].participant_class)
+    monkeypatch.setitem(MUTANTS, name, replace(MUTANTS[name], pending="no check looks there"))
+    kill = examine_mutant(name)
+    assert (kill.killed, kill.alive, kill.overdue, kill.unexplained) == (False, False, False, ())
+    assert kill.also
+
+
+@pytest.mark.usefixtures("short")
+def test_a_pending_mutant_that_its_requirement_rejects_is_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MUTANTS, "of-a-test", replace(MUTANTS["starts-at-zero"], pending="no check looks there"))
+    kill = examine_mutant("of-a-test")
+    assert (kill.killed, kill.overdue) == (True, True)
+
+
+def test_only_a_mutant_that_is_not_pending_guards_a_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert exercise.unguarded(RULES, MODEL) == []
+    for name, mutant in MUTANTS.items():
+        if mutant.requirement == "SDS-SEND-01":
+            monkeypatch.setitem(MUTANTS, name, replace(mutant, pending="no check looks there"))
+    assert exercise.unguarded(RULES, MODEL) == ["SDS-SEND-01"]
+
+
 # ---- Which check it was ----------------------------------------------------------------------------------------------
 
 

@@ -36,6 +36,8 @@ class Mutant:
     """It does not show its state, so that only what it sends and signals can give it away."""
     undeclared: tuple[str, ...] = ()
     """Short names of other capabilities that it does not declare."""
+    pending: str = ""
+    """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""
@@ -45,7 +47,9 @@ class Mutant:
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(requirement: str, summary: str, *, name: str = "", **config: Any) -> Callable[[Faulty], Faulty]:
+def mutant(
+    requirement: str, summary: str, *, name: str = "", pending: str = "", **config: Any
+) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Peer or LogicalClock, by default under the name of the class in kebab case.
 
     ``requirement`` is given without its prefix CSDB-; ``config`` is what the fault needs to show.
@@ -55,19 +59,20 @@ def mutant(requirement: str, summary: str, *, name: str = "", **config: Any) -> 
         peer: type[Any] = faulty
         if issubclass(faulty, LogicalClock):
             peer = type(f"{faulty.__name__}Peer", (Peer,), {"clock_class": faulty})
-        _add(Mutant(name or _kebab(faulty.__name__), f"CSDB-{requirement}", summary, peer, tuple(config.items())))
+        known_as = name or _kebab(faulty.__name__)
+        _add(Mutant(known_as, f"CSDB-{requirement}", summary, peer, tuple(config.items()), pending=pending))
         return faulty
 
     return register
 
 
 def fault(
-    step: Callable[Concatenate[Any, P], Result], requirement: str, summary: str, **config: Any
+    step: Callable[Concatenate[Any, P], Result], requirement: str, summary: str, *, pending: str = "", **config: Any
 ) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
     """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant."""
 
     def mark(method: Callable[Concatenate[Self, P], Result]) -> Callable[Concatenate[Self, P], Result]:
-        vars(method)["fault"] = step.__name__, mutant(requirement, summary, **config)
+        vars(method)["fault"] = step.__name__, mutant(requirement, summary, pending=pending, **config)
         return method
 
     return mark

@@ -39,6 +39,8 @@ class Mutant:
     """It does not show its state, so that only what it sends and signals can give it away."""
     undeclared: tuple[str, ...] = ()
     """Short names of other capabilities that it does not declare."""
+    pending: str = ""
+    """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""
@@ -55,6 +57,7 @@ def mutant(
     name: str = "",
     unseen: bool = False,
     undeclared: tuple[str, ...] = (),
+    pending: str = "",
     **config: Any,
 ) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Channel, Repair or Participant, by default under the name of the class in kebab case.
@@ -65,7 +68,8 @@ def mutant(
     def register(faulty: Faulty) -> Faulty:
         violated = requirement if requirement.startswith("FORUM-") else f"SDS-{requirement}"
         known_as = name or _kebab(faulty.__name__)
-        _add(Mutant(known_as, violated, summary, _participant_class(faulty), tuple(config.items()), unseen, undeclared))
+        participant, settings = _participant_class(faulty), tuple(config.items())
+        _add(Mutant(known_as, violated, summary, participant, settings, unseen, undeclared, pending))
         return faulty
 
     return register
@@ -77,12 +81,13 @@ def fault(
     summary: str,
     *,
     unseen: bool = False,
+    pending: str = "",
     **config: Any,
 ) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
     """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant."""
 
     def mark(method: Callable[Concatenate[Self, P], Result]) -> Callable[Concatenate[Self, P], Result]:
-        vars(method)["fault"] = step.__name__, mutant(requirement, summary, unseen=unseen, **config)
+        vars(method)["fault"] = step.__name__, mutant(requirement, summary, unseen=unseen, pending=pending, **config)
         return method
 
     return mark
@@ -165,12 +170,14 @@ def again(
     requirement: str = "",
     unseen: bool = False,
     undeclared: tuple[str, ...] = (),
+    pending: str = "",
 ) -> None:
     """Register a fault once more: as one of another requirement, or of a participant that shows or declares less."""
     fault = MUTANTS[known]
     requirement = requirement or fault.requirement
     unseen, undeclared = unseen or fault.unseen, undeclared or fault.undeclared
-    _add(replace(fault, name=name, requirement=requirement, summary=summary, unseen=unseen, undeclared=undeclared))
+    changed = replace(fault, name=name, requirement=requirement, summary=summary, unseen=unseen, undeclared=undeclared)
+    _add(replace(changed, pending=pending))
 
 
 def _kebab(name: str) -> str:

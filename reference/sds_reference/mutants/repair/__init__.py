@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401
     arguments,
+    edge_cases,
     everyday,
     long_times,
     request_fields,

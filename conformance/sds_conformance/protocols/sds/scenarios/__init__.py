@@ -12,7 +12,8 @@ core.acknowledging core.channels core.clocks core.delivering core.endurance core
 core.joining core.lookalikes core.ordering repair.requesting repair.responding repair.everyday repair.fields
 repair.groups repair.overhearing repair.statistics repair.together core.resending core.states core.sweeping
 core.syncing core.wire repair.anew repair.arguments core.crowds repair.crowds core.long_times
-repair.long_times repair.lookalikes
+repair.long_times repair.lookalikes core.three_channels core.near_ids core.chains core.capacity core.refused_input
+repair.edge_cases
 """
 """In the order in which they are played."""
 

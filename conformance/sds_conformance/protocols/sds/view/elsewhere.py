@@ -43,6 +43,19 @@ def came_elsewhere(view: ChannelView) -> dict[str, int]:
     return came
 
 
+@once
+def met_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs of content that came or was sent in other channels and never in this one, with the first step that has it."""
+    first: dict[str, int] = {}
+    others = set(view.party.channels) - {view.channel_id}
+    for step in view.trace.of(view.party.name) if others else ():
+        came = step.arrived if step.answer == "effects" else None
+        for message in (came, step.first if step.command == "send" else None):
+            if message is not None and message.kind is Kind.CONTENT and message.channel_id in others:
+                first.setdefault(message.message_id, step.index)
+    return first
+
+
 def _heard_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
     """The last message first."""
     others = set(view.party.channels) - {view.channel_id}

@@ -51,9 +51,14 @@ def holds_nothing(_: str) -> bool:
 
 
 def _read_given(
-    profile: BloomProfile | None, parameters: BloomParameters | None, bloom_filter: bytes | None, told: Told
+    profile: BloomProfile | None,
+    parameters: BloomParameters | None,
+    bloom_filter: bytes | None,
+    told: Told,
+    shortest: int,
 ) -> Membership | None:
-    """Membership in a filter that the participant was given.
+    """Membership in a filter that the participant was given; ``shortest`` is the least that one of a private encoding
+    can have.
 
     One of no length holds nothing, and so does one that is too short to be one of the declared profile: it is skipped
     (AMB-53). What is too long may have a filter in front, and what says itself that it has another size than the
@@ -64,7 +69,7 @@ def _read_given(
     if not bloom_filter:
         return holds_nothing
     if profile is None or parameters is None:
-        return told(bloom_filter)
+        return told(bloom_filter) or (holds_nothing if len(bloom_filter) < shortest else None)
     try:
         view = profile.read(bloom_filter, parameters)
     except ForeignFilter:
@@ -109,6 +114,15 @@ class KnownFilters:
         """
         return self._sent.get(bloom_filter)
 
+    @cached_property
+    def shortest(self) -> int:
+        """Half the length of the filters in messages, in bytes, if all have one length: what is shorter is no filter.
+
+        0 if their lengths differ, as those of an encoding that packs them may.
+        """
+        filters = {len(sent.bloom_filter) for step in self.trace.steps for sent in step.messages if sent.bloom_filter}
+        return (filters.pop() // 2 if len(filters) == 1 else 0) if not _open_ended(self.trace) else 0
+
     # A query wins: of more IDs than a filter is for, the oldest may have been rolled out of it.
 
     @cached_property
@@ -124,13 +138,19 @@ class KnownFilters:
         return _queried(self.trace)
 
 
+def _open_ended(trace: Trace) -> bool:
+    """Do participants have filters of several sizes in it? Then their lengths tell nothing."""
+    sizes = {(party.asked.bloom_capacity, party.asked.bloom_error_rate) for party in trace.parties.values()}
+    return len(sizes) > 1
+
+
 class FiltersOf:
     """Filters as one participant sent them, or was given them: each is read once."""
 
     def __init__(self, trace: Trace, party: Party, known: KnownFilters) -> None:
         by = _read_by(trace, party)
         self._read_sent = partial(_read_filter, *by, told=known.of_sent)
-        self._read_given = partial(_read_given, *by, told=known.of_given)
+        self._read_given = partial(_read_given, *by, told=known.of_given, shortest=known.shortest)
         self._sent: dict[bytes | None, Membership | None] = {}
         self._given: dict[bytes | None, Membership | None] = {}
 

@@ -36,6 +36,26 @@ def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[
     }
 
 
+def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
+    """Those of the IDs that are reported lost in this channel by a step, and were missing for less than the time in
+    force."""
+    timeout = view.configuration.lost_timeout_ms
+    missed = missed_since(view)
+    return {
+        message_id
+        for message_id in message_ids
+        if message_id in missed and (reported := _reported_here(view).get(message_id)) is not None
+        if reported.index <= by.index and timeout and reported.now_ms < missed[message_id] + timeout
+    }
+
+
+@once
+def _reported_here(view: ChannelView) -> dict[str, Step]:
+    """The first step that reports an ID lost in this channel."""
+    here = [(step, event) for step, event in reversed(view.losses) if event.channel_id == view.channel_id]
+    return {message_id: step for step, event in here for message_id in event.lost.message_ids}
+
+
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
     """May a message that waits have been given up, or what it waits for have left a log of the declared size?"""
     if view.outgrown:
@@ -44,7 +64,9 @@ def may_be_given_up(view: ChannelView, received: Received) -> bool:
         return False
     ids = {received.message.message_id, *received.unmet}
     met = max((_came(view).get(i, received.step) for i in received.unmet), key=lambda s: s.index, default=received.step)
-    return bool(may_be_lost(view, ids, met))
+    exact = view.can(pb.CAPABILITY_LOST) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+    early = given_up_too_early(view, ids, met) if exact else set()
+    return bool(may_be_lost(view, ids, met) - early)
 
 
 @once

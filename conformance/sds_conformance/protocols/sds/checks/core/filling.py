@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, judged
@@ -151,6 +152,26 @@ def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itsel
     room = max(1, view.configuration.bloom_capacity // 10) - itself
     end = bisect_left(entries, (sent.step.index, ""))
     return [message_id for _, message_id in entries[max(0, end - room) : end] if message_id]
+
+
+@check("SDS-STATE-06", pb.CAPABILITY_OBSERVE, of="observed received")
+def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """Where the filter itself is asked, it holds the newest tenth of its capacity, whatever its encoding (AMB-55)."""
+    newest = max(1, view.configuration.bloom_capacity // 10) if view.configuration.bloom_capacity else 0
+    came: dict[str, int] = {}
+    for received in view.received if newest else ():
+        if received.acceptable:
+            came.setdefault(received.message.message_id, received.step.index)
+    ids = list(came)
+    for observed in view.observed if newest else ():
+        at = bisect_right(ids, observed.step.index, key=lambda message_id: came[message_id])
+        kept = set(ids[max(0, at - newest) : at][:-1])
+        hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
+        asked = [message_id for message_id in hits if message_id in kept]
+        gone = next((message_id for message_id in asked if not hits[message_id]), "")
+        if asked and at > view.configuration.bloom_capacity:
+            expected = f"{gone!r}, of the newest {newest} that came, in the filter"
+            yield judged(observed.step, not gone, expected, "it is not in it")
 
 
 @check("SDS-RECV-04", of="outgoing received")

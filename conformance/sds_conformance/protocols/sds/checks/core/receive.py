@@ -16,13 +16,15 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import tail_probes
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
+from ...view.elsewhere import met_elsewhere
 from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH, Membership
-from ...view.histories import outsiders, waiting_ids
+from ...view.histories import foreign_ids, outsiders, waiting_ids
 from ...view.lateness import may_be_delivered_late, noticed_late, settled
-from ...view.losses import may_be_given_up, may_be_lost
+from ...view.losses import given_up_too_early, may_be_given_up, may_be_lost
 from ...view.odd_messages import NAMELESS
 from ...view.refusals import excuse
+from ...view.repair_tracker import NEVER
 from ...view.resends import given_up
 from .send import received_before
 
@@ -133,6 +135,20 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
             yield violated(after.step, expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
 
 
+@check("SDS-RECV-04", pb.CAPABILITY_OBSERVE, of="observed received")
+def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """Where the filter itself is asked, it holds what came last, whatever its encoding, its size and a roll-over."""
+    came = [received for received in view.received if received.acceptable and not received.duplicate]
+    for observed in view.observed:
+        asked = observed.step.request.observe.filter_ids
+        at = bisect_right(came, observed.step.index, key=lambda received: received.step.index)
+        newest = came[at - 1].message.message_id if at else ""
+        hits = dict(zip(asked, observed.state.filter_hits, strict=False))
+        if newest in hits:
+            expected = f"{newest!r}, the last that came, in the filter"
+            yield judged(observed.step, hits[newest], expected, "it is not in it")
+
+
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered unmet")
 def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     """A message with a dependency that is not in the log, nor waits for its place in it, is not delivered.
@@ -148,6 +164,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
             continue
         never = delivery.unmet - delivery.unmet_buffered - {delivery.message_id}
+        never -= _known_elsewhere(view, delivery)
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
             never -= outsiders(view, never, delivery.step.index)
         never -= {i for i in never if view.own(i) is not None}  # in the log, if anywhere for want of a timestamp
@@ -155,6 +172,12 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, expected, "its delivery")
+
+
+def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
+    """Unmet dependencies of a delivered message that another channel has: SDS-RECV-06's matter."""
+    elsewhere = met_elsewhere(view)
+    return {i for i in delivery.unmet if elsewhere.get(i, NEVER) <= delivery.step.index and i not in foreign_ids(view)}
 
 
 def _given_up(view: ChannelView, delivery: Delivered) -> set[str]:
@@ -189,9 +212,22 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
     """What is delivered has arrived or was sent."""
     sent = {s.message.message_id for s in view.sent + view.ephemerals}
     for delivery in view.delivered:
+        if _of_no_channel(view, delivery):
+            continue  # of a channel that the participant is no member of: SDS-STATE-16
         seen = f"a delivery of {delivery.message_id!r}, which did not"
         expected = "deliveries of messages that arrived in the channel"
         yield judged(delivery.step, delivery.received is not None or delivery.message_id in sent, expected, seen)
+
+
+def _of_no_channel(view: ChannelView, delivery: Delivered) -> bool:
+    """Was a message delivered that is of a channel which the participant has not joined?"""
+    message = delivery.step.arrived
+    return (
+        delivery.received is None
+        and message is not None
+        and message.message_id == delivery.message_id
+        and message.channel_id not in view.party.channels
+    )
 
 
 @check("SDS-RECV-05", of="outgoing unmet")
@@ -245,6 +281,28 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
             yield violated(delivery.step, expected, "its delivery", "AMB-44")
+
+
+@check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_CHANNELS, of="channels received")
+def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A dependency that only another channel of the participant has does not count as met.
+
+    An own message of another channel is left to SDS-MSG-15 where causal histories name such messages.
+    """
+    mixed = any(i in foreign_ids(view) for sent in view.outgoing for i in sent.history)
+    for received in view.received if met_elsewhere(view) else ():
+        known = {i for i in received.unmet if met_elsewhere(view).get(i, NEVER) <= received.step.index}
+        if received.acceptable and known and not received.delivered_at_once:
+            yield held(received.step)
+    for delivery in view.delivered:
+        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
+            continue
+        known = {i for i in delivery.unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
+        known -= _delivered_in(view).get(delivery.step.index, _NOTHING)
+        known -= foreign_ids(view) if mixed else set()
+        if known and (known := known - delivery.unmet_buffered - _given_up(view, delivery)):
+            expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
+            yield violated(delivery.step, expected, "its delivery")
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="received")
@@ -338,18 +396,18 @@ def quiet_after(view: ChannelView, received: Received) -> bool:
 
 
 def judge_waiting(
-    view: ChannelView, received: Received, expected: str, seen: str, *, unless_shown: bool
+    view: ChannelView, received: Received, expected: str, seen: str, *, unless_shown: bool | None
 ) -> Iterator[Observation]:
     """Was a message that had to wait delivered later? Violated if it never was, although what it waits for has been.
 
     It is not where the state, as it is last shown, has it in the incoming buffer or not, as ``unless_shown`` says: if
-    it is there, it was kept and is not delivered, and if it is not, it was not kept.
+    it is there, it was kept and is not delivered, and if it is not, it was not kept. None stands for either.
     """
     if received.delivered and not received.delivered_at_once:
         yield held(received.step)
         return
     due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
-    if due and shown_waiting(view, received) is not unless_shown:
+    if due and (unless_shown is None or shown_waiting(view, received) is not unless_shown):
         yield violated(received.step, expected, seen)
 
 
@@ -398,6 +456,22 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
             continue
         shown = next((i for i in observed.step.shown_log if i in waiting), None)
         yield judged(observed.step, shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log")
+
+
+@check("SDS-RECV-09", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="delivered unmet")
+def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Observation]:
+    """Before the time in force is over, no message is delivered because what it waits for was given up.
+
+    That it is reported as lost too early is no excuse: giving up is a MAY "after a predetermined amount of time".
+    """
+    for delivery in view.delivered if view.gives_up else ():
+        early = given_up_too_early(view, delivery.unmet - delivery.unmet_buffered, delivery.step)
+        if early and delivery.received is not None and delivery.received.acceptable:
+            timeout = view.configuration.lost_timeout_ms
+            expected = f"{delivery.message_id!r} to wait for {min(early)!r} until {timeout} ms are over"
+            yield violated(delivery.step, expected, "its delivery")
+        elif delivery.received is not None and delivery.unmet - delivery.unmet_buffered:
+            yield held(delivery.step)
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")

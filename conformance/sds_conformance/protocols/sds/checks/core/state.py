@@ -18,6 +18,7 @@ from ...view.histories import outsiders, with_outsiders
 from ...view.lateness import named_early
 from ...view.log_orders import neighbours
 from ...view.losses import may_be_lost
+from ...view.odd_messages import in_another_layout
 from ...view.repair_tracker import NEVER
 from ...view.resends import given_up, spoken_for
 from ...view.timestamps import (
@@ -97,7 +98,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
-    met |= view.arrivals.keys()
+    met |= view.arrivals.keys() - _only_refused(view)
     if len(_named_with_content(view.known_filters) - met) < ENOUGH:
         return
     foreign: dict[str, set[str]] = {}
@@ -112,6 +113,13 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
         for what, ids in foreign.items():
             if len(ids) >= ENOUGH:
                 yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
+
+
+@once
+def _only_refused(view: ChannelView) -> set[str]:
+    """IDs of others that came, and were refused each time."""
+    refused = {received.message.message_id for received in view.refused if not received.own}
+    return refused - {received.message.message_id for received in view.received}
 
 
 @once
@@ -144,6 +152,8 @@ def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[st
         return
     if message.message_id not in met:
         whose = f"that only {step.participant} received in {message.channel_id!r}"
+        if message.message_id in view.arrivals:
+            whose = "of messages that were refused"
         out.setdefault(whose, set()).add(message.message_id)
     if step.participant == view.party.name and message.channel_id == view.channel_id:
         missing = {entry.message_id for entry in message.causal_history} - met
@@ -180,6 +190,18 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
                 if message_id in kept or _unmet_now(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
                     yield judged(observed.step, message_id in kept, expected, f"{sorted(kept)}")
+
+
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="refused incoming-shown")
+def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
+    """A message that was refused is not in the incoming buffer."""
+    for observed in view.showing("incoming"):
+        came = {r.message.message_id for r in view.refused if r.step.index < observed.step.index}
+        refused = came & _only_refused(view)
+        left = min(refused & set(observed.state.incoming.message_ids), default="")
+        if refused:
+            expected = f"{left!r}, which was refused, out of the incoming buffer"
+            yield judged(observed.step, not left, expected, "it is in it")
 
 
 @once
@@ -326,6 +348,20 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         )
 
 
+@check("SDS-STATE-16", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
+def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A message of a channel that the participant has not joined is delivered in none that it has, however alike."""
+    for step in view.trace.of(view.party.name):
+        message = step.arrived
+        if message is None or message.channel_id in view.party.channels or message.message_id in view.arrivals:
+            continue
+        if message.kind is Kind.CONTENT and not in_another_layout(message, view.channel_id):
+            delivered = [event.delivered.message_id for event in step.signals("delivered", view.channel_id)]
+            met = message.message_id not in delivered
+            expected = f"no delivery in {view.channel_id!r} of a message of channel {message.channel_id!r}"
+            yield judged(step, met, expected, f"a delivery of {message.message_id!r}")
+
+
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="came-elsewhere sent")
 def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
     """What a message of one channel says of a message of another changes nothing there."""
@@ -341,3 +377,10 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
             own_id = sent.message.message_id
             expected = f"{own_id!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
             yield judged(step, own_id not in acked, expected, "acknowledged")
+        for event in step.signals("possibly_acknowledged", view.channel_id):
+            own_id = event.possibly_acknowledged.message_id
+            sent = view.own(own_id)
+            if sent is None or spoken_for(view, sent) < step.index:
+                continue
+            expected = f"{own_id!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
+            yield violated(step, expected, "possibly acknowledged")

@@ -123,6 +123,24 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, expected, "none")
 
 
+@check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="sds-r")
+def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
+    """The sender in an entry of what is sent again for others is its author's, or what the original said."""
+    for step in view.trace.of(view.party.name):
+        for message in step.messages if view.terms.on else ():
+            original = view.repair.original(message.message_id)
+            if original is None or message.sender_id == view.party.participant_id:
+                continue
+            before = {entry.message_id: entry.sender_id for entry in original.causal_history}
+            for entry in message.causal_history:
+                authors = view.repair.authors(entry.message_id)
+                if not entry.sender_id or not authors or not all(authors):
+                    continue
+                met = entry.sender_id in authors or entry.sender_id == before.get(entry.message_id)
+                expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history of the answer"
+                yield judged(step, met, expected, f"{entry.sender_id!r}")
+
+
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
     """What is asked for was named by a causal history and is not here, and no request is longer than the cap.

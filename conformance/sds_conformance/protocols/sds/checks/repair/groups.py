@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import default_response_groups
+from sds_reference import HASH_PROFILES, default_response_groups, in_response_group
 
 from .....judging.chance import least, most
 from .....judging.judgement import Observation, held, judged, violated
@@ -104,6 +104,41 @@ class _Share:
     @property
     def most(self) -> int:
         return most(self.samples, 1 / self.groups, ALARM)
+
+
+@check("SDS-R-GROUP-01", pb.CAPABILITY_SDS_R, pb.CAPABILITY_REPAIR_TIMES, of="sds-r")
+def groups_are_as_told(view: ChannelView) -> Iterator[Observation]:
+    """Of response groups that an implementation tells: by the declared hash they are those of the formula.
+
+    Whatever the hash is, a participant in the group of another's message has that one in the group of its own, and two
+    in one group with a third are in one group: the groups are the classes of a number modulo another.
+    """
+    if not view.terms.on or view.party.name != next(iter(view.trace.parties)):
+        return
+    told: dict[tuple[str, int], dict[tuple[str, str], Step]] = {}
+    for step in view.trace.steps:
+        if step.reply is None or step.answer != "repair_offsets":
+            continue
+        if step.reply.repair_offsets.HasField("in_response_group"):
+            asked = step.request.repair_times
+            of_message = told.setdefault((asked.message_id, asked.num_response_groups), {})
+            of_message[asked.participant_id, asked.sender_id] = step
+    for (message_id, groups), steps in told.items():
+        members = {pair for pair, step in steps.items() if step.reply and step.reply.repair_offsets.in_response_group}
+        for (own, author), step in steps.items():
+            which = f"{own!r} and {message_id!r} of {author!r}, with {groups} response groups"
+            seen = "it is" if (own, author) in members else "it is not"
+            profile = HASH_PROFILES.get(view.trace.declaration.profile("hash"))
+            if profile is not None:
+                expected = in_response_group(profile, own, author, message_id, groups)
+                why = f"{which}: {'in its group' if expected else 'not in its group'} by the declared hash"
+                yield judged(step, ((own, author) in members) is expected, why, seen)
+            elif (author, own) in steps:
+                others = [third for first, third in members if first == own and (author, third) in steps]
+                apart = next((o for o in others if ((author, o) in members) is not ((own, author) in members)), None)
+                met = ((own, author) in members) is ((author, own) in members) and apart is None
+                why = f"{which}: as the other way round, and as with those that are in one group"
+                yield judged(step, met, why, seen if apart is None else f"{seen}, and {apart!r} is in one group only")
 
 
 @check("SDS-R-RECV-11", *TIMED, of="asked sds-r")

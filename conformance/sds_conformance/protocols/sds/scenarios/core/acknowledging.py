@@ -154,3 +154,24 @@ def an_echo_of_a_sync(stage: Stage) -> None:
     """As an echo, with the filter of a sync message."""
     stage.need(pb.CAPABILITY_SYNC)
     _echo(stage, lambda alice: alice.send_sync())
+
+
+@scenario("ACK-01", "ACK-04", "STATE-13", long=True)
+def two_filters_and_a_name(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Two filters hold a message, one a second one, then a causal history names both."""
+    sent = [alice.send(), alice.send()]
+    for number, peer in enumerate((bob, carol)):
+        in_filter = stage.filter_over(*[message.message_id for message in sent[number:]])
+        if in_filter is not None:
+            alice.given(peer.content(stage.now_ms + number, bloom_filter=in_filter)).observe()
+    alice.given(bob.content(stage.now_ms + 5, *sent)).observe()
+
+
+@scenario("STATE-12", "ACK-01", long=True)
+def filters_that_nobody_can_read(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Filters of a few bytes come, in content and in sync messages, while several messages are outstanding."""
+    sent = [alice.send() for _ in range(5)]
+    for number, bloom_filter in enumerate((b"zz", b"\xff", b"not a filter", b"\xff\xff\xff\xff\xff\xff\xff\xff")):
+        says = bob.sync if number % 2 else bob.content
+        alice.given(says(stage.now_ms + number, bloom_filter=bloom_filter)).observe()
+    alice.given(bob.content(stage.now_ms + 9, sent[0], bloom_filter=b"zz")).observe()

@@ -100,3 +100,18 @@ def idle_with_everything_acknowledged(stage: Stage) -> None:
     stage.advance(1)
     alice.receive(stage.peer("bob").content(stage.now_ms, sent))
     tick_every(alice, (alice.party.in_force.sync_interval_ms or 30_000) // 2, times=24)
+
+
+@scenario(
+    *("RECV-09", "RECV-08", "INSWEEP-05"),
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=60_000),
+    long=True,
+)
+def what_comes_before_it_is_given_up(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Messages wait for almost as long as it takes to give up; then what one of them waits for comes."""
+    timeout = alice.party.in_force.lost_timeout_ms or 60_000
+    root = carol.content(stage.now_ms)
+    alice.receive(bob.content(stage.now_ms + 1, root), bob.content(stage.now_ms + 2, "never-sent"))
+    tick_every(alice, timeout // 12, times=11).observe()
+    take_in(alice, root).observe()

@@ -1,0 +1,81 @@
+"""Sizes at which a number goes round, or a filter is full."""
+
+from __future__ import annotations
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
+
+SMALL = pb.Configuration(bloom_capacity=20, bloom_error_rate=0.001)
+WIDEST = 600
+"""Entries of a causal history."""
+
+
+@scenario("RECV-05", "ACK-01", long=True)
+def hundreds_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Of the dependencies of a message as many are missing as a byte counts, and twice as many; or the last of many."""
+    for count in (64, 128, 256, 512):
+        alice.receive(bob.content(stage.now_ms, *[f"never-sent-{number}" for number in range(count)]))
+    known = [bob.content(stage.now_ms) for _ in range(WIDEST)]
+    alice.receive(*known)
+    for count in (255, 256, 300, WIDEST):
+        alice.receive(bob.content(stage.now_ms, *known[:count], f"never-sent-after-{count}"))
+    own = [alice.send() for _ in range(4)]
+    for message, count in zip(own, (99, 128, 255, WIDEST), strict=True):
+        alice.receive(bob.content(stage.now_ms, *known[:count], message))
+    alice.settle()
+
+
+@scenario("ACK-02", long=True)
+def a_filter_with_old_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A filter holds the first of 130 own messages."""
+    own = [alice.send() for _ in range(130)]
+    in_filter = stage.filter_over(own[0].message_id, own[100].message_id)
+    if in_filter is not None:
+        alice.given(bob.content(stage.now_ms, bloom_filter=in_filter)).observe()
+
+
+@scenario("STATE-06", "RECV-04", "STATE-05", long=True)
+def a_small_filter_message_by_message(stage: Stage, bob: ScriptedPeer) -> None:
+    """A filter takes one message after the other, to three times its capacity, and is looked at after each."""
+    alice = stage.open(configuration=SMALL)
+    capacity = alice.party.in_force.bloom_capacity
+    for number in range(3 * capacity if capacity <= 50 else 0):
+        message = bob.content(stage.now_ms)
+        alice.after(1).receive(message)
+        alice.observe(message.message_id, f"bob-{number}")
+        if number % 5 == 4:
+            alice.send()
+
+
+@scenario("RECV-04", "STATE-06", long=True)
+def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> None:
+    """Few messages come, then many copies of the last one and many sync messages: a filter has room for all of them."""
+    alice = stage.open(configuration=SMALL)
+    capacity = alice.party.in_force.bloom_capacity
+    if not 8 <= capacity <= 50:
+        return
+    messages = [bob.content(stage.now_ms + number) for number in range(5)]
+    alice.receive(*messages, *[messages[-1]] * capacity)
+    alice.observe(*[message.message_id for message in messages])
+    alice.after(10).send()
+    alice.receive(*[bob.sync(stage.now_ms + number) for number in range(capacity)])
+    alice.observe(*[message.message_id for message in messages])
+    alice.after(10).send()
+    take_in(alice, bob.content(stage.now_ms, messages[0]))
+
+
+@scenario("RECV-04", "STATE-06", long=True)
+def a_large_filter_is_filled(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A filter of the size that an implementation chose itself is filled, and its newest members are looked for."""
+    stage.need(pb.CAPABILITY_OBSERVE)
+    capacity = alice.party.in_force.bloom_capacity
+    if not 0 < capacity <= 2_000:
+        return
+    last: list[str] = []
+    for number in range(2 * capacity + 2):
+        message = bob.content(stage.now_ms)
+        alice.receive(message)
+        last = [*last, message.message_id][-3:]
+        if number % capacity in (0, 1, capacity // 2, capacity - 1):
+            alice.observe(*last)

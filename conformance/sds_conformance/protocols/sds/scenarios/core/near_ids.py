@@ -1,0 +1,172 @@
+"""IDs that are nearly the same, entries that are odd, and contents of few bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sds_reference import HistoryEntry
+
+from ..cast import QUICK_RESENDS, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+
+NEAR = (
+    ("Abc", "aBC"),
+    ("message-2026-1", "message-2026-2"),
+    ("k", " k"),
+    ("l", "l\t"),
+    ("\ufeffm", "m"),
+    ("n\u200b", "n"),
+    ("o\U0001f98a", "o"),
+    ("p" * 64, "p" * 63),
+)
+"""IDs of which one could be taken for the other: by case, by 12 characters, by blanks, by a byte order mark, by what
+does not show, by what UTF-16 has two units for, by one character more."""
+BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
+"""IDs that name what objects have by themselves in some languages."""
+
+
+@scenario("RECV-05", "RECV-06", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE)
+def nearly_the_same_ids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """One of two IDs comes, then what depends on the other one, then that one; messages of both wait together."""
+    root = carol.content(stage.now_ms)
+    waiting = []
+    for known, other in NEAR:
+        alice.receive(bob.content(stage.now_ms, message_id=known), carol.content(stage.now_ms + 2, other))
+        alice.receive(bob.content(stage.now_ms + 1, message_id=other))
+        alice.after(10).send()
+        waiting += [bob.content(stage.now_ms + 1_000, root, message_id=twin + "-w") for twin in (known, other)]
+    waiting += [bob.content(stage.now_ms + 1_001, root, message_id=twin) for twin in ("\ufeffw", "w", " w", "W")]
+    waiting += [bob.content(stage.now_ms + 1_002, root, message_id=f"waiting-2026-{number}") for number in range(2)]
+    alice.receive(*waiting)
+    take_in(alice, root).observe()
+    alice.after(2_000).send()
+
+
+@scenario("RECV-05", "RECV-07", "RECV-08", "ACK-01", long=True)
+def ids_of_built_in_names(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Messages have IDs that name what objects have by themselves: others wait for them, then they come."""
+    for number, message_id in enumerate(BUILT_IN):
+        alice.receive(carol.content(stage.now_ms + 10 + number, message_id))
+        alice.receive(bob.content(stage.now_ms + number, message_id=message_id))
+    alice.settle()
+    alice.send()
+
+
+def _twins(message_id: str) -> list[str]:
+    """What is nearly a given ID, and is another one."""
+    last = chr(ord(message_id[-1]) ^ 1)
+    changed = [message_id[:-1], message_id + "0", message_id[:-1] + last, message_id[:12] + "-" + message_id[13:]]
+    changed += [message_id.upper(), message_id.lower(), message_id.swapcase(), " " + message_id, message_id + " "]
+    changed += ["\ufeff" + message_id, message_id + "\u200b", message_id + "\U0001f98a", message_id + "\0"]
+    return [twin for twin in dict.fromkeys(changed) if twin and twin != message_id]
+
+
+@scenario("STATE-12", "ACK-05", "RECV-06", long=True)
+def the_own_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Causal histories name, and filters hold, what is nearly the ID that a participant made for its message."""
+    for own in (alice.send(), alice.send()):
+        for twin in _twins(own.message_id):
+            alice.receive(bob.content(stage.now_ms, twin))
+        in_filter = stage.filter_over(*_twins(own.message_id))
+        if in_filter is not None:
+            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+    alice.observe()
+
+
+@scenario("STATE-12", "SEND-10", "ACK-01", long=True)
+def the_given_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A participant sends under given IDs; others name what is nearly these, then the IDs themselves."""
+    own = (("UPPER", "upper"), (" y", "y"), ("message-of-2026-1", "message-of-2"))
+    for known, other in (*NEAR, *own, *((name, name + "_") for name in BUILT_IN)):
+        sent = alice.send(message_id=known)
+        alice.receive(bob.content(stage.now_ms, other))
+        in_filter = stage.filter_over(other)
+        if in_filter is not None:
+            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+        alice.observe()
+        alice.receive(bob.content(stage.now_ms, sent))
+
+
+@scenario("RECV-05", "RECV-06", "RECV-07", long=True)
+def odd_entries_of_histories(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Entries of causal histories repeat, name the participant or the sender, or have hints, and one is missing.
+
+    What is missing comes in the end, but for what nobody sent.
+    """
+    now = stage.now_ms
+    known, first, second = carol.content(now), carol.content(now + 1), carol.content(now + 2)
+    entry = HistoryEntry
+    alice.receive(known)
+    alice.receive(bob.content(now + 10, first, first, second), bob.content(now + 11, second, first, second, known))
+    alice.receive(bob.content(now + 12, known, known, second), bob.content(now + 13, first, first))
+    for sender in (alice.party.participant_id, "bob", "carol", ""):
+        alice.receive(bob.content(now + 14, entry(f"never-sent-{sender}", None, sender)))
+        alice.receive(bob.content(now + 15, known, entry(f"never-sent-too-{sender}", b"hint", sender)))
+    alice.given(first).tick()
+    take_in(alice, second).observe()
+    alice.after(20).send()
+
+
+@scenario("ACK-01", "ACK-05", long=True)
+def odd_entries_that_acknowledge(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Own messages are named after strangers, after repeated entries, and with senders and hints of all kinds."""
+    known = bob.content(stage.now_ms)
+    alice.receive(known)
+    own = [alice.send() for _ in range(8)]
+    entry, ids = HistoryEntry, [message.message_id for message in own]
+    now = stage.now_ms
+    alice.receive(bob.content(now + 1, "never-sent", own[0]), bob.content(now + 2, known, known, own[1]))
+    alice.receive(bob.content(now + 3, own[2], own[2], own[3]))
+    alice.receive(bob.content(now + 4, known, entry(ids[4], b"hint", "bob")))
+    alice.receive(bob.sync(now + 5, entry(ids[5], None, "zoe"), known, entry(ids[6], b"", "")))
+    alice.receive(bob.content(now + 6, *[known] * 20, own[7]))
+    alice.observe()
+
+
+CONTENTS = (b"\xef\xbb\xbfwith a mark", b"\0", b" ", b"\r\n", b"one\r\ntwo\n", b"\xef\xbb\xbf", b"0", b"false", b"null")
+
+
+@scenario("MSG-09", "MSG-20", "RECV-07", long=True)
+def contents_of_few_bytes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Contents are a byte order mark, one zero byte, a blank, a line end, or a word that other formats reserve.
+
+    Each comes twice from one sender, and is sent once.
+    """
+    for number, content in enumerate(map(stage.said, CONTENTS)):
+        alice.receive(bob.content(stage.now_ms + number, content=content))
+        alice.receive(bob.content(stage.now_ms + number, content=content))
+        alice.after(1).send(content)
+
+
+@scenario("STATE-08", "OUTSWEEP-05", asked=QUICK_RESENDS, long=True)
+def equal_contents_are_resent(stage: Stage, alice: Actor) -> None:
+    """A participant says the same three times, and nobody answers."""
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    for _ in range(3):
+        alice.after(1).send(b"the same")
+    alice.observe()
+    tick_every(alice, period // 2 + 1, times=8).observe()
+
+
+@scenario("SYNC-12", "ACK-07", "SYNC-08", long=True, of_one_text=True)
+def syncs_that_look_known(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Sync messages have the ID of a message that is logged, or waits, none at all, or an old timestamp; all count."""
+    logged, waiting = bob.content(stage.now_ms), bob.content(stage.now_ms + 1, "never-sent")
+    alice.receive(logged, waiting)
+    own = [alice.send() for _ in range(5)]
+    now = stage.now_ms
+    alice.receive(bob.sync(now + 10, own[0], message_id=logged.message_id))
+    alice.receive(bob.sync(now + 10, own[1], message_id=waiting.message_id))
+    alice.receive(bob.sync(now + 10, own[2], message_id=""))
+    alice.receive(bob.sync(now - 1_000, own[3]), bob.sync(now - 2_000, own[4], empty_content=True))
+    alice.receive(replace(bob.sync(now + 11), message_id="same"), replace(bob.sync(now + 11), message_id="same"))
+    alice.observe()
+
+
+@scenario("SYNC-08", "SYNC-05", long=True)
+def own_syncs_before_a_message(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A participant sends some sync messages, then content, and looks at its filter."""
+    alice.receive(bob.content(stage.now_ms))
+    syncs = [alice.after(10).send_sync() for _ in range(6)]
+    sent = alice.after(10).send()
+    alice.observe(*[sync.message_id for sync in syncs if sync is not None], sent.message_id)
+    alice.after(10).send()

@@ -1,0 +1,141 @@
+"""Three channels with one history, which reaches each of them at another time."""
+
+from __future__ import annotations
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..cast import QUICK_RESENDS, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+
+CHANNELS = ("c1", "c2", "c3")
+AHEAD_MS = 5_000_000
+
+
+def _in_three(stage: Stage, asked: pb.Configuration | None = None) -> tuple[Actor, list[ScriptedPeer]]:
+    """A participant in three channels, and a peer of one name in each."""
+    return stage.open(channels=CHANNELS, configuration=asked), [stage.peer("bob", channel) for channel in CHANNELS]
+
+
+@scenario("RECV-06", "RECV-07", "RECV-08", "STATE-05", "STATE-16", long=True, asked=WIDE)
+def one_history_in_three_channels(stage: Stage) -> None:
+    """A dependency comes in one channel after the other, and what depends on it waits in each until it has come there.
+
+    So do messages of one ID that wait for different ones, and one of that ID that need not wait.
+    """
+    alice, peers = _in_three(stage, WIDE)
+    root, now = "root", stage.now_ms
+    for peer in peers:
+        alice.receive(peer.content(now + 5, root, message_id="kid"))
+    for number, peer in enumerate(peers):
+        alice.receive(peer.content(now, message_id=root))
+        for later in peers[number + 1 :]:
+            alice.receive(later.content(now + 6, root, message_id=f"late-{number}"))
+        alice.tick()
+    first, second, third = peers
+    alice.receive(first.content(now + 7, "never-sent", message_id="same"))
+    alice.receive(second.content(now + 7, "to-come", message_id="same"))
+    alice.receive(third.content(now + 7, message_id="same"))
+    take_in(alice, second.content(now + 6, message_id="to-come"))
+    for channel in CHANNELS:
+        alice.observe("never-sent", channel_id=channel)
+        alice.after(10).send(channel_id=channel)
+
+
+@scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
+def own_messages_in_three_channels(stage: Stage) -> None:
+    """Own messages of one channel are named, and held by filters, in the others; one channel is far ahead."""
+    alice, peers = _in_three(stage)
+    own = [alice.send(channel_id=channel) for channel in CHANNELS]
+    for number, peer in enumerate(peers):
+        other = own[(number + 1) % 3]
+        alice.receive(peer.content(stage.now_ms + 1, other))
+        in_filter = stage.filter_over(other.message_id)
+        if in_filter is not None:
+            alice.receive(peer.content(stage.now_ms + 2, bloom_filter=in_filter))
+    for peer in peers:
+        alice.given(peer.content(stage.now_ms + AHEAD_MS)).after(10)
+        for channel in CHANNELS:
+            alice.send(channel_id=channel)
+    alice.settle()
+    for channel in CHANNELS:
+        alice.observe(channel_id=channel)
+
+
+@scenario("OUTSWEEP-01", "STATE-12", needs=(pb.CAPABILITY_RESEND,), long=True)
+def nobody_answers_in_three_channels(stage: Stage) -> None:
+    """Nobody acknowledges what is sent in three channels, the last of which is used twice, and then the first."""
+    alice, peers = _in_three(stage, QUICK_RESENDS)
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    for channel in (*CHANNELS, CHANNELS[-1]):
+        alice.after(10).send(channel_id=channel)
+    tick_every(alice, period // 2 + 1, times=8)
+    alice.send(channel_id=CHANNELS[0])
+    alice.receive(peers[1].content(stage.now_ms))
+    tick_every(alice, period // 2 + 1, times=8)
+
+
+@scenario("INSWEEP-01", "INSWEEP-04", long=True)
+def waiting_in_three_channels(stage: Stage) -> None:
+    """In each of three channels several messages wait, one for another, and what they wait for comes last."""
+    alice, peers = _in_three(stage)
+    roots = [peer.content(stage.now_ms, message_id=f"root-{peer.channel_id}") for peer in peers]
+    for peer, root in zip(peers, roots, strict=True):
+        missing = [peer.content(stage.now_ms + 3 + number, f"never-sent-{number}") for number in range(2)]
+        kid = peer.content(stage.now_ms + 1, root)
+        alice.receive(*missing, peer.content(stage.now_ms + 2, kid), kid)
+    take_in(alice, *roots)
+    for channel in CHANNELS:
+        alice.observe(channel_id=channel)
+
+
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
+def silence_in_three_channels(stage: Stage) -> None:
+    """A message is sent in each of three channels, then nothing is; at last one channel alone is used again."""
+    alice, peers = _in_three(stage, pb.Configuration(sync_interval_ms=30_000))
+    interval = alice.party.in_force.sync_interval_ms or 30_000
+    for peer in peers:
+        own = alice.send(channel_id=peer.channel_id)
+        alice.after(1).receive(peer.content(stage.now_ms, own))
+    tick_every(alice, interval // 2, times=24)
+
+
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
+def one_of_three_channels_speaks(stage: Stage) -> None:
+    """A message is sent in each of three channels; then the first is used again and again, and the others are not."""
+    alice, peers = _in_three(stage, pb.Configuration(sync_interval_ms=30_000))
+    interval = alice.party.in_force.sync_interval_ms or 30_000
+    for peer in peers:
+        own = alice.send(channel_id=peer.channel_id)
+        alice.after(1).receive(peer.content(stage.now_ms, own))
+    for _ in range(24):
+        alice.after(interval // 2).send(channel_id=CHANNELS[0])
+        alice.tick()
+
+
+NEAR = ("C1", "c1 ", " c1", "c1\u200b", "c10", "c", "\uff431")
+"""Names that are nearly that of a channel: in another case, with blanks, with what does not show, longer, shorter, and
+in full width."""
+
+
+@scenario("STATE-16", "RECV-07", long=True)
+def only_one_of_the_channels_is_joined(stage: Stage, alice: Actor) -> None:
+    """Messages come for channels whose names are nearly that of the only one that was joined."""
+    own = alice.send()
+    for name in NEAR:
+        peer = stage.peer("bob", name)
+        alice.receive(peer.content(stage.now_ms + 1, own, message_id=f"for-{name}"))
+    alice.receive(stage.peer("bob").content(stage.now_ms + 2))
+    alice.after(10).send()
+    alice.observe()
+
+
+@scenario("MSG-15", "RECV-07", "STATE-16", long=True)
+def channels_with_one_form(stage: Stage) -> None:
+    """Two channels have one name in two Unicode forms, and two names differ by a blank at the end."""
+    for number, names in enumerate((("c\u00e9", "ce\u0301"), ("c1", "c1 "))):
+        alice = stage.open(f"alice{number}", channels=names)
+        for name in names:
+            alice.receive(stage.peer("bob", alice.stage.label(name)).content(stage.now_ms, message_id=f"of {name}"))
+            alice.after(5).send(channel_id=name)
+        for name in names:
+            alice.after(5).send(channel_id=name)
+            alice.observe(channel_id=name)

@@ -1,0 +1,73 @@
+"""Faults of what waits: in the middle of a chain, with copies, and in what follows its delivery."""
+
+from __future__ import annotations
+
+from ...channel import Channel
+from ...effects import Acknowledged, Effects
+from ...message import Kind, Message
+from ..registry import fault, mutants
+
+
+@mutants
+class _Waited(Channel):
+    @fault(Channel.receive, "INSWEEP-04", "a copy of a message that waits takes its place with all it names unmet")
+    def copies_reset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if not self.is_own(message) and message.message_id in self.incoming:
+            for entry in self.incoming:
+                if entry.message.message_id == message.message_id:
+                    entry.unmet.update(named.message_id for named in message.causal_history)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive, "RECV-08", "a copy of a message that waits throws both away")
+    def copies_cancel(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if not self.is_own(message) and message.kind is Kind.CONTENT and message.message_id in self.incoming:
+            self.incoming._entries.pop(message.message_id)
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive, "RECV-08", "a sync message with the ID of a message that waits takes that one away")
+    def syncs_take_the_waiting_away(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if message.kind is Kind.SYNC:
+            self.incoming._entries.pop(message.message_id, None)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.deliver_ready, "INSWEEP-04", "wakes what waits for what arrives, and nothing that waits for those")
+    def one_level_for_ever(self, effects: Effects) -> None:
+        ready = []
+        while (entry := self.incoming.take_ready()) is not None:
+            ready.append(entry)
+        for entry in ready:
+            if entry.regular:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+        while self.incoming.take_ready() is not None:
+            pass
+
+    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers two levels of a chain that waits, and drops the others")
+    def drops_the_end(self, effects: Effects) -> None:
+        level = {entry.message.message_id for entry in self.incoming if not entry.unmet}
+        delivered = 0
+        while (entry := self.incoming.take_ready()) is not None:
+            delivered += 1
+            if entry.regular and (delivered < 3 or entry.message.message_id in level):
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+
+    @fault(Channel.send, "RECV-08", "forgets what waits when it sends while two own messages are outstanding")
+    def sending_empties_the_buffer(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        if len(self.outgoing) > 2:
+            self.incoming.take_older(now_ms - 1)
+        return effects
+
+    @fault(Channel.deliver_ready, "ACK-05", "acknowledges with what waited once more")
+    def reviews_again(self, effects: Effects) -> None:
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.regular:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+                own = [e for e in entry.message.causal_history if e.message_id in self.log]
+                for named in own:
+                    if any(x.message_id == named.message_id and x.sender_id == self.participant_id for x in self.log):
+                        effects.events.append(Acknowledged(self.channel_id, named.message_id))

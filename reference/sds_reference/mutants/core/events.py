@@ -1,0 +1,59 @@
+"""Faults of what an implementation tells its application, and of when it gives up."""
+
+from __future__ import annotations
+
+from ...channel import Channel
+from ...effects import Acknowledged, Effects
+from ...outgoing_buffer import Outgoing
+from ..registry import fault, mutants
+
+
+@mutants
+class _Telling(Channel):
+    @fault(
+        Channel.filter_hit,
+        "ACK-01",
+        "the second filter that holds a message acknowledges it, and no event tells it",
+        possible_ack_threshold=2,
+    )
+    def second_hit_in_silence(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        before = len(effects.events)
+        super().filter_hit(entry, effects, now_ms)
+        effects.events[before:] = [e for e in effects.events[before:] if not isinstance(e, Acknowledged)]
+
+    @fault(
+        Channel.filter_hit,
+        "ACK-01",
+        "drops a message that two filters held, and no event tells it",
+        possible_ack_threshold=9,
+    )
+    def drops_what_was_hit_twice(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        super().filter_hit(entry, effects, now_ms)
+        if entry.filter_hits > 1:
+            self.outgoing.acknowledge(entry.message_id)
+
+
+def _earlier(received_ms: int, channel: Channel, share: int) -> int:
+    return received_ms + (channel.config.lost_timeout_ms or 0) // share
+
+
+@mutants
+class _Early(Channel):
+    @fault(
+        Channel.give_up_lost,
+        "RECV-09",
+        "gives up after half of its time, and delivers what waited",
+        lost_timeout_ms=60_000,
+    )
+    def gives_up_at_half_time(self, received_ms: int, effects: Effects) -> None:
+        super().give_up_lost(_earlier(received_ms, self, 2), effects)
+
+    @fault(
+        Channel.give_up_lost,
+        "RECV-08",
+        "gives up after half of its time, and drops what waited",
+        lost_timeout_ms=60_000,
+        drops_the_lost=True,
+    )
+    def drops_at_half_time(self, received_ms: int, effects: Effects) -> None:
+        super().give_up_lost(_earlier(received_ms, self, 2), effects)

@@ -1,0 +1,246 @@
+"""Faults that show in another channel than the first, or in one channel because of what came in another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from unicodedata import normalize
+
+from ...channel import Channel
+from ...effects import Effects
+from ...message import Message
+from ...participant import Participant
+from ..registry import mutant
+
+
+class Neighbour(Channel):
+    """A channel that knows the other channels of its participant."""
+
+    others: dict[str, Neighbour]
+
+    def neighbours(self) -> list[Neighbour]:
+        return [channel for channel in self.others.values() if channel is not self]
+
+    @property
+    def place(self) -> int:
+        """0 for the channel that was joined first."""
+        return list(self.others).index(self.channel_id)
+
+
+def among(requirement: str, summary: str, **config: Any) -> Callable[[type[Neighbour]], type[Neighbour]]:
+    """Register a fault of a channel that knows the other channels of its participant."""
+
+    def register(faulty: type[Neighbour]) -> type[Neighbour]:
+        def join(self: Participant, channel_id: str, now_ms: int) -> None:
+            Participant.join(self, channel_id, now_ms)
+            self.channels[channel_id].others = self.channels  # type: ignore[attr-defined]
+
+        participant = type(faulty.__name__, (Participant,), {"channel_class": faulty, "join": join})
+        mutant(requirement, summary, **config)(participant)
+        return faulty
+
+    return register
+
+
+# ---- What came in another channel counts in this one -----------------------------------------------------------------
+
+
+@among("RECV-06", "takes a dependency for met if the log of any of its channels has it")
+class LooksInAllLogs(Neighbour):
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        unmet = super().unmet_dependencies(message)
+        return {i for i in unmet if not any(i in channel.log for channel in self.neighbours())}
+
+
+@among("RECV-06", "takes a dependency for met if the log of the channel that it joined before has it")
+class LooksInThePreviousLog(Neighbour):
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        unmet = super().unmet_dependencies(message)
+        return {i for i in unmet if not (self.place and i in list(self.others.values())[self.place - 1].log)}
+
+
+@among("RECV-06", "wakes what waits in all channels for an ID that is delivered in one")
+class WakesInAllChannels(Neighbour):
+    def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
+        super().insert_into_log(message, retrieval_hint)
+        for channel in self.neighbours():
+            channel.incoming.met(message.message_id)
+
+
+@among("RECV-06", "takes what it sent in another channel for a dependency that is met")
+class OwnMessagesMeetAnywhere(Neighbour):
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        own = {e.message_id for c in self.neighbours() for e in c.log if e.sender_id == self.participant_id}
+        return super().unmet_dependencies(message) - own
+
+
+@among("RECV-07", "takes a message for a copy if its ID waits in another channel")
+class WaitingElsewhereIsKnown(Neighbour):
+    def is_duplicate(self, message: Message) -> bool:
+        elsewhere = any(message.message_id in channel.incoming for channel in self.neighbours())
+        return elsewhere or super().is_duplicate(message)
+
+
+@among("RECV-08", "keeps one waiting message of an ID, whatever the channel")
+class OneWaitsForAllChannels(Neighbour):
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        if not any(message.message_id in channel.incoming for channel in self.neighbours()):
+            super().buffer(message, unmet, now_ms, retrieval_hint)
+
+
+@among("STATE-16", "looks for the own messages of all channels in each filter that it receives")
+class FiltersSpeakForAllChannels(Neighbour):
+    def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
+        super().review_bloom_filter(message, effects, now_ms)
+        for channel in self.neighbours():
+            Channel.review_bloom_filter(channel, message, effects, now_ms)
+
+
+@among("STATE-01", "the third channel has the Lamport timestamp of the first")
+class ThirdClockIsTheFirst(Neighbour):
+    def next_lamport(self, now_ms: int) -> int:
+        if self.place > 1:
+            self.clock = next(iter(self.others.values())).clock
+        return super().next_lamport(now_ms)
+
+
+# ---- The periodic work of the other channels -------------------------------------------------------------------------
+
+
+@among("OUTSWEEP-01", "resends in its first two channels only")
+class ResendsInTwoChannels(Neighbour):
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        if self.place < 2:
+            super().sweep_outgoing(now_ms, effects)
+
+
+@among("INSWEEP-01", "looks at what waits in its first two channels only", cascade_on_receive=False)
+class SweepsTwoChannels(Neighbour):
+    def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
+        if self.place < 2:
+            super().sweep_incoming(now_ms, effects)
+
+
+@among("SYNC-01", "sends periodic sync messages in its first channel only")
+class SyncsInTheFirstChannel(Neighbour):
+    def sync_is_due(self, now_ms: int) -> bool:
+        return not self.place and super().sync_is_due(now_ms)
+
+
+@among("SYNC-01", "sends periodic sync messages in its first two channels only")
+class SyncsInTwoChannels(Neighbour):
+    def sync_is_due(self, now_ms: int) -> bool:
+        return self.place < 2 and super().sync_is_due(now_ms)
+
+
+@among("SYNC-01", "what it sends in one channel puts off the sync messages of all", sync_only_when_quiet=True)
+class SpeechSilencesAllChannels(Neighbour):
+    def sync_is_due(self, now_ms: int) -> bool:
+        return super().sync_is_due(now_ms) and not any(
+            now_ms - channel._silent_since_ms < (self.config.sync_interval_ms or 0) for channel in self.neighbours()
+        )
+
+
+@among("R-RECV-08", "answers requests in its first two channels only")
+class AnswersInTwoChannels(Neighbour):
+    def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
+        if self.place < 2:
+            super().sweep_repair_requests(now_ms, effects)
+
+
+@among("R-RECV-03", "does not ask for what any of its channels has")
+class HasItSomewhere(Neighbour):
+    def has_arrived(self, message_id: str) -> bool:
+        return super().has_arrived(message_id) or any(message_id in c.log for c in getattr(self, "others", {}).values())
+
+    def is_duplicate(self, message: Message) -> bool:
+        return message.message_id in self.log or message.message_id in self.incoming
+
+
+@among(
+    "STATE-16",
+    "answers a request for a message of another channel",
+    pending="an answer to a request of another channel is told as SDS-R-STATE-04",
+)
+class AnswersFromAllChannels(Neighbour):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if self.repair is not None:
+            for channel in self.neighbours():
+                if channel.repair is not None:
+                    for entry in message.repair_request:
+                        channel.repair.take_request(entry, now_ms)
+        return super().receive(message, now_ms, retrieval_hint)
+
+
+@among(
+    "STATE-16",
+    "what others ask for in one channel is not asked for in any",
+    pending="no check compares what is missing with what is asked for in other channels",
+)
+class OverhearsInAllChannels(Neighbour):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        for channel in self.neighbours() if not self.is_own(message) else ():
+            if channel.repair is not None:
+                for entry in message.repair_request:
+                    channel.repair.remove_overheard(entry.message_id)
+        return super().receive(message, now_ms, retrieval_hint)
+
+
+# ---- Channels with similar names, of which one is joined -------------------------------------------------------------
+
+
+class _Nearest(Participant):
+    """Takes a message for a channel that was not joined for one of a channel that was."""
+
+    def key(self, name: str) -> str:
+        raise NotImplementedError
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        message = self.config.revision.wire.decode(wire)
+        if message.channel_id not in self.channels:
+            alike = next((n for n in self.channels if self.key(n) == self.key(message.channel_id)), None)
+            if alike is not None:
+                return self.channels[alike].receive(replace(message, channel_id=alike), now_ms, retrieval_hint)
+        return super().receive(wire, now_ms, retrieval_hint)
+
+
+@mutant("STATE-16", "takes a channel that it did not join for one that differs in its case")
+class TakesAnotherCase(_Nearest):
+    def key(self, name: str) -> str:
+        return name.lower()
+
+
+@mutant("STATE-16", "takes a channel that it did not join for one that differs by blanks around it")
+class TakesBlanksAround(_Nearest):
+    def key(self, name: str) -> str:
+        return name.strip()
+
+
+@mutant("STATE-16", "takes a channel that it did not join for one whose name is the beginning of its own")
+class TakesTheBeginning(_Nearest):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        message = self.config.revision.wire.decode(wire)
+        alike = next((n for n in self.channels if message.channel_id.startswith(n)), message.channel_id)
+        return super().receive(
+            self.config.revision.wire.encode(replace(message, channel_id=alike)), now_ms, retrieval_hint
+        )
+
+    def key(self, name: str) -> str:
+        return name
+
+
+@mutant("STATE-16", "takes a channel that it did not join for its only one")
+class OnlyOneChannelAnyway(_Nearest):
+    def key(self, name: str) -> str:
+        return "" if len(self.channels) == 1 else name
+
+
+@mutant("MSG-15", "takes channels for one whose names have the same composed form")
+class JoinsComposedNames(Participant):
+    def join(self, channel_id: str, now_ms: int) -> None:
+        alike = next((n for n in self.channels if normalize("NFC", n) == normalize("NFC", channel_id)), None)
+        if alike is None:
+            super().join(channel_id, now_ms)
+        else:
+            self.channels[channel_id] = self.channels[alike]

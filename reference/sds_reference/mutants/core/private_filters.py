@@ -1,0 +1,78 @@
+"""Faults of who has a filter of its own encoding, and is bound all the same by what depends on none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...bloom_filter import RollingBloomFilter
+from ...bloom_profiles import WAKU_SDS_JS
+from ...channel import Channel
+from ...effects import Effects
+from ...message import Message
+from ..registry import fault, keeping, mutants
+
+PRIVATE_FILTER = replace(WAKU_SDS_JS, name="")
+"""A bloom profile that nobody knows."""
+
+
+@mutants
+class _Reviewing(Channel):
+    @fault(
+        Channel.review_bloom_filter,
+        "STATE-12",
+        "with an encoding of its own, reads short filters as far as they go",
+        bloom_profile=PRIVATE_FILTER,
+    )
+    def private_short_are_read(self, message: Message, effects: Effects, now_ms: int) -> None:
+        bits = message.bloom_filter or b""
+        if not bits or len(bits) >= self.parameters.byte_length:
+            return super().review_bloom_filter(message, effects, now_ms)
+        for entry in self.outgoing.unacknowledged():
+            if all(bits[byte] & mask for byte, mask in entry.positions if byte < len(bits)):
+                self.filter_hit(entry, effects, now_ms)
+        return None
+
+
+class _LosesTheNewest(RollingBloomFilter):
+    def _roll_over(self) -> None:
+        super()._roll_over()
+        self._newest = True
+
+    _newest = False
+
+    def insert(self, message_id: str) -> None:
+        super().insert(message_id)
+        if self._newest:
+            self._newest = False
+            self._members.pop(message_id, None)
+            self._bits = bytearray(self._parameters.byte_length)
+            for places in self._members.values():
+                for place in places:
+                    self._bits[place >> 3] |= 1 << (place & 7)
+            self._wire = None
+
+
+class _ForgetsAll(RollingBloomFilter):
+    def _roll_over(self) -> None:
+        self._members, self._bits = {}, bytearray(self._parameters.byte_length)
+
+
+class _NeverAgain(RollingBloomFilter):
+    def insert(self, message_id: str) -> None:
+        if len(self._members) < self._parameters.capacity:
+            super().insert(message_id)
+
+
+for _kept, _requirement, _summary in (
+    (_LosesTheNewest, "RECV-04", "loses the newest message when it rolls over"),
+    (_ForgetsAll, "STATE-06", "begins with an empty filter when it rolls over"),
+    (_NeverAgain, "RECV-04", "takes nothing more when its filter is full"),
+):
+    keeping(
+        "filter_class",
+        _requirement,
+        f"with a filter of an encoding and a size of its own, {_summary}",
+        name=f"private-{''.join('-' + c.lower() if c.isupper() else c for c in _kept.__name__).strip('_-')}",
+        bloom_profile=PRIVATE_FILTER,
+        bloom_capacity=1_000,
+    )(_kept)
