@@ -300,8 +300,8 @@ def odd(driver: Driver, folder: Path) -> None:
     driver.do("receive", handle=one, link=2, data=plain({"type": "database.get_updates", "since": {}, "max": 1}))
     for key, value in ((" Blank ", False), ("a\0b", []), ("k" * 100, (1 << 53) + 1)):
         tell(key, value)
-    for key, value in (("own\0", "false"), ("number", str((1 << 53) + 1))):
-        driver.do("put", handle=one, key=key, value=value)
+    for key, text in (("own\0", "false"), ("number", str((1 << 53) + 1))):
+        driver.do("put", handle=one, key=key, value=text)
     driver.do("put", handle=one, key="number", value=str((1 << 53) + 1))
     tell("more", 1, trusted=True, note=1)
     tell("zero", 1, vector_clock={B: 1, C: 0})
@@ -329,8 +329,7 @@ def odd(driver: Driver, folder: Path) -> None:
             key, time = f"key of {by[0]} {uuid}", times[(at + later) % 2]
             tell(key, at, uuid * 30 + "ab", by, vector_clock=clock, update_time=time, deleted=deleted and by == B)
     for by, clock in ((E, {B: 1, E: 2}), (B, {B: 2, E: 1})):
-        more = {"vector_clock": clock, "update_time": times[0]}
-        tell("tie", 9 if by == B else 1, "5" * 30 + "cd", by, **more)
+        tell("tie", 9 if by == B else 1, "5" * 30 + "cd", by, vector_clock=clock, update_time=times[0])
     for by, clock in ((B, {B: 2, E: 1}), (E, {B: 1, E: 2})):
         tell("gone", None, "6" * 30 + "cd", by, deleted=True, vector_clock=clock, update_time=times[0])
     for number in range(12):
