@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from . import json_text
 from .config import AccessLevel
 from .effects import Effects, Sent
+from .errors import RefusedWrite
 from .framing import Message
+from .messages import GetUpdates, get_updates_body
 from .peer import Link, Peer
-from .record import Record
+from .record import Kept, Record
 
 
 class ClosesOnRefusal(Peer):
@@ -21,14 +23,6 @@ class ClosesOnRefusal(Peer):
         super().refuse(link, reason, effects)
         if link.number in self.links:
             self.close_link(link, reason, effects)
-
-
-class SpacedBodies(Peer):
-    """JSON with blanks, its members in another order, and one that nobody knows."""
-
-    def body(self, record: Record) -> bytes:
-        said = json.loads(super().body(record))
-        return json.dumps(dict(sorted(said.items())) | {"written": "by hand"}, indent=1).encode()
 
 
 class SendsAtTicks(Peer):
@@ -106,3 +100,184 @@ class SmallestIdWinsTies(Peer):
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         winner, loser = super().decide(one, other)
         return (loser, winner) if one.update_time == other.update_time else (winner, loser)
+
+
+class RelaysAtTicks(SendsAtTicks):
+    """Nothing says when an update is repeated. Answers and own changes go out at once."""
+
+    def wait(self, effects: Effects) -> Effects:
+        return effects
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if source is None:
+            super().spread(kept, effects, source)
+        else:
+            later = Effects()
+            super().spread(kept, later, source)
+            super().wait(later)
+            self.waiting += later.sent
+
+
+class AnswersAtTicks(Peer):
+    """Nothing says when a request is answered. What changes before that is in the answer."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.requests: list[tuple[Link, GetUpdates]] = []
+
+    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        link.subscribed = False
+        self.requests.append((link, request))
+
+    def tick(self, now_ms: int) -> Effects:
+        requests, self.requests = self.requests, []
+        with self._whole() as effects:
+            for link, request in requests:
+                if self.links.get(link.number) is link:
+                    super().answer(link, request, effects)
+        return effects
+
+
+class AnswersInParts(SendsAtTicks):
+    """Nothing says that an answer is sent in one go: here at most ten messages a link and tick, and others at once."""
+
+    AT_ONCE = 10
+
+    def wait(self, effects: Effects) -> Effects:
+        self.waiting += effects.sent
+        effects.sent = self.some(10**9 if not self.waiting else self.AT_ONCE)
+        return effects
+
+    def some(self, most: int) -> list[Sent]:
+        counts: dict[int, int] = {}
+        now: list[Sent] = []
+        later: list[Sent] = []
+        for sent in (each for each in self.waiting if each.link in self.links):
+            counts[sent.link] = counts.get(sent.link, 0) + 1
+            (now if counts[sent.link] <= most else later).append(sent)
+        self.waiting = later
+        return now
+
+    def tick(self, now_ms: int) -> Effects:
+        return Effects(sent=self.some(self.AT_ONCE))
+
+
+class _Output(SendsAtTicks):
+    """Sends at once, in other pieces."""
+
+    def wait(self, effects: Effects) -> Effects:
+        effects.sent = self.pieces(effects.sent)
+        return effects
+
+    def pieces(self, sent: list[Sent]) -> list[Sent]:
+        raise NotImplementedError
+
+
+class SplitOutput(_Output):
+    """Of one link it is a stream: where a piece ends means nothing."""
+
+    def pieces(self, sent: list[Sent]) -> list[Sent]:
+        cuts = ((0, 1), (1, 4), (4, 40), (40, None))
+        return [Sent(each.link, each.data[slice(*cut)]) for each in sent for cut in cuts if each.data[slice(*cut)]]
+
+
+class JoinedOutput(_Output):
+    """Of several links each is a stream: which one is written first means nothing."""
+
+    def pieces(self, sent: list[Sent]) -> list[Sent]:
+        links = sorted({each.link for each in sent}, reverse=True)
+        return [Sent(link, b"".join(each.data for each in sent if each.link == link)) for link in links]
+
+
+class SaysItTwice(Peer):
+    """Nothing says that a change is sent once."""
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        super().spread(kept, effects, source)
+        if source is None:
+            super().spread(self.store.get(kept.record.uuid) or kept, effects, source)
+
+
+class SaysWhenItIsDone(Peer):
+    """ "Unknown types are silently ignored" (core protocol)."""
+
+    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        super().answer(link, request, effects)
+        effects.sent.append(Sent(link.number, Message(b'{"type":"database.up_to_date","count":3}').to_wire()))
+
+
+class AsksWithZeros(Peer):
+    """Of whom nothing is known, the highest known revision is none, or zero."""
+
+    def request_body(self) -> bytes:
+        return get_updates_body({link.peer_id: 0 for link in self.links.values()} | self.known())
+
+
+class AsksWithoutItself(Peer):
+    """Nobody else can have newer changes of a peer than itself, as long as it has lost nothing."""
+
+    def request_body(self) -> bytes:
+        return get_updates_body({by: rev for by, rev in self.known().items() if by != self.peer_id})
+
+
+class OtherTies(Peer):
+    """ "Sorted by the last_updated_rev value": those with one value in any order (CA-14)."""
+
+    def missing(self, request: GetUpdates) -> list[Kept]:
+        found = super().missing(request)[::-1]
+        return sorted(found, key=lambda kept: kept.record.last_updated_rev)
+
+
+class ShowsBackwards(Peer):
+    """Records have no order."""
+
+    def records(self) -> list[Record]:
+        return super().records()[::-1]
+
+
+class WritesNothingTwice(Peer):
+    """To write what is there is no change."""
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        current = self.store.leader(key)
+        if self.writes and current is not None and current.record.value == json_text.normal(value):
+            return current.record.uuid
+        return super().write(key, value, now_ms, uuid, effects)
+
+
+class RefusesTakenUuids(Peer):
+    """A uuid is a suggestion for a new record (testee protocol), and one that is taken is no uuid for that."""
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        if uuid and self.store.leader(key) is None and self.store.get(uuid) is not None:
+            raise RefusedWrite("another record has this uuid")
+        return super().write(key, value, now_ms, uuid, effects)
+
+
+class LargestValueWinsTies(Peer):
+    """Any choice is accepted between two with one update_time (CA-9): here the values make it, where they differ."""
+
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if one.update_time != other.update_time:
+            return super().decide(one, other)
+        return (one, other) if (one.value, one.uuid) > (other.value, other.uuid) else (other, one)
+
+
+class KeepsItsDeletion(Peer):
+    """What is deleted on two peers at one time is deleted, whichever of the two deletions is kept (CA-8, CA-9)."""
+
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        both = one.deleted and other.deleted and one.uuid == other.uuid
+        return (one, other) if both and one.update_time == other.update_time else super().decide(one, other)
+
+
+class RenamesInTwo(Peer):
+    """ "The uuid should be used to identify records", and need not: a rename takes two changes, and both go out."""
+
+    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        if key == new_key or not self.writes:
+            return super().move(key, new_key, now_ms, effects)
+        current, *_ = self.having(key)
+        self.refuse_full([current, *self.store.at_key(new_key), None], now_ms)
+        self.erase(key, now_ms, effects)
+        return self.write(new_key, current.record.value, now_ms, "", effects)

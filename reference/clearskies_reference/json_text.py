@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from typing import Any
 
 import orjson
@@ -21,6 +22,7 @@ MAX_DEPTH = 100
 
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """Each as a whole, also one that does not end: nothing is looked at twice."""
+_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 
@@ -49,6 +51,25 @@ def normal(text: str) -> str:
         return write(read(text.encode()))
     except UnicodeEncodeError:
         raise MalformedMessage("half of a surrogate pair is no text") from None
+
+
+def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
+    """A JSON text in which every value deeper than ``most`` levels is a string with its digest, and how deep it was.
+
+    Equal texts collapse to equal strings. Brackets that do not match are left as they are.
+    """
+    out, open_, deepest, kept, began = [], 0, 0, 0, 0
+    for found in _TOKENS.finditer(text):
+        if found[0] in b"[{":
+            open_ += 1
+            deepest = max(deepest, open_)
+            began = found.start() if open_ == most + 1 else began
+        elif found[0] in b"]}":
+            open_ -= 1
+            if open_ == most:
+                out += [text[kept:began], b'"%s"' % sha256(text[began : found.end()]).hexdigest().encode()]
+                kept = found.end()
+    return b"".join([*out, text[kept:]]), deepest
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:

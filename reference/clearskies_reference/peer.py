@@ -163,12 +163,16 @@ class Peer(Database):
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
         """One message. Raises MalformedMessage before anything is changed."""
-        said = read(message.body)
+        said = self.read_body(message.body)
         if isinstance(said, Record):
             self.refuse_unauthorised(link, said, message)
             self.take(said, message if message.signature is not None else None, link.number, effects)
         elif isinstance(said, GetUpdates):
             self.answer(link, said, effects)
+
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        """What a body says; None for types that are unknown. Raises MalformedMessage."""
+        return read(body)
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         """Only read-write peers change data: what does not come from one of them directly needs their signature."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import choices
+from . import choices, forms
 from .config import Config, LoserOfKey, Relay
 from .peer import Peer
 from .signing import PROFILES
@@ -31,8 +31,10 @@ def _variant(name: str, summary: str, leaves_out: tuple[str, ...] = (), **config
     return Variant(name, summary, tuple(config.items()), leaves_out=leaves_out)
 
 
-def _chosen(peer_class: type[Peer], name: str, summary: str) -> Variant:
-    return Variant(name, summary, peer_class=peer_class)
+def _chosen(
+    peer_class: type[Peer], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
+) -> Variant:
+    return Variant(name, summary, tuple(config.items()), peer_class, leaves_out)
 
 
 VARIANTS = {
@@ -72,7 +74,38 @@ VARIANTS = {
         ),
         _chosen(choices.Pings, "pings", "sends a core.ping on each link whenever its periodic work runs"),
         _chosen(choices.Polls, "polls", "asks again for updates whenever its periodic work runs"),
-        _chosen(choices.SpacedBodies, "spaced-bodies", "writes JSON with blanks, and a member more"),
+        _chosen(forms.SpacedBodies, "spaced-bodies", "writes JSON with blanks, and a member more"),
+        _chosen(forms.SpacedRequests, "spaced-requests", "writes requests with blanks, and a member more"),
+        _chosen(forms.EscapedBodies, "escaped-bodies", "escapes all that JSON can escape, its members in reverse"),
+        _chosen(forms.PointedNumbers, "pointed-numbers", "writes whole numbers in values with a point"),
+        _chosen(forms.CapitalUuids, "capital-uuids", "writes all uuids in upper case on the wire"),
+        _chosen(forms.CapitalOwnUuids, "capital-own-uuids", "writes the uuids it made in upper case on the wire"),
+        _chosen(forms.CapitalUuidsShown, "capital-uuids-shown", "shows uuids to its application in upper case"),
+        _chosen(forms.ZonedTimes, "zoned-times", "writes times with an offset from UTC"),
+        _chosen(forms.CommaTimes, "comma-times", "writes times with a comma before the fraction"),
+        _chosen(forms.TimesOfOneForm, "times-of-one-form", "passes times on in its own form"),
+        _chosen(forms.ZeroEntries, "zero-entries", "writes zeros into vector clocks for the peers it is linked to"),
+        _chosen(forms.BareDeletions, "bare-deletions", "leaves the value out of deletions"),
+        _chosen(forms.FullDeletions, "full-deletions", "leaves the last value in its deletions"),
+        _chosen(forms.RepeatsBytes, "repeats-bytes", "passes messages on byte by byte, signed or not"),
+        _chosen(forms.AcceptsRepeatedNames, "accepts-repeated-names", "of a name that stands twice takes the last"),
+        _chosen(forms.AcceptsDepth, "accepts-depth", "accepts JSON of any depth"),
+        _chosen(choices.RelaysAtTicks, "relays-at-ticks", "passes on what it receives when its periodic work runs"),
+        _chosen(choices.AnswersAtTicks, "answers-at-ticks", "answers requests when its periodic work runs"),
+        _chosen(choices.AnswersInParts, "answers-in-parts", "sends ten messages on a link each time"),
+        _chosen(choices.SplitOutput, "split-output", "cuts what it sends into pieces, the first of one byte"),
+        _chosen(choices.JoinedOutput, "joined-output", "sends what goes to a link in one piece, the last link first"),
+        _chosen(choices.SaysItTwice, "says-it-twice", "sends each own change twice"),
+        _chosen(choices.SaysWhenItIsDone, "says-when-it-is-done", "ends an answer with a message of an unknown type"),
+        _chosen(choices.AsksWithZeros, "asks-with-zeros", "names peers of which it knows nothing, with zero"),
+        _chosen(choices.AsksWithoutItself, "asks-without-itself", "does not name itself when it asks"),
+        _chosen(choices.OtherTies, "other-ties", "sends what has one revision in another order"),
+        _chosen(choices.ShowsBackwards, "shows-backwards", "shows its records in another order"),
+        _chosen(choices.WritesNothingTwice, "writes-nothing-twice", "a write of what is there changes nothing"),
+        _chosen(choices.RefusesTakenUuids, "refuses-taken-uuids", "refuses to write with a uuid that is taken"),
+        _chosen(choices.LargestValueWinsTies, "largest-value-wins-ties", "of two equal times the larger value wins"),
+        _chosen(choices.KeepsItsDeletion, "keeps-its-deletion", "of two deletions of one time keeps the one it has"),
+        _chosen(choices.RenamesInTwo, "renames-in-two", "renames by a deletion and a new record", ("CSDB-23",)),
     )
 }
 """The variants by name."""

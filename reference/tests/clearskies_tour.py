@@ -76,6 +76,9 @@ def tour(handle: Callable[[pb.Request], pb.Reply], folder: Path) -> list[bytes]:
     reads(driver, folder)
     crowds(driver)
     far(driver, folder)
+    odd(driver, folder)
+    odd_for_readers(driver)
+    large(driver)
     codecs(driver)
     return driver.said()
 
@@ -230,6 +233,7 @@ def crowds(driver: Driver) -> None:
         record = update(uuid=f"{rev:032x}", key=f"key {rev}", last_updated_rev=rev)
         driver.do("receive", handle=one, link=1, data=plain(record))
     driver.do("observe", handle=one)
+    driver.do("receive", handle=one, link=2, data=get_updates())
 
 
 def far(driver: Driver, folder: Path) -> None:
@@ -273,6 +277,107 @@ def again(driver: Driver, one: int) -> None:
     driver.do("disconnect", handle=one, link=3)
     driver.do("put", handle=one, key="last", value="0")
     driver.do("observe", handle=one)
+
+
+def odd(driver: Driver, folder: Path) -> None:
+    """Keys, values, clocks and deletions of odd forms; many deletions and a year; and the same once more."""
+    store = str(folder / "odd")
+    one = driver.open(store=store)
+    for link, peer_id in enumerate((B, D, B), start=1):
+        driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=WRITER)
+    rev = 100
+
+    def tell(key: str, value: Any, uuid: str = "", by: str = B, link: int = 1, **more: Any) -> None:
+        nonlocal rev
+        rev += 1
+        fields = {"uuid": uuid or f"{rev:032x}", "key": key, "value": value, "last_updated_by": by}
+        said = {**fields, "last_updated_rev": rev, "vector_clock": {by: rev}, **more}
+        driver.do("receive", handle=one, link=link, data=plain(update(**said)))
+
+    def ask(link: int = 2) -> None:
+        driver.do("receive", handle=one, link=link, data=get_updates())
+
+    driver.do("receive", handle=one, link=2, data=plain({"type": "database.get_updates", "since": {}, "max": 1}))
+    for key, value in ((" Blank ", False), ("a\0b", []), ("k" * 100, (1 << 53) + 1)):
+        tell(key, value)
+    for key, text in (("own\0", "false"), ("number", str((1 << 53) + 1))):
+        driver.do("put", handle=one, key=key, value=text)
+    driver.do("put", handle=one, key="number", value=str((1 << 53) + 1))
+    tell("more", 1, trusted=True, note=1)
+    tell("zero", 1, vector_clock={B: 1, C: 0})
+    tell("other link", 1, link=3)
+    tell("deep", 1)
+    deep = json.dumps(update(uuid="d" * 32, key="deep one", value=0)).replace(
+        '"value": 0', '"value":' + "[" * 150 + "]" * 150
+    )
+    driver.do("receive", handle=one, link=1, data=plain_text(deep))
+    ask()
+    tell("crowd", 1, uuid="a" * 32, vector_clock={f"{number:032x}": number for number in range(1, 21)})
+    driver.do("put", handle=one, key="crowd", value="2")
+    driver.do("put", handle=one, key="taken", value="3", uuid="a" * 32)
+    letters = update(uuid="b" * 32, key="letters", value="\u2603" * 99, last_updated_rev=190, vector_clock={B: 190})
+    wire = plain_text(json.dumps(letters, ensure_ascii=False))
+    for piece in (wire[: len(wire) // 2], wire[len(wire) // 2 : -150], wire[-150:-149], wire[-149:]):
+        driver.do("receive", handle=one, link=1, data=piece)
+    for number in range(3):
+        tell("three", number, by=(B, D, E)[number], update_time=f"2015-01-01T00:00:0{number}Z")
+    driver.do("observe", handle=one)
+    rev = 200
+    times = ("2014-01-01T00:00:00.1234Z", "2014-01-01T00:00:00.1235Z")
+    for uuid, later, deleted in (("1", 0, False), ("2", 1, False), ("3", 0, True), ("4", 1, True)):
+        for at, (by, clock) in enumerate(((E, {B: 1, E: 2}), (B, {B: 2, E: 1}))):
+            key, time = f"key of {by[0]} {uuid}", times[(at + later) % 2]
+            tell(key, at, uuid * 30 + "ab", by, vector_clock=clock, update_time=time, deleted=deleted and by == B)
+    for by, clock in ((E, {B: 1, E: 2}), (B, {B: 2, E: 1})):
+        tell("tie", 9 if by == B else 1, "5" * 30 + "cd", by, vector_clock=clock, update_time=times[0])
+    for by, clock in ((B, {B: 2, E: 1}), (E, {B: 1, E: 2})):
+        tell("gone", None, "6" * 30 + "cd", by, deleted=True, vector_clock=clock, update_time=times[0])
+    for number in range(12):
+        tell(f"gone {number}", None, f"{number:02x}" * 16, vector_clock={B: 2}, deleted=True)
+    tell("gone 11", 1)
+    ask()
+    for number in (0, 11):
+        tell(f"gone {number}", 1, f"{number:02x}" * 16, vector_clock={B: 1})
+    driver.do("tick", handle=one, now_ms=driver.now_ms + 366 * 86_400_000)
+    tell("gone 10", 1, "0a" * 16, vector_clock={B: 1})
+    without = {name: said for name, said in update(uuid="e" * 32, last_updated_rev=300).items() if name != "value"}
+    driver.do("receive", handle=one, link=1, data=plain(without | {"deleted": True}))
+    driver.do("put", handle=one, key="listened to", value="1")
+    driver.do("observe", handle=one)
+    driver.do("receive", handle=one, link=1, data=plain({"type": "x.unknown"}))
+    tell("behind", 1)
+    driver.do("close", handle=one)
+    one = driver.open(store=store)
+    driver.do("put", handle=one, key="crowd", value="3")
+    driver.do("observe", handle=one)
+
+
+def large(driver: Driver) -> None:
+    """Values of more than a mebibyte."""
+    one, text = driver.open(), "y" * ((1 << 20) + 100)
+    driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+    driver.do("receive", handle=one, link=1, data=plain(update(value=text)))
+    driver.do("put", handle=one, key="own", value=json.dumps(text))
+    driver.do("observe", handle=one)
+
+
+def odd_for_readers(driver: Driver) -> None:
+    """A conflict at a read-only peer, and one at a read-write peer whose version a read-only peer has got."""
+    first = update(value=1, vector_clock={B: 2}, update_time=LATE)
+    other = update(value=2, vector_clock={B: 1, E: 2}, update_time=EARLY, last_updated_by=E)
+    for level in (READER, WRITER):
+        one = driver.open(level=level)
+        for link, (peer_id, theirs) in enumerate(((B, WRITER), (C, READER)), start=1):
+            driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=theirs)
+        for data in (by_read_write(first), by_read_write(other)):
+            driver.do("receive", handle=one, link=2, data=get_updates())
+            driver.do("receive", handle=one, link=1, data=data)
+        driver.do("receive", handle=one, link=2, data=get_updates())
+
+
+def plain_text(body: str) -> bytes:
+    """A body that is written already, as a message."""
+    return b"m%d%s" % (len(body.encode()), body.encode())
 
 
 def codecs(driver: Driver) -> None:

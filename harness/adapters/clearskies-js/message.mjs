@@ -3,7 +3,7 @@ import { boolean, integer, members, object, string, value } from "./json.mjs";
 import { BODY_BYTES, Refused } from "./limits.mjs";
 import { clock, isId, numbers, toJson } from "./vector-clock.mjs";
 
-const TIME = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,9}))?Z$/;
+const TIME = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,9}))?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const LAST_MILLISECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -19,20 +19,32 @@ export function checkedKey(key) {
   return key;
 }
 
-/** ISO 8601 in UTC, to the nanosecond at most. */
+/** ISO 8601 with its offset from UTC, to the nanosecond at most. */
 function checkedTime(text) {
   const parts = TIME.exec(text);
   const [year, month, day] = (parts ?? []).slice(1, 4).map(Number);
   // Of a day that there is not, say 31 April, Date makes another one. The calendar is the same every 400 years.
   const date = new Date(Date.UTC(2000 + (year % 400), month - 1, day));
-  if (!parts || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) {
-    throw new Refused("update_time: a time of ISO 8601 in UTC is needed");
+  if (!parts || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || toTheMinute(text).length !== 16) {
+    throw new Refused("update_time: a time of ISO 8601 is needed, with its offset from UTC");
   }
   return text;
 }
 
-/** The same time with nine digits after the point: such texts have the order of time. */
-const sortable = (time) => `${time.slice(0, 19)}.${time.slice(20, -1).padEnd(9, "0")}`;
+/** The same time in UTC, to the minute. It has more than 16 characters before the year 0 and after the year 9999. */
+function toTheMinute(time) {
+  const offset = /([+-])(\d\d):(\d\d)$/.exec(time);
+  if (!offset) return time.slice(0, 16);
+  const minutes = Number(offset[2]) * 60 + Number(offset[3]);
+  const atUtc = Date.parse(`${time.slice(0, 16)}:00Z`) - (offset[1] === "+" ? minutes : -minutes) * 60_000;
+  return new Date(atUtc).toISOString().slice(0, -8);
+}
+
+/** The same time in UTC with nine digits after the point: such texts have the order of time. */
+function sortable(time) {
+  const [, digits = ""] = /\.(\d+)/.exec(time) ?? [];
+  return `${toTheMinute(time)}${time.slice(16, 19)}.${digits.padEnd(9, "0")}`;
+}
 
 /** Epoch milliseconds as a time of the wire. */
 export function timeOf(nowMs) {

@@ -1,7 +1,7 @@
 """Bodies of messages as JSON, whatever they are: what does not parse, and what stands twice, is told and not raised.
 
-Integers are exact. What comes from outside is bounded: in the digits of a number, in nesting by the parser's own limit,
-and in how many values are kept of all bodies together.
+Integers are exact. What comes from outside is bounded: in the digits of a number, in nesting, where strings take the
+place of what is too deep, and in how many values are kept of all bodies together.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any
+
+from clearskies_reference.json_text import collapse
 
 MAX_VALUES = 4_000_000
 """So many values are kept of all bodies of a trace: more is not read."""
@@ -25,6 +27,9 @@ class Body:
     """Why it does not parse."""
     twice: tuple[str, ...] = ()
     """Names that stand more than once in an object; the value has what came last."""
+
+    depth: int = 0
+    """How deep it is nested, where that is too deep for ``value``, which has strings in place of what is innermost."""
 
     @property
     def members(self) -> dict[str, Any]:
@@ -63,12 +68,20 @@ def read(raw: bytes) -> Body:
                 seen.add(name)
         return out
 
-    try:
+    def parse(text: bytes) -> Any:
         # As text: bytes would be taken for UTF-16 where they look like that.
-        value = json.loads(raw.decode(), object_pairs_hook=members, parse_constant=_no_number)
+        return json.loads(text.decode(), object_pairs_hook=members, parse_constant=_no_number)
+
+    depth = 0
+    try:
+        try:
+            value = parse(raw)
+        except RecursionError:
+            shallow, depth = collapse(raw)
+            value = parse(shallow)
     except (ValueError, RecursionError) as error:
         return Body(raw, error=f"no JSON: {error}"[:200])
-    return Body(raw, value, twice=tuple(twice))
+    return Body(raw, value, twice=tuple(twice), depth=depth)
 
 
 def _no_number(text: str) -> None:

@@ -89,8 +89,8 @@ class Step(trace.Step):
 
     @property
     def uuid(self) -> str:
-        """Of the record that was written, "" if it is not told."""
-        return self.effects.uuid if self.effects is not None else ""
+        """Of the record that was written, in lower case; "" if it is not told."""
+        return self.effects.uuid.lower() if self.effects is not None else ""
 
     @property
     def state(self) -> pb.State | None:

@@ -146,7 +146,7 @@ GARBAGE = {
     "no key": encode(update(key=None)),  # type: ignore[arg-type]
     "half a character as key": encode(update(key="\ud83e")),
     "no 31 February": encode(update(update_time="2026-02-31T00:00:00Z")),
-    "another time zone": encode(update(update_time="2026-02-23T00:00:00+01:00")),
+    "an offset of more than a day": encode(update(update_time="2026-02-23T00:00:00+25:00")),
     "no clock": encode(update(vector_clock=[])),
     "deleted is none": encode(update(deleted=1)),
     "greedy": 17 * GET_UPDATES,

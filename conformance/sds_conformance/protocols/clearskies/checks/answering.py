@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER
 from ..view.facts import Update
 from ..view.peer_view import PeerView
-from ..view.spreading import Answer, answers, changes_owed, relays_owed
+from ..view.spreading import Answer, answers, changes_owed, relays_owed, untold
 
 
 @check("CSDB-31", of="asked requests")
@@ -38,6 +40,20 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
             reason = link.connection.reason
             seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
             yield judged(step, not closed, "no updates, because there are none", seen)
+
+
+@check("CSDB-32", of="requests")
+def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
+    """A second request on a connection is answered like the first one, with all that it does not name."""
+    for answer in answers(view):
+        first = answer.link.requests[0]
+        if answer.request is first or not answer.expected or answer.link.in_doubt(answer.request.step):
+            continue
+        if answer.given:
+            yield held(answer.request.step)
+        elif answer.due is not None and answer.silent and view.quiet_before(answer.request.step) > first.step.index:
+            expected = f"an answer with {view.named(answer.expected[0])}, for {view.end_of(answer.link)}"
+            yield violated(answer.request.step, expected, "nothing, although the first request was answered")
 
 
 @check("CSDB-33", of="requests sent")
@@ -81,6 +97,14 @@ def nothing_is_skipped_in_answers(view: PeerView) -> Iterator[Observation]:
         for change in answer.unsent if answer.given else ():
             expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
             yield violated(answer.request.step, expected, "nothing of it, there or elsewhere")
+
+
+@check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
+def applications_see_what_is_told(view: PeerView) -> Iterator[Observation]:
+    """An answer to a request for everything has all records that the application sees."""
+    for shown, link, missing in untold(view):
+        seen = f"nothing of it for {view.end_of(link)}, who asked for everything"
+        yield judged(shown.step, not missing, f"{missing[0].key!r}, which is shown" if missing else "", seen)
 
 
 @check("CSDB-37", of="received shown")
@@ -142,5 +166,7 @@ def _came_in_order(view: PeerView, one: Update, other: Update) -> bool:
     """Did two versions of one writer come about here in the order of their revisions?"""
     first, second = sorted((one, other), key=lambda update: update.rev or 0)
     until = max(one.step.index, other.step.index)
-    places = {a.update.version: place for place, a in enumerate(view.arrivals) if a.due and a.step.index <= until}
+    # A peer that has lost its store reuses its revisions for other versions.
+    came = [a for a in view.arrivals if (a.due or a.outcome == "open") and a.step.index <= until]
+    places = {arrival.update.version: place for place, arrival in enumerate(came)}
     return places.get(first.version, 0) <= places.get(second.version, 0)

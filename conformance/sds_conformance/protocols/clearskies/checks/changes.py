@@ -12,10 +12,11 @@ from sds_harness.clearskies.frames import UPDATE
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, made_by_a_reader
+from ..view.clocks import bodies_received
 from ..view.facts import FIELDS, Update, dominates, same_content
 from ..view.peer_view import PeerView
-from ..view.spreading import answers, changes_owed, relays_owed
-from .levels import not_kept
+from ..view.spreading import answers, changes_owed, relays_owed, untold
+from .levels import not_kept, unsigned
 
 
 @check("CSDB-14", of="changes requests")
@@ -43,7 +44,8 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         for message in link.connection.sent.messages:
             body = message.body
             wrong = body.error or ("" if isinstance(body.value, dict) else "no JSON object")
-            wrong = wrong or (f"{body.twice[0]!r} stands in it twice" if body.twice else "")
+            if not wrong and body.twice and body.raw not in bodies_received(view):  # what came so may be repeated so
+                wrong = f"{body.twice[0]!r} stands in it twice"
             yield judged(view.trace.steps[message.step - 1], not wrong, "a body that is a JSON object", wrong)
 
 
@@ -83,6 +85,7 @@ def readers_take_what_is_signed_alone(view: PeerView) -> Iterator[Observation]:
             arrival.update.message.signature is None
             and not made_by_a_reader(view.link_of(arrival.update), arrival.update)
         ),
+        position="CA-17",
     )
 
 
@@ -121,6 +124,15 @@ def readers_keep_messages(view: PeerView) -> Iterator[Observation]:
                     yield held(answer.request.step)
 
 
+@check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_OBSERVE, of="reads-only shown")
+def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Observation]:
+    """A read-only peer answers a request for everything with a signed message of each record that it shows."""
+    for shown, link, missing in untold(view):
+        left = [seen for seen in missing if seen.version not in unsigned(view)]  # CSDB-05
+        seen = f"nothing of it for {view.end_of(link)}, who asked for everything"
+        yield judged(shown.step, not left, f"{left[0].key!r}, which is shown" if left else "", seen)
+
+
 @check("CSDB-19", of="received")
 def what_is_known_is_not_repeated(view: PeerView) -> Iterator[Observation]:
     """An update that comes again is not passed on again."""
@@ -129,8 +141,11 @@ def what_is_known_is_not_repeated(view: PeerView) -> Iterator[Observation]:
             continue
         version = arrival.update.version
         for link in view.links:
-            asked = any(request.step.index >= arrival.step.index for request in link.requests)
-            if link.subscribed is None or not link.there(arrival.step) or asked:
+            # A late copy, or one in an answer, is not there because the update came again.
+            settled = view.quiet_before(arrival.step)
+            asked = any(request.step.index > settled for request in link.requests)
+            first = min(a.step.index for a in view.arrivals if a.update.version == version)
+            if link.subscribed is None or not link.there(arrival.step) or asked or first > settled:
                 continue
             copies = [update for update in link.sent if update.version == version]
             before = [update for update in copies if update.step.index < arrival.step.index]

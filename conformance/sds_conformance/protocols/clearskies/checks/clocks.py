@@ -24,7 +24,7 @@ from ..view.clocks import (
     observed_counts,
     wide_numbers,
 )
-from ..view.facts import Update, Version, same_content
+from ..view.facts import Update, Version, has_zeros, same_content
 from ..view.meetings import INCOMING, PRESENT, fates, is_traced, takes_updates
 from ..view.peer_view import PeerView
 
@@ -57,8 +57,11 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
     for step, uuid, clock in clocks_shown(view) if came else ():
         for member, number in clock.items():
             if (uuid, member) in came:
-                expected = f"{max(came[uuid, member])} for {view.name(member)}, as it came"
-                yield judged(step, number in came[uuid, member], expected, f"{number}", position)
+                most = max(came[uuid, member])
+                expected = f"{most} for {view.name(member)}, as it came"
+                # One more than what came is counted, not lost: CSDB-44 and CSDB-46.
+                met = number in came[uuid, member] or number == most + 1 != int(float(most))
+                yield judged(step, met, expected, f"{number}", position)
 
 
 @check("CSDB-41", of="received shown")
@@ -108,9 +111,23 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
             )
 
 
+@check("CSDB-43", of="received shown")
+def zeros_say_nothing(view: PeerView) -> Iterator[Observation]:
+    """A record is taken although a number in its clock is zero: it is as if that were not there."""
+    for arrival in view.arrivals:
+        if arrival.outcome == "new" and has_zeros(arrival.update) and (proof := view.proof(arrival)) is not None:
+            expected = f"{view.named(arrival.update)}, in whose clock a number is zero"
+            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+
+
 @check("CSDB-44", of="changes sent")
 def changes_count(view: PeerView) -> Iterator[Observation]:
-    """The clock of a change has a larger own number than all that was sent of the record before."""
+    """The clock of a change has the number of who made it, larger than in all that was sent of the record before."""
+    for update in view.own:
+        if update.clock is not None:
+            met = view.peer_id in update.clock
+            expected = f"a vector clock that counts the change of {view.party.name}"
+            yield judged(update.step, met, expected, json.dumps(dict(update.clock))[:120])
     for each in grown(view):
         most = max((update.clock or {}).get(view.peer_id, 0) for update in each.before)
         number = (each.first.clock or {}).get(view.peer_id, 0)

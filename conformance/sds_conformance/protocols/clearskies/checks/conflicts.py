@@ -9,9 +9,21 @@ from sds_harness.clearskies.clubs import READ_WRITE
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
-from ..view.meetings import INCOMING, PRESENT, Fate, Meeting, declined, fates, keys_met, takes_updates, versions_met
+from ..view.meetings import (
+    INCOMING,
+    PRESENT,
+    Fate,
+    Meeting,
+    declined,
+    fates,
+    is_traced,
+    keys_met,
+    takes_updates,
+    versions_met,
+)
 from ..view.outcomes import by_default, contests, disagreement, resolution, ties, unresolved, version_left
 from ..view.peer_view import PeerView
+from ..view.telling import told_of
 
 OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
 
@@ -164,8 +176,14 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
     for fate in fates(view) if by_default(view) else ():
         meeting = fate.meeting
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
+        if not meeting.there.in_utc and not is_traced(view, meeting.there):
+            continue  # it may have been refused (CA-18)
         if decided and meeting.later and fate.left and (fate.left == INCOMING or takes_updates(view)):
             yield _won(view, meeting, fate.shown.step.index, fate.left)
+            if fate.mixed:
+                winner = meeting.incoming if fate.left == INCOMING else meeting.there
+                seen = f"its revision with what the other one says: {told_of(fate.seen)}"
+                yield violated(fate.shown.step, f"{view.named(winner)}, as it came", seen)
     for contest in contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.left and not contest.ignored:
             yield _won(view, contest.meeting, contest.shown.step.index, contest.left)

@@ -7,12 +7,17 @@ import re
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.peer import iso
+
 from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
 from ..register import check
-from ..view.changes import Change
-from ..view.facts import Update, Version, equal, same_content
+from ..view.changes import COMMANDS, Change, renames_in_place
+from ..view.copies import copies_sent, told_to_applications
+from ..view.facts import Update, Version, equal, has_wide_numbers, same_content
 from ..view.peer_view import PeerView
+from ..view.telling import told_of
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
 _CLOCK = r"\d{2}(?:(?::?\d{2}){1,2})?(?:[.,]\d+)?"
@@ -32,7 +37,9 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
                 yield violated(update.step, f"the key {change.key!r}", f"{update.key!r}")
         elif change.kind == "put":
             met = "value" in update.members and equal(update.value, change.value)
-            yield judged(update.step, met, f"the value {_quoted(change.value)} of {change.key!r}", _value(update))
+            wide = has_wide_numbers(change.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS)
+            expected = f"the value {_quoted(change.value)} of {change.key!r}"
+            yield judged(update.step, met, expected, _value(update), "CA-6" if wide else "")
 
 
 @check("CSDB-07", of="received shown")
@@ -47,7 +54,42 @@ def content_of_others_is_kept_as_it_came(view: PeerView) -> Iterator[Observation
         if before is not None and proof.seen.key == before.key != update.key:
             continue  # CSDB-22
         expected = f"{_quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
-        yield judged(proof.shown.step, proof.same, expected, f"{_quoted(proof.seen.value)} under {proof.seen.key!r}")
+        seen = f"{_quoted(proof.seen.value)} under {proof.seen.key!r}"
+        yield judged(proof.shown.step, proof.same, expected, seen, _of_numbers(view, update))
+
+
+@check("CSDB-07", of="received sent")
+def content_is_passed_on_as_it_came(view: PeerView) -> Iterator[Observation]:
+    """Each copy of another peer's version has the key and the value of the original."""
+    for update, original in copies_sent(view):
+        if update.deleted == original.deleted and not _had_key(view, original, update.key):  # CSDB-13, CSDB-22
+            met = same_content(update.content, original.content)
+            expected = f"{_quoted(original.value)} under {original.key!r}, which came at step {original.step.index}"
+            yield judged(
+                update.step, met, expected, f"{_value(update)} under {update.key!r}", _of_numbers(view, original)
+            )
+
+
+@check("CSDB-07", pb.CAPABILITY_CHANGED, of="received")
+def applications_are_told_what_came(view: PeerView) -> Iterator[Observation]:
+    """A Changed event has the key and the value of the update that it is about."""
+    for step, seen, original in told_to_applications(view):
+        if seen.deleted == original.deleted and not _had_key(view, original, seen.key):
+            met = same_content(seen.content, original.content)
+            expected = f"{_quoted(original.value)} under {original.key!r}, which came at step {original.step.index}"
+            yield judged(step, met, expected, told_of(seen), _of_numbers(view, original))
+
+
+@check("CSDB-07", of="own")
+def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
+    """A peer makes no record that its application has not written, unless it resolves a conflict."""
+    written = {change.uuid for change in view.changes} | {arrival.update.uuid for arrival in view.arrivals}
+    asked = {getattr(s.request, s.command).key for s in view.steps if s.command in COMMANDS and s.effects is not None}
+    for update in view.unexplained:
+        strange = update.uuid not in written and update.key not in asked and not update.deleted
+        strange = strange and view.opened_afresh(update.step) and not view.in_conflict(update.step)
+        if strange and not any(map(renames_in_place, view.steps)):
+            yield violated(update.step, "a record that the application has written", f"one with the key {update.key!r}")
 
 
 @check("CSDB-08", of="changes")
@@ -97,7 +139,7 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
             yield violated(update.step, "the ID of a peer, 32 hex digits", _quoted(update.members["last_updated_by"]))
         elif update.version in theirs:
             yield held(update.step)
-        elif update.version in mine and (original := _original(view, update)) is not None:
+        elif update.version in mine and (original := repeated(view, update)) is not None:
             writer, place = view.name(original.by), original.step.index
             yield violated(update.step, f"{writer}, who has written {original.key!r} (step {place})", "its own name")
 
@@ -162,17 +204,40 @@ def times_of_any_precision_are_taken(view: PeerView) -> Iterator[Observation]:
         if concerned and (proof := view.proof(arrival)) is not None:
             written = arrival.update.members.get("update_time")
             expected = f"{view.named(arrival.update)}, of {written!r}, which came at step {arrival.step.index}"
-            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+            position = "" if arrival.update.in_utc else "CA-18"
+            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof), position)
+
+
+@check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
+def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
+    """update_time is when the record was changed, to the second: it may be later where what was changed is later, or
+    where the change is sent later."""
+    for change in view.changes:
+        update = change.shown
+        if update is None or update.time is None or not change.is_in(update) or view.in_conflict(update.step):
+            continue
+        until = [step for step in view.steps if step.index <= update.step.index]
+        least = min(step.now_ms for step in until if step.index >= change.since) // 1_000 - 1
+        most = max(step.now_ms for step in until) // 1_000 + 1
+        others = [
+            u.time.seconds
+            for u in (*view.own, *view.received)
+            if u.time is not None and u.step.index < update.step.index
+        ]
+        latest = max([most, *(seconds + 1 for seconds in others)])
+        met = least <= update.time.seconds <= latest
+        yield judged(update.step, met, f"the time of the change, {iso(change.step.now_ms)}", update.time.text)
 
 
 @check("CSDB-12", of="sent")
 def clocks_are_there(view: PeerView) -> Iterator[Observation]:
-    """Every update has a vector clock, an object, and its writer is in it."""
+    """Every update has a vector clock, an object, and whoever wrote it is in it, unless it came otherwise."""
+    came = {a.update.version for a in view.arrivals if a.update.by not in (a.update.clock or {})}
     for update in view.sent:
         said = update.members.get("vector_clock")
         if not isinstance(said, dict):
             yield violated(update.step, f"a vector clock in {view.named(update)}", _quoted(said) if said else "none")
-        elif update.clock is not None and update.by is not None:
+        elif update.clock is not None and update.by not in (None, view.peer_id) and update.version not in came:
             met = update.by in update.clock
             expected = f"a vector clock that counts the change of {view.name(update.by)}"
             yield judged(update.step, met, expected, _quoted(dict(update.clock)))
@@ -198,6 +263,24 @@ def what_is_not_deleted_is_there(view: PeerView) -> Iterator[Observation]:
             said = "says that it is not" if "deleted" in update.members else "does not say that it is"
             expected = f"{view.named(update)}, which {said} deleted (step {update.step.index})"
             yield judged(proof.shown.step, not proof.seen.deleted, expected, "it is deleted")
+
+
+@check("CSDB-13", of="received sent")
+def deletions_are_passed_on(view: PeerView) -> Iterator[Observation]:
+    """A copy of a deletion says that the record is deleted, and a copy of another version does not."""
+    for update, original in copies_sent(view):
+        met = update.deleted == original.deleted
+        expected = f"{view.named(original)}, as it came at step {original.step.index}"
+        yield judged(update.step, met, expected, "it is deleted" if update.deleted else "it is not deleted")
+
+
+@check("CSDB-13", pb.CAPABILITY_CHANGED, of="received")
+def applications_are_told_of_deletions(view: PeerView) -> Iterator[Observation]:
+    """A Changed event of a deletion says that the record is deleted."""
+    for step, seen, original in told_to_applications(view):
+        if original.deleted:  # what is there may be hidden
+            expected = f"{view.named(original)}, as it came at step {original.step.index}"
+            yield judged(step, seen.deleted, expected, "it is not deleted")
 
 
 @check("CSDB-13", of="received shown")
@@ -258,7 +341,7 @@ def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
             last.pop(change.key, None)
 
 
-def _original(view: PeerView, update: Update) -> Update | None:
+def repeated(view: PeerView, update: Update) -> Update | None:
     """The version of somebody else that an update repeats under another name; None if it is none."""
     before = view.known.at(str(update.uuid), update.step.index - 1)
     came = [a.update for a in view.arrivals if a.update.uuid == update.uuid and a.step.index <= update.step.index]
@@ -268,6 +351,18 @@ def _original(view: PeerView, update: Update) -> Update | None:
         if same and other.by != update.by and not view.in_conflict(update.step):
             return other
     return None
+
+
+def _had_key(view: PeerView, update: Update, key: str | None) -> bool:
+    """Is a key another one than that of an update, and the one that its record had before?"""
+    held = next((a.held for a in view.arrivals if a.update is update), None)
+    return key != update.key and held is not None and any(each.key == key for each in held.candidates)
+
+
+def _of_numbers(view: PeerView, update: Update) -> str:
+    """The position by which a value may be otherwise, because it has numbers above 2^53 (CA-6)."""
+    wide = has_wide_numbers(update.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS)
+    return "CA-6" if wide else ""
 
 
 def _quoted(value: object) -> str:

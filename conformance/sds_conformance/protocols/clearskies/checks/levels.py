@@ -12,11 +12,11 @@ from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER, fits_limits, made_by_a_reader
 from ..view.changes import COMMANDS, Change
-from ..view.facts import Update, same_content
+from ..view.facts import Update, Version, has_zeros, same_content
 from ..view.knowledge import Arrival
 from ..view.peer_view import PeerView
 from ..view.shown import Seen
-from ..view.spreading import answers, relays_owed
+from ..view.spreading import answers, relays_owed, untold
 
 _OF_A_KEY = 1_000
 """Characters of a key that everybody has room for."""
@@ -31,6 +31,8 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
             continue  # a change of what is there: CSDB-50
         if update.largest > SAFE_INTEGER or view.one_of_many(arrival) or not update.in_milliseconds:
             continue  # CSDB-25 and CSDB-41, CSDB-37, CSDB-11
+        if has_zeros(update):
+            continue  # CSDB-43
         if (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, which came at step {update.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
@@ -75,7 +77,13 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
         for update in answer.missing:
             expected = f"{view.named(update)}, for {view.end_of(answer.link)}"
             yield violated(answer.request.step, expected, "nothing of it on that link")
-    doubtful = {arrival.update.version for arrival in view.arrivals if arrival.must_not}  # CSDB-03, CSDB-06, CSDB-16
+    for shown, link, missing in untold(view):
+        for left in missing:
+            if left.version in unsigned(view):
+                expected = f"{left.key!r}, which is shown, for {view.end_of(link)}, with a signature"
+                yield violated(shown.step, expected, "nothing of it: it came without one, and was kept")
+    doubtful = {arrival.update.version for arrival in view.arrivals if arrival.must_not} - unsigned(view)
+    # CSDB-03, CSDB-06
     for update in view.sent:
         if update.message.profile is not None and update.version not in doubtful:
             met = update.signer is READ_WRITE
@@ -107,6 +115,9 @@ def _possible(view: PeerView, step: Step) -> str:
             keys |= {change.key: change} if change.kind != "delete" else {}
     command, taken = getattr(step.request, step.command), {arrival.update.key for arrival in view.arrivals}
     if step.command == "put":
+        uuids = {change.uuid for change in keys.values()} | {arrival.update.uuid for arrival in view.arrivals}
+        if command.uuid and command.uuid.lower() in uuids:
+            return ""  # a suggestion that cannot be followed
         fits = fits_limits(view.trace.declaration, command.value)
         return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
     if command.key not in keys or command.key in taken or not view.untouched(keys[command.key], step):
@@ -117,7 +128,16 @@ def _possible(view: PeerView, step: Step) -> str:
     return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
 
 
-def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Observation]:
+def unsigned(view: PeerView) -> set[Version | None]:
+    """The versions that came to a read-only peer from a read-write one, without a signature (CA-17)."""
+    return {
+        arrival.update.version
+        for arrival in view.refused
+        if arrival.update.message.signature is None and view.link_of(arrival.update).level is READ_WRITE
+    }
+
+
+def not_kept(view: PeerView, concerns: Callable[[Arrival], bool], *, position: str = "") -> Iterator[Observation]:
     """Of what must be refused, and is among what ``concerns`` a check, nothing is shown or sent afterwards."""
     for arrival in filter(concerns, view.refused):
         update = arrival.update
@@ -127,14 +147,14 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool]) -> Iterator[Ob
         asked = [r for r in view.asked if r.step.index > update.step.index and str(update.by) in (r.since or {})]
         asked = asked if update.by != view.peer_id else []  # of its own it knows better
         if sent is not None:
-            yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}")
+            yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}", position)
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
-            yield violated(asked[0].step, expected, "a request for all that follows it")
+            yield violated(asked[0].step, expected, "a request for all that follows it", position)
         elif later := [shown for shown in view.shown if shown.as_of.index > update.step.index]:
             there = [
                 s for s in later if (seen := s.records.get(str(update.uuid))) is not None and _is_copy(seen, update)
             ]
-            yield judged((there or later)[0].step, not there, expected, "it is there")
+            yield judged((there or later)[0].step, not there, expected, "it is there", position)
 
 
 def _is_copy(found: Update | Seen, of: Update) -> bool:

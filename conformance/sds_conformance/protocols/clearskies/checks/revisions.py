@@ -12,6 +12,7 @@ from ..view.authority import SAFE_INTEGER
 from ..view.changes import renames_in_place
 from ..view.peer_view import PeerView
 from ..view.proofs import Successive
+from .layout import repeated
 
 
 @check("CSDB-25", of="own")
@@ -36,7 +37,13 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
     """From one local change to the next the revision grows by one."""
     for both in view.successive_changes:
         if not _meanwhile(view, both):
-            yield from _counted(both)
+            yield from _counted(view, both)
+        before, after = both.one.rev, both.other.rev
+        again = before is not None and after is not None and after <= before and both.one.uuid != both.other.uuid
+        opened = any(s.command == "open" for s in view.steps if both.one.step.index < s.index < both.other.step.index)
+        if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
+            expected = f"a revision above {before}, which went out at step {both.one.step.index}"
+            yield violated(both.other.step, expected, f"{after}, of another record")
 
 
 @check("CSDB-27", of="changes")
@@ -56,10 +63,15 @@ def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
 def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     """The own revision grows by one, however many changes of others came meanwhile."""
     yield from _first(view, after_others=True)
+    for update in view.unexplained:
+        original = repeated(view, update)
+        if original is not None and original.rev != update.rev:  # else CSDB-09
+            expected = f"no change of its own for {view.named(original)}, which came"
+            yield violated(update.step, expected, f"its revision {update.rev}, which says the same")
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
         if _meanwhile(view, both) and not _told_of_own(view, between, both.one.rev or 0):
-            yield from _counted(both)
+            yield from _counted(view, both)
 
 
 def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
@@ -68,12 +80,14 @@ def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
         if change.shown is None or not change.is_in(change.shown):
             continue  # CSDB-27, CSDB-07, or what the peer made of it since
         seen = change.shown.rev
+        lower = {update.rev for update in view.own if (update.rev or 0) < (seen or 0)}  # such as the half of a rename
         came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
         alone = alone and not any(renames_in_place(step) for step in view.steps if step.index < change.step.index)
         alone = alone and not _told_of_own(view, range(change.step.index), 0)
         if seen is not None and alone and came is after_others:
-            met = seen <= 2 if after_others else seen in (1, 2)
+            first = seen - len(lower)
+            met = first <= 2 if after_others else first in (1, 2)
             yield judged(change.step, met, "revision 1 or 2 for the first change", f"{seen}")
 
 
@@ -90,9 +104,14 @@ def _meanwhile(view: PeerView, both: Successive) -> bool:
     return any(both.one.step.index < a.step.index < both.other.step.index for a in view.arrivals)
 
 
-def _counted(both: Successive) -> Iterator[Observation]:
+def _counted(view: PeerView, both: Successive) -> Iterator[Observation]:
+    """What is between two revisions and goes out, too, is a change like these: some take two to rename a record."""
     before, after, most = both.one.rev, both.other.rev, both.most
     if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
+        if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
+            return  # what that took is not known
+        shown = {update.rev for update in view.own if both.one.step.index <= update.step.index}
+        most += sum(before < revision < after for revision in shown if revision is not None)
         upper = f" to {before + most}" if most > 1 else ""
         expected = f"revision {before + 1}{upper}, after {before} at step {both.one.step.index}"
         yield judged(both.other.step, after <= before + most, expected, f"{after}")

@@ -83,6 +83,114 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
     look(alice)
 
 
+@scenario("54", long=True)
+def times_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+    """Bob and Carol have changed records at the same time, with times that have offsets, and one to nine digits.
+    Somebody listens."""
+    listening(alice, dave)
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    times = (
+        ("east", "2014-02-23T23:45:39+05:30", "2014-02-23T20:00:00Z"),
+        ("west", "2014-02-23T20:45:39-08:00", "2014-02-23T23:00:00Z"),
+        ("both", "2014-02-23T23:30:00+02:00", "2014-02-23T22:00:00-03:00"),
+        ("half", "2014-02-23T23:45:39.5Z", "2014-02-23T23:45:39.45Z"),
+        ("nine", "2014-02-23T23:45:39.123456789Z", "2014-02-23T23:45:39.123456788Z"),
+        ("last nine", "2014-02-23T23:45:39.123456788Z", "2014-02-23T23:45:39.123456789Z"),
+        ("one", "2014-02-23T23:45:39.09Z", "2014-02-23T23:45:39.1Z"),
+        ("long", "2014-02-23T23:45:39.999999999Z", "2014-02-23T23:45:45Z"),
+    )
+    for key, one, other in times:
+        tell(told, version(bob, key, "of bob", {bob.peer_id: 2}, update_time=one))
+        clock = {bob.peer_id: 1, carol.peer_id: 1}
+        tell(told, version(carol, key, "of carol", clock, update_time=other))
+    look(alice)
+    alice.observe()
+
+
+@scenario("54", long=True)
+def two_keys_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Bob and Carol have given records two keys at the same time, and one of them has deleted the half of them."""
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    early, late = iso(stage.now_ms - 2 * HOUR_MS), iso(stage.now_ms - HOUR_MS)
+    for number, (one, other) in enumerate(((early, late), (late, early)) * 3):
+        uuid = record_id(f"record {number} of two keys")
+        gone = {2: {}, 3: {}, 4: {"deleted": True}, 5: {"deleted": True}}.get(number)
+        mine, theirs = gone is not None and not gone, bool(gone)
+        for peer, clock, time, deleted in (
+            (bob, {bob.peer_id: 2}, one, mine),
+            (carol, {bob.peer_id: 1, carol.peer_id: 1}, other, theirs),
+        ):
+            key = f"{number} by {peer.name}"
+            tell(told, version(peer, key, f"of {peer.name}", clock, update_time=time, deleted=deleted, uuid=uuid))
+    look(alice)
+    alice.observe()
+
+
+@scenario("16", needs=(), long=True)
+def a_conflict_for_readers(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, rolf: ScriptedPeer
+) -> None:
+    """A read-only peer has got a version, signed; that wins a conflict, and another read-only peer asks."""
+    listening(alice, rolf)
+    told = alice.link(bob)
+    tell(told, version(bob, "door", "of bob", {bob.peer_id: 2}, at_ms=stage.now_ms - HOUR_MS))
+    alice.put("gate", "of alice")
+    stage.settle()
+    clock = {bob.peer_id: 1, carol.peer_id: 1}
+    tell(told, version(carol, "door", "of carol", clock, at_ms=stage.now_ms - 2 * HOUR_MS))
+    look(alice, read_only=True)
+
+
+@scenario("24", long=True)
+def three_records_with_one_key(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
+) -> None:
+    """Three peers have made a record with the same key."""
+    for peer in (bob, carol, dave):
+        tell(alice.link(peer), peer.update("door", f"of {peer.name}"))
+        stage.advance(1_000)
+    stage.settle()
+    alice.observe()
+    look(alice)
+
+
+@scenario("46", "43", long=True)
+def clocks_of_many(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Clocks have forty members, zeros, and numbers of several digits of which one is behind; the application changes
+    what has them."""
+    listening(alice, carol)
+    told = alice.link(bob)
+    crowd = {record_id(f"writer {number}"): number for number in range(1, 41)}
+    tell(told, version(bob, "crowd", 1, {bob.peer_id: 1, **crowd}))
+    tell(told, version(bob, "zeros", 1, {bob.peer_id: 1, carol.peer_id: 0}))
+    late, early = iso(stage.now_ms), iso(stage.now_ms - HOUR_MS)
+    tell(told, version(bob, "digits", "later", {bob.peer_id: 10, carol.peer_id: 1}, update_time=late))
+    tell(told, version(carol, "digits", "earlier", {bob.peer_id: 9, carol.peer_id: 2}, update_time=early))
+    look(alice)
+    alice.after(1_000).put("crowd", 2)
+    alice.after(1_000).put("digits", "mine")
+    look(alice)
+
+
+@scenario("44", "45", long=True)
+def a_record_in_turn(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """The application and somebody else change a record in turn, and the application changes one of somebody else."""
+    link = listening(alice, bob)
+    listening(alice, carol)
+    alice.put("door", 0)
+    link.say(bob.update("gate", 0))
+    for number in range(1, 4):
+        stage.settle()
+        for message in link.updates[-1:]:
+            if not link.broken:
+                link.say(bob.update("door", number, after=message, at_ms=stage.now_ms))
+        alice.after(1_000).put("door", -number)
+        alice.after(1_000).put("gate", number)
+    look(alice)
+
+
 @scenario("20", "35")
 def a_conflict_is_passed_on(
     stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer

@@ -62,6 +62,27 @@ def ghosts(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, d
     look(alice)
 
 
+@scenario("56", long=True)
+def ghosts_of_many(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+    """Forty records are deleted, the key of one is taken, and a year passes; then who had the first ones comes back."""
+    listening(alice, dave)
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    stage.settle()
+    clock = {bob.peer_id: 1, carol.peer_id: 1}
+    for number in range(40):
+        tell(told, version(bob, f"record {number}", None, clock, deleted=True))
+    look(alice)
+    tell(told, bob.update("record 0", "another"))
+    old, ghosts = {carol.peer_id: 1}, alice.link(carol)
+    tell(ghosts, *(version(carol, f"record {number}", "there", old) for number in range(3)))
+    look(alice)
+    stage.advance(YEAR_MS)
+    stage.settle()
+    tell(ghosts, *(version(carol, f"record {number}", "there", old) for number in range(3, 6)))
+    look(alice)
+
+
 @scenario("56", needs=(pb.CAPABILITY_READ_ONLY,))
 def ghosts_at_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, ruth: ScriptedPeer) -> None:
     """A read-only peer hears of deletions, and then of what was deleted."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import record_id
+
 from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
 VALUES: tuple[Any, ...] = (
@@ -51,10 +54,31 @@ TIMES = (
     "2014-03-30T12:35:29.113243778Z",
     "1970-01-01T00:00:00Z",
     "2099-12-31T23:59:59.9Z",
+    "2014-02-23T23:45:39+05:30",
+    "2014-02-23T23:45:39.25-08:00",
+    "2014-03-30T12:35:29.11324377Z",
 )
+ODD_CONTENTS: tuple[tuple[str, Any], ...] = (
+    ("false", False),
+    ("none of many", [False, None, 0, "", [], {}, -0.5]),
+    ("above 53 bits", [(1 << 53) + 1, -(1 << 53) - 1, (1 << 63) - 1]),
+    ("Ends with a blank ", 1),
+    (" begins with one", 2),
+    ("a\0b", "a\0b"),
+    ("a", "before NUL"),
+    (f"{'k' * 100} one", 3),
+    (f"{'k' * 100} two", 4),
+    ("\ufb01ne", "ligature"),
+    ("Mixed Case", "Mixed Case"),
+    ("\ufeffmark", "\ufeffmark"),
+    ("empty list", []),
+    ("one list", [[]]),
+)
+MEBIBYTE = 1 << 20
+HOUR_MS = 3_600_000
 
 
-@scenario("07", "08", "11", "12", "15")
+@scenario("07", "08", "11", "15", "44")
 def keys_and_values(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The application writes keys and values of all kinds, of which somebody gets the half as they are written."""
     pairs = list(zip(KEYS, VALUES, strict=True))
@@ -73,6 +97,123 @@ def keys_and_values_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     for key, value in zip(KEYS, VALUES, strict=True):
         link.say(bob.update(key, value))
     look(alice)
+
+
+@scenario("07", "02", long=True)
+def odd_contents(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Keys with blanks, NUL and letters of two cases, and values such as false, here and from somebody else."""
+    listening(alice, carol)
+    link = alice.link(bob)
+    for key, value in ODD_CONTENTS:
+        alice.put(f"{key} " if key.endswith(" ") else f"{key}, own", value)
+        if not link.broken:
+            link.say(bob.update(f"{key}  " if key.endswith(" ") else key, value))
+    alice.put("a\0b, own", 1)
+    alice.put("a, own", 2)
+    look(alice)
+    alice.observe()
+
+
+@scenario("07", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def contents_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The same is there when the peer is started again."""
+    link = alice.link(bob)
+    for key, value in ODD_CONTENTS:
+        if not link.broken:
+            link.say(bob.update(key, value))
+    look(alice)
+    alice.reopen()
+    look(alice)
+    alice.observe()
+
+
+@scenario("02", "07", long=True)
+def large_values(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """The application writes a value of two mebibytes, and so does somebody else."""
+    listening(alice, carol)
+    alice.put("small", 1)
+    alice.put("large", "x" * 2 * MEBIBYTE)
+    alice.link(bob).say(bob.update("their small", 1))
+    look(alice)
+    alice.link(bob).say(bob.update("their large", "y" * 2 * MEBIBYTE))
+    look(alice)
+
+
+@scenario("02", "31", long=True)
+def unknown_members_and_types(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Updates and requests have members that nobody knows, and a message of an unknown type comes between them."""
+    link = alice.link(bob)
+    link.say(bob.update("plain", 1))
+    look(alice)
+    if not link.broken:
+        link.say(bob.update("more", 2, trusted=True, note={"by": ["hand"], "deleted": True}))
+    look(alice)
+    if not link.broken:
+        unknown = bob.frame({"type": "x.nobody-knows", "key": "plain", "since": {}})
+        link.send(unknown.wire + bob.update("behind", 3).wire)
+    look(alice)
+    asking = alice.link(carol)
+    asking.send(carol.get_updates({}, max=100, note={"type": "database.update"}))
+
+
+@scenario("13", "02", "50", long=True)
+def deletions_in_other_forms(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
+) -> None:
+    """Deletions have no value, or one, or another key; one is written again; a key is taken by an older record."""
+    listening(alice, dave)
+    link = alice.link(bob)
+    keys = ("bare", "full", "moved", "again", "box")
+    for key in keys:
+        link.say(bob.update(key, f"in {key}"))
+    look(alice)
+    stage.advance(1_000)
+    link.say(bob.update("bare", deleted=True, without=("value",)))
+    link.say(bob.update("full", "in full", deleted=True))
+    moved = json.loads(bob.update("moved", deleted=True).body)
+    link.say(bob.frame(moved | {"key": "elsewhere"}))
+    link.say(bob.update("again", deleted=True))
+    link.say(bob.update("box", deleted=True, at_ms=stage.now_ms + HOUR_MS))
+    look(alice)
+    stage.advance(1_000)
+    link.say(bob.update("again", "there"))
+    alice.link(carol).say(carol.update("box", "of carol"))
+    look(alice)
+    alice.observe()
+
+
+@scenario("08", needs=(pb.CAPABILITY_UUID_ACCEPTED,), long=True)
+def a_uuid_that_is_taken(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application suggests a uuid for a second record that the first one has."""
+    listening(alice, bob)
+    uuid = record_id("taken")
+    alice.put("one", 1, uuid=uuid)
+    alice.after(1_000).put("two", 2, uuid=uuid)
+    look(alice)
+
+
+@scenario("08", "26", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def started_again_between_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application writes, and the peer is closed at once; started again, it writes the same key and another one."""
+    listening(alice, bob)
+    alice.put("one", 1)
+    alice.after(1_000).put("two", 2)
+    alice.reopen()
+    listening(alice, bob)
+    alice.after(1_000).put("one", 3)
+    alice.after(1_000).put("three", 4)
+    look(alice)
+    alice.observe()
+
+
+@scenario("11", long=True)
+def times_of_day(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """The application writes two records at several times of a day, and makes new ones."""
+    listening(alice, bob)
+    for number in range(5):
+        alice.put("again", number)
+        alice.put(f"new {number}", number)
+        stage.advance(5 * HOUR_MS + 1_000)
 
 
 @scenario("08", "10", long=True)
@@ -172,7 +313,7 @@ def members_are_left_out(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: S
 
 @scenario("11")
 def times_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Updates have times with and without fractions, and such of peers whose clocks are wrong by decades."""
+    """Updates have times with and without fractions and offsets, also of peers whose clocks are wrong by decades."""
     link = alice.link(bob)
     for number, time in enumerate(TIMES):
         link.say(bob.update(f"record-{number}", number, update_time=time))

@@ -57,6 +57,49 @@ def nothing_new(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     listening(alice, bob, {bob.peer_id: bob.revision})
 
 
+@scenario("32", "35", "59", long=True)
+def asked_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Somebody asks twice for everything, then for what follows a revision; then there are changes."""
+    link = listening(alice, bob)
+    alice.put("one", 1)
+    alice.after(1_000).put("two", 2)
+    stage.settle()
+    link.ask()
+    stage.settle()
+    alice.after(1_000).put("three", 3)
+    stage.settle()
+    revisions = [message.body.members.get("last_updated_rev") for message in link.updates]
+    link.ask({alice.peer_id: revisions[-2] if len(revisions) > 1 else 0})
+    stage.settle()
+    alice.after(1_000).put("four", 4)
+    alice.link(carol).say(carol.update("of carol", 5))
+
+
+@scenario("02", long=True)
+def updates_on_two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A peer has two connections, and tells of changes on each."""
+    listening(alice, carol)
+    links = alice.link(bob), alice.link(bob)
+    for number, link in enumerate(links):
+        link.say(bob.update(f"on link {number}", number))
+        look(alice)
+
+
+@scenario("07", "37", long=True)
+def pieces_of_messages(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Messages come in pieces that end within letters, and in such that have one message and a part of the next."""
+    listening(alice, carol)
+    link = alice.link(bob)
+    for number in range(3):
+        wire = bob.update(f"key {'x' * number}", "\u2603" * 200).wire
+        link.send(wire[: len(wire) // 2], wire[len(wire) // 2 :])
+    look(alice)
+    wires = b"".join(bob.update(f"record {number}", number).wire for number in range(4))
+    place = wires.index(b"}m", len(wires) // 2) - 40
+    link.send(wires[:place], wires[place:])
+    look(alice)
+
+
 @scenario("33", "34", "59", "37")
 def answers(
     stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, eve: ScriptedPeer
@@ -183,12 +226,17 @@ def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 @scenario("02", "33", "37", long=True)
 def many_from_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Two hundred and sixty records come on one connection, one by one; somebody asks for all."""
+    """Two hundred and sixty records come on one connection, one by one; somebody asks for all, and for what follows."""
     link = alice.link(bob)
     for number in range(260):
         if not link.broken:
             link.say(bob.update(f"record-{number}", number))
-    look(alice)
+    alice.observe()
+    known = len(look(alice).updates)
+    # Who cuts its answers has the rest nevertheless.
+    while known and (rest := listening(alice, stage.peer(f"asking on {known}"), {bob.peer_id: known + 1})):
+        stage.settle()
+        known = known + len(rest.updates) if rest.updates else 0
 
 
 @scenario("37")

@@ -58,6 +58,8 @@ def excused(declared: Declaration, update: Update) -> str:
         return "it has integers above 2^53, and wide ones are not declared"
     if _over(1 + _depth(update.value), declared.limit("depth")):
         return "its value is nested deeper than declared"
+    if update.message.body.depth:
+        return "its value is nested deeper than most readers of JSON go"
     return ""
 
 

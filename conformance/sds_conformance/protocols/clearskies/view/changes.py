@@ -109,7 +109,7 @@ def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
     may be the deletion."""
     uuid = change.step.uuid
     if update.step is change.step:
-        return uuid in ("", update.members.get("uuid"))
+        return uuid in ("", update.uuid or update.members.get("uuid"))
     if not uuid or update.uuid != uuid or update.step.index < change.step.index:
         return False
     later = (c for c in changes if change.step.index < c.step.index <= update.step.index)

@@ -147,11 +147,12 @@ def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
 
 
 def _is_repeated(view: PeerView, update: Update) -> bool:
-    return update.message.body.raw in _bodies_received(view)
+    return update.message.body.raw in bodies_received(view)
 
 
 @once
-def _bodies_received(view: PeerView) -> set[bytes]:
+def bodies_received(view: PeerView) -> set[bytes]:
+    """The bodies of all updates that came, as they came."""
     return {update.message.body.raw for update in view.received}
 
 

@@ -45,9 +45,9 @@ class Update:
 
     @cached_property
     def uuid(self) -> str | None:
+        """In lower case: nothing says in which letters it is written, or that everybody writes it in the same ones."""
         found = self.members.get("uuid")
-        # Nothing says in which letters the uuid of a record is written.
-        return found if isinstance(found, str) and is_id(found.lower()) else None
+        return found.lower() if isinstance(found, str) and is_id(found.lower()) else None
 
     @cached_property
     def by(self) -> str | None:
@@ -98,6 +98,11 @@ class Update:
     def in_milliseconds(self) -> bool:
         """Is its time written as scripted peers write it? Any other precision is as good."""
         return self.time is not None and re.fullmatch(r"[^.,]*\.[0-9]{3}Z", self.time.text) is not None
+
+    @property
+    def in_utc(self) -> bool:
+        """Is its time written in UTC, as those of the core protocol are?"""
+        return self.time is not None and self.time.text[-1:] in "Zz"
 
     @cached_property
     def version(self) -> Version | None:
@@ -175,6 +180,27 @@ def reads_as_update(message: Message) -> bool:
 def reads_as_request(message: Message) -> bool:
     """Does it ask for updates, if perhaps by its one field alone?"""
     return message.type == GET_UPDATES or (message.type.endswith("get_updates") and "since" in message.body.members)
+
+
+def has_wide_numbers(value: object) -> bool:
+    """Has a JSON value an integer above 2^53, which many readers of JSON do not keep (CA-6)?"""
+    match value:
+        case bool():
+            return False
+        case int():
+            return abs(value) > 1 << 53
+        case list():
+            return any(map(has_wide_numbers, value))
+        case dict():
+            return any(map(has_wide_numbers, value.values()))
+        case _:
+            return False
+
+
+def has_zeros(update: Update) -> bool:
+    """Is a number in its vector clock zero, which is as if it were not there?"""
+    clock = update.members.get("vector_clock")
+    return isinstance(clock, dict) and any(type(number) is int and number == 0 for number in clock.values())
 
 
 def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:

@@ -14,7 +14,7 @@ from clearskies_reference import VectorClock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Update, Version, dominates, same_content
+from .facts import Update, Version, dominates, equal, same_content
 from .knowledge import Arrival
 from .peer_view import PeerView
 from .shown import Seen, Shown
@@ -177,6 +177,19 @@ class Fate:
         ]
         return found[0] if found else ""
 
+    @property
+    def mixed(self) -> bool:
+        """Is one of the two there by its revision, and does it say what the other one does, be it in part?"""
+        update = self.meeting.incoming if self.left == INCOMING else self.meeting.there
+        other = self.meeting.there if self.left == INCOMING else self.meeting.incoming
+        seen = self.seen
+        if seen.version != update.version or same_content(seen.content, update.content):
+            return False
+        if seen.deleted != update.deleted:
+            return seen.deleted == other.deleted
+        key = seen.key != update.key and seen.key == other.key
+        return key or (not equal(seen.value, update.value) and equal(seen.value, other.value))
+
 
 @once
 def fates(view: PeerView) -> list[Fate]:
@@ -248,5 +261,7 @@ def _signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool
 def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
     """All conflicts that it signalled: the index of the step, and the uuids."""
     return [
-        (step.index, {event.uuid, event.incoming_uuid}) for step in view.steps for event in step.signals("conflict")
+        (step.index, {event.uuid.lower(), event.incoming_uuid.lower()})
+        for step in view.steps
+        for event in step.signals("conflict")
     ]

@@ -209,6 +209,11 @@ class PeerView:
         """The indices of the steps at which it had said all it had to say."""
         return quiet.quiet_steps(self.trace, self.steps)
 
+    def quiet_before(self, step: Step) -> int:
+        """The index of the last step before another at which it had said all it had to say; 0 if there is none."""
+        place = bisect_right(self.quiet, step.index - 1)
+        return self.quiet[place - 1] if place else 0
+
     def due(self, step: Step, link: LinkView) -> Step | None:
         """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
         index = quiet.due(self.quiet, step, link.readable)

@@ -6,13 +6,13 @@ has lost its key may be hidden.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import MalformedMessage, Timestamp, VectorClock, timestamp
+from sds_harness.clearskies import bodies
 from sds_harness.clearskies.trace import Step
 
 from .facts import Update, Version, yields
@@ -102,7 +102,7 @@ def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
         if step.index in when_quiet:
             as_of = step
         elif as_of is not None and step.state is not None and not step.request.observe.uuids:
-            out.append(Shown(step, step, as_of, {r.uuid: _of_record(r) for r in step.state.records}, None))
+            out.append(Shown(step, step, as_of, {seen.uuid: seen for seen in map(of_record, step.state.records)}, None))
     return out
 
 
@@ -119,15 +119,15 @@ def _of_update(update: Update) -> Seen:
     )
 
 
-def _of_record(record: pb.Record) -> Seen:
+def of_record(record: pb.Record) -> Seen:
+    """A record as the testee protocol has it."""
     try:
         time = timestamp(record.update_time)
     except MalformedMessage:
         time = None
-    try:
-        value = json.loads(record.value) if record.value else None
-    except (ValueError, RecursionError):
-        value = record.value
+    # As in an update: what is nested too deep to be read is collapsed in the same way.
+    said = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
+    value = None if said is None else said.members.get("value", record.value)
     clock = {peer_id: number for peer_id, number in record.vector_clock.items() if number}
     by, rev = record.last_updated_by, record.last_updated_rev
-    return Seen(record.uuid, record.key, value, record.deleted, by, rev, time, clock)
+    return Seen(record.uuid.lower(), record.key, value, record.deleted, by, rev, time, clock)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
+from clearskies_reference.vector_clock import is_id
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
@@ -17,6 +19,7 @@ from .knowledge import Arrival
 from .links import LinkView
 from .meetings import INCOMING, fates
 from .peer_view import PeerView
+from .shown import Seen, Shown
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ def changes_owed(view: PeerView) -> list[Owed]:
     out = []
     for change in view.changes if view.writes else ():
         for link in _subscribed(view, change.step):
-            copies = tuple(u for u in link.sent if u.step.index >= change.step.index and change.is_shown_by(u))
+            later = (u for u in link.sent if u.step.index >= change.step.index and _in_time(view, link, change.step, u))
+            copies = tuple(update for update in later if change.is_shown_by(update))
             told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
             due = None if copies or told or _may_be_known(view, change, link) else _due(view, change, link)
             out.append(Owed(link, change.step, None, change, copies, due))
@@ -63,16 +67,31 @@ def relays_owed(view: PeerView) -> list[Owed]:
         version = arrival.update.version
         for link in _subscribed(view, arrival.step):
             if link.peer_id != source:
-                later = (update for update in link.sent if update.step.index >= arrival.step.index)
+                later = (u for u in link.sent if u.step.index >= arrival.step.index)
+                later = (u for u in later if _in_time(view, link, arrival.step, u))
                 copies = tuple(update for update in later if update.version == version)
                 told = not copies and _said_meanwhile(view, link, arrival.step, version)
-                due = None if copies or told else view.due(arrival.step, link)
+                known = _was_named(view, link, arrival)
+                due = None if copies or told or known else view.due(arrival.step, link)
                 if due is not None and (
                     version in view.untaken or not view.has(str(arrival.update.uuid), version, due)
                 ):
                     due = None
                 out.append(Owed(link, arrival.step, arrival, None, copies, due))
     return [*out, *_winners_owed(view)]
+
+
+def _was_named(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
+    """Did the other end say that it knows an update, in a request that perhaps was answered after that had come?"""
+    last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
+    named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
+    return named and view.quiet_before(arrival.step) < last.step.index
+
+
+def _in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> bool:
+    """Was an update sent before it was due, or at least without having been asked for once more since then?"""
+    due = view.due(cause, link)
+    return due is None or not any(due.index <= r.step.index <= update.step.index for r in link.requests)
 
 
 def _winners_owed(view: PeerView) -> Iterator[Owed]:
@@ -147,6 +166,27 @@ def answers(view: PeerView) -> list[Answer]:
     ]
 
 
+@once
+def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
+    """What a peer showed when it was observed, the link of who asked for everything before or after that, with nothing
+    between the two that changes a record, and what is there and was not told on it."""
+    out = []
+    for one, other in pairwise(view.shown):
+        if one.on_the_wire is other.on_the_wire:
+            continue
+        observed, asked = (other, one) if one.on_the_wire else (one, other)
+        link = asked.link
+        window = range(min(one.as_of.index, one.asked.index), other.step.index + 1)
+        changed = any(c.step.index in window for c in view.changes)
+        came = any(a.step.index in window for a in view.arrivals)
+        if link is None or changed or came or view.due(asked.asked, link) is None:
+            continue
+        told = {(update.uuid, update.deleted) for update in link.sent}
+        there = [seen for seen in observed.records.values() if not seen.deleted and is_id(seen.uuid)]
+        out.append((observed, link, [seen for seen in there if (seen.uuid, False) not in told]))
+    return out
+
+
 def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     since, step = request.since or {}, request.step
     due = view.due(step, link)
@@ -163,7 +203,10 @@ def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     stale = {update.version for update in there if (update.rev or 0) <= since.get(str(update.by), 0)}
     last = due.index if due is not None else link.ended
     later = [update for update in link.sent if step.index <= update.step.index <= last]
-    again = {a.update.version for a in view.arrivals if step.index <= a.step.index <= last}
+    # What came or was changed when the peer had not been quiet since may be on its way without having been asked for.
+    quiet = view.quiet_before(step)
+    again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
+    again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
     sent = {update.version for update in link.sent if update.step.index <= last}
     return Answer(
         link,

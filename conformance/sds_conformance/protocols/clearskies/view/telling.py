@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from sds_harness.clearskies.trace import Trace
 
 from ....judging.quoting import identifier, short
 from .facts import Update
+from .shown import Seen
 
 OF_AN_ID = 8
 """So many digits of an ID are shown of whom nobody knows by name."""
@@ -24,3 +27,11 @@ def named(trace: Trace, update: Update) -> str:
     key = identifier(update.key) if update.key is not None else "a record without a key"
     deletion = "the deletion of " if update.deleted else ""
     return f"{deletion}{key}, revision {update.rev} of {name_of(trace, update.by)}"
+
+
+def told_of(seen: Seen) -> str:
+    """What a record says that was shown."""
+    if seen.deleted:
+        return "it is deleted"
+    key = identifier(seen.key) if seen.key is not None else "no key"
+    return f"{json.dumps(seen.value, ensure_ascii=False)[:80]} under {key}"

@@ -13,5 +13,7 @@ UNTOLD: dict[str, str] = {
     "CA-12": _ENFORCED,
     "CA-14": "an order of changes that come at different times is that of the times",
     "CA-16": "a choice of the suite, and none of an implementation",
+    "CA-17": "whoever keeps what it cannot prove is warned of it, and there is no other way",
+    "CA-18": "whoever refuses an offset is warned of it, and writes none",
     "CA-15": "how far a number has counted hangs on what the peer has sent to whom",
 }

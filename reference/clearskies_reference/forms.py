@@ -1,0 +1,240 @@
+"""Other forms in which a legal peer writes JSON, uuids, times, clocks and deletions: peers of legal variants."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from .config import AccessLevel
+from .effects import Effects
+from .framing import Message
+from .json_text import collapse
+from .messages import GetUpdates, read
+from .peer import Link, Peer
+from .record import Kept, Record, Version
+from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
+
+_UUID = re.compile(rb'"uuid": *"[0-9A-Fa-f]{32}"')
+
+
+class SpacedBodies(Peer):
+    """JSON with blanks, its members in another order, and one that nobody knows."""
+
+    def body(self, record: Record) -> bytes:
+        said = json.loads(super().body(record))
+        return json.dumps(dict(sorted(said.items())) | {"written": "by hand"}, indent=1).encode()
+
+
+class SpacedRequests(Peer):
+    """The same of requests."""
+
+    def request_body(self) -> bytes:
+        said = json.loads(super().request_body())
+        return json.dumps(dict(sorted(said.items())) | {"max": 100}, indent="\t").encode()
+
+
+class EscapedBodies(Peer):
+    """Any character of a string can be escaped, and members have no order."""
+
+    def body(self, record: Record) -> bytes:
+        body = super().body(record)
+        if len(body) > _LARGE:
+            return body  # an escaped character takes six bytes
+        said = json.loads(body)
+        return _STRING.sub(_escaped, json.dumps(dict(reversed(said.items())))).encode()
+
+
+_LARGE = 1 << 19
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = json.loads(found[0]).encode("utf-16-be")
+    return '"' + "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)) + '"'
+
+
+class PointedNumbers(Peer):
+    """JSON has one kind of numbers."""
+
+    def body(self, record: Record) -> bytes:
+        said = json.loads(super().body(record))
+        if "value" in said:
+            said["value"] = _pointed(said["value"])
+        return json.dumps(said, ensure_ascii=False).encode()
+
+
+def _pointed(value: Any) -> Any:
+    match value:
+        case bool():
+            return value
+        case int() if abs(value) <= 1 << 53:
+            return float(value)
+        case list():
+            return [_pointed(each) for each in value]
+        case dict():
+            return {name: _pointed(each) for name, each in value.items()}
+        case _:
+            return value
+
+
+class CapitalUuids(Peer):
+    """ "A unique 128-bit ID": nothing says in which letters it is written."""
+
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        return super().read_body(_UUID.sub(lambda found: found[0].lower(), body))
+
+    def body(self, record: Record) -> bytes:
+        text = super().body(record)
+        return text if not self.capital(record) else text.replace(record.uuid.encode(), record.uuid.upper().encode())
+
+    def capital(self, record: Record) -> bool:
+        return True
+
+
+class CapitalOwnUuids(CapitalUuids):
+    """Those of others are written as they came."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.capitals: set[str] = set()
+
+    def new_uuid(self) -> str:
+        self.capitals.add(uuid := super().new_uuid())
+        return uuid
+
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        said = super().read_body(body)
+        if isinstance(said, Record) and said.uuid.encode() not in body:
+            self.capitals.add(said.uuid)
+        return said
+
+    def capital(self, record: Record) -> bool:
+        return record.uuid in self.capitals
+
+
+class CapitalUuidsShown(Peer):
+    """On the wire they are as they were made."""
+
+    def put(self, key: str, value: str, now_ms: int, uuid: str = "") -> Effects:
+        return _shown(super().put(key, value, now_ms, uuid))
+
+    def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
+        return _shown(super().rename(key, new_key, now_ms))
+
+    def delete(self, key: str, now_ms: int) -> Effects:
+        return _shown(super().delete(key, now_ms))
+
+    def shown(self, kept: Kept) -> Record:
+        record = super().shown(kept)
+        return replace(record, uuid=record.uuid.upper())
+
+
+def _shown(effects: Effects) -> Effects:
+    effects.uuid = effects.uuid.upper()
+    return effects
+
+
+class ZonedTimes(Peer):
+    """ISO 8601 has zones."""
+
+    def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+        time = super().time_of_change(now_ms, after)
+        there = from_nanoseconds(nanoseconds_up(time) - 1 + 16_200_000_000_000, self.config.time_digits)
+        return replace(time, text=there.text.removesuffix("Z") + "+04:30")
+
+
+class CommaTimes(Peer):
+    """ISO 8601 has a comma or a point before a fraction."""
+
+    def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+        time = super().time_of_change(now_ms, after)
+        return replace(time, text=time.text.replace(".", ","))
+
+
+class TimesOfOneForm(Peer):
+    """Passing a record on does not change its update_time: the point in time, in whatever form."""
+
+    def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+        kept = super().received(current, incoming, signed)
+        if self.keeps_originals or len(incoming.update_time.fraction) > 9:
+            return kept
+        time = from_nanoseconds(nanoseconds_up(incoming.update_time) - 1, 9)
+        return replace(kept, record=replace(kept.record, update_time=time))
+
+
+class ZeroEntries(Peer):
+    """ "At first all values are zero", and can be written."""
+
+    def body(self, record: Record) -> bytes:
+        clock = {link.peer_id: 0 for link in self.links.values()} | dict(record.vector_clock)
+        return super().body(replace(record, vector_clock=clock))
+
+
+class BareDeletions(Peer):
+    """What the value of a deleted record is on the wire is not said (CA-13)."""
+
+    def body(self, record: Record) -> bytes:
+        said = json.loads(super().body(record))
+        return json.dumps({name: each for name, each in said.items() if name != "value" or not record.deleted}).encode()
+
+
+class FullDeletions(Peer):
+    """The same, the other way."""
+
+    def bury(self, kept: Kept, now_ms: int, effects: Effects) -> None:
+        content = (kept.record.key, kept.record.value, True)
+        self.change(kept, kept.record.uuid, content, self.time_of_change(now_ms, [kept]), effects)
+
+
+class RepeatsBytes(Peer):
+    """ "Repeat the message to all of its peers": as it came, with all its members."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.originals: dict[tuple[str, Version], Message] = {}
+
+    def handle(self, link: Link, message: Message, effects: Effects) -> None:
+        said = self.read_body(message.body)
+        if isinstance(said, Record):
+            self.refuse_unauthorised(link, said, message)
+            self.originals.setdefault((said.uuid, said.version), message)
+        super().handle(link, message, effects)
+
+    def to_wire(self, kept: Kept, link: Link) -> bytes:
+        original = self.originals.get((kept.record.uuid, kept.record.version))
+        if original is None or not self.writes or (original.signature is None and link.level is AccessLevel.READ_ONLY):
+            return super().to_wire(kept, link)
+        return original.to_wire()
+
+
+class AcceptsRepeatedNames(RepeatsBytes):
+    """Names in an object "should be unique" (RFC 8259): most readers take the last, and repeat both."""
+
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        try:
+            said = json.loads(body)
+        except (ValueError, RecursionError):
+            return super().read_body(body)
+        return super().read_body(json.dumps(said).encode() if isinstance(said, dict) else body)
+
+
+class AcceptsDepth(Peer):
+    """ "The corresponding values are JSON", which has no depth at which it ends."""
+
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        shallow, deepest = collapse(body)
+        if deepest <= 100:
+            return super().read_body(body)
+        said = read(shallow)
+        begin = body.find(b'"value":') + len(b'"value":')
+        if not isinstance(said, Record) or not body[begin:].startswith(b"["):
+            return super().read_body(body)
+        end = body.rindex(b"]") + 1
+        return replace(said, value=body[begin:end].decode())
+
+    def merge(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        if collapse(winner.value.encode())[1] <= 100 and collapse(loser.value.encode())[1] <= 100:
+            super().merge(uuid, winner, loser, effects)

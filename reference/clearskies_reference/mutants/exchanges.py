@@ -1,0 +1,287 @@
+"""Faults in clocks, links, requests, revisions and stores, which show after several steps alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from ..effects import Effects
+from ..framing import Message, Parser
+from ..logical_clock import LogicalClock
+from ..messages import GetUpdates
+from ..peer import Link, Peer
+from ..record import Kept, Record
+from ..vector_clock import VectorClock, counted
+from .conflicts import _Forgetting
+from .registry import fault, mutant, mutants
+
+MONTH_S = 30 * 86_400
+
+
+# ---- Clocks ----------------------------------------------------------------------------------------------------------
+
+
+@mutants
+class _Clocks(LogicalClock):
+    @fault(LogicalClock.changed, "44", "counts its changes of a record from one on when somebody else has changed it")
+    def counts_again_after_others(self, current: Kept | None) -> VectorClock:
+        if current is None or current.record.last_updated_by == self.peer_id:
+            return super().changed(current)
+        return counted(current.record.vector_clock, self.peer_id, 1)
+
+    @fault(LogicalClock.received, "46", "keeps the ten largest numbers of a vector clock")
+    def keeps_ten_members(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+        clock, ticks = super().received(current, incoming)
+        return dict(sorted(clock.items(), key=lambda pair: -pair[1])[:10]), ticks
+
+    @fault(LogicalClock.changed, "46", "writes sixteen members of a vector clock at most")
+    def writes_sixteen_members(self, current: Kept | None) -> VectorClock:
+        clock = super().changed(current)
+        others = [pair for pair in clock.items() if pair[0] != self.peer_id]
+        return {**dict(others[-15:]), self.peer_id: clock[self.peer_id]}
+
+    @fault(LogicalClock.received, "46", "takes the larger of two numbers digit by digit")
+    def merges_digits(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+        _, ticks = super().received(current, incoming)
+        own = current.record.vector_clock if current is not None else {}
+        return {m: int(max(str(own.get(m, 0)), str(incoming.get(m, 0)))) for m in {**own, **incoming}}, ticks
+
+
+@mutant("44", "does not count its changes of a record that somebody else has changed")
+class CountsNothingAfterOthers(LogicalClock):
+    def changed(self, current: Kept | None) -> VectorClock:
+        own = current is not None and self.peer_id in current.record.vector_clock
+        if current is None or not own or current.record.last_updated_by == self.peer_id:
+            return super().changed(current)
+        return {**current.record.vector_clock}
+
+    def sent(self, kept: Kept) -> Kept:
+        others = kept.record.vector_clock.keys() - {self.peer_id}
+        return replace(kept, sent=True) if others and kept.ticks > 1 else super().sent(kept)
+
+
+@mutant("44", "counts its changes for the last writer of a record")
+class CountsForTheLastWriter(LogicalClock):
+    def changed(self, current: Kept | None) -> VectorClock:
+        if current is None or current.record.last_updated_by == self.peer_id:
+            return super().changed(current)
+        by, clock = current.record.last_updated_by, current.record.vector_clock
+        return {self.peer_id: 0, **counted(clock, by, clock.get(by, 0) + 1)}
+
+    def sent(self, kept: Kept) -> Kept:
+        return super().sent(kept) if kept.record.vector_clock.get(self.peer_id) else replace(kept, sent=True)
+
+
+# ---- Deleted records -------------------------------------------------------------------------------------------------
+
+
+class _Gone(_Forgetting):
+    """Forgets some of its deleted records."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.gone: set[str] = set()
+
+    def forgets(self, current: Kept, incoming: Record) -> bool:
+        return super().forgets(current, incoming) and current.record.uuid in self.gone
+
+    def deleted(self) -> list[Record]:
+        """Its deleted records, the oldest first."""
+        return sorted((kept.record for kept in self.store if kept.record.deleted), key=lambda record: record.rank)
+
+
+@mutant("56", "forgets deletions after a month, in its periodic work")
+class ForgetsDeletionsAfterAMonth(_Gone):
+    def tick(self, now_ms: int) -> Effects:
+        self.gone |= {r.uuid for r in self.deleted() if r.update_time.seconds < now_ms // 1_000 - MONTH_S}
+        return super().tick(now_ms)
+
+
+@mutant("56", "remembers the newest ten deletions")
+class RemembersTenDeletions(_Gone):
+    def store_record(self, kept: Kept) -> None:
+        super().store_record(kept)
+        if kept.record.deleted:
+            self.gone |= {record.uuid for record in self.deleted()[:-10]}
+
+
+@mutant("56", "forgets a deletion when another record has its key")
+class ForgetsDeletionsOfTakenKeys(_Gone):
+    def store_record(self, kept: Kept) -> None:
+        super().store_record(kept)
+        if not kept.record.deleted:
+            self.gone |= {record.uuid for record in self.deleted() if record.key == kept.record.key}
+
+
+# ---- Links and requests ----------------------------------------------------------------------------------------------
+
+
+@mutants
+class _Links(Peer):
+    @fault(Peer.answer, "32", "answers the first request on a link alone")
+    def answers_the_first_request(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        if not link.subscribed:
+            super().answer(link, request, effects)
+
+    @fault(Peer.answer, "35", "ends a subscription with a second request")
+    def second_requests_unsubscribe(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        subscribed = link.subscribed
+        super().answer(link, request, effects)
+        link.subscribed = not subscribed
+
+    @fault(Peer.answer, "59", "answers a second request as it answered the first")
+    def answers_as_before(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        self._first: dict[int, GetUpdates] = getattr(self, "_first", {})
+        super().answer(link, self._first.setdefault(link.number, request), effects)
+
+    @fault(Peer.take_in, "02", "does not look at updates on a link on which it has not asked")
+    def looks_where_it_asked(self, link: Link, message: Message, effects: Effects) -> None:
+        if link.asked or b"get_updates" in message.body[:60]:
+            super().take_in(link, message, effects)
+
+    @fault(Peer.take_in, "02", "closes a link on a message of an unknown type")
+    def closes_on_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
+        if link.number not in self.links:
+            return
+        if self.read_type(message):
+            super().take_in(link, message, effects)
+        else:
+            self.close_link(link, "a message of an unknown type", effects)
+
+    @fault(Peer.take_in, "02", "looks at nothing that follows a message of an unknown type")
+    def stops_at_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
+        self._stopped: set[int] = getattr(self, "_stopped", set())
+        if not self.read_type(message):
+            self._stopped.add(link.number)
+        if link.number not in self._stopped:
+            super().take_in(link, message, effects)
+
+    def read_type(self, message: Message) -> bool:
+        """Is it of a type that it knows?"""
+        return b'"database.' in message.body or b'"core.' in message.body
+
+    @fault(Peer.adopt, "28", "writes what others have changed anew")
+    def writes_anew(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+        super().adopt(current, kept, source, effects)
+        record = kept.record
+        if self.writes and record.last_updated_by != self.peer_id and record.last_updated_by > self.peer_id:
+            found = self.store.get(record.uuid)
+            time = self.time_of_change(0, [found])
+            self.change(found, record.uuid, record.content, time, effects, settles=True)
+
+    @fault(Peer.connect, "07", "writes a record of its own for each link")
+    def notes_its_links(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
+        effects = super().connect(number, peer_id, level, now_ms)
+        if self.writes and number % 2 == 0:
+            with self._whole() as more:
+                self.write(f"link {number}", "1", now_ms, "", more)
+            effects.sent += more.sent
+        return effects
+
+
+class _DropsTheRest(Parser):
+    """Takes one piece for one message."""
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        whole = False
+        for message in super().feed(data):
+            whole = True
+            yield message
+        if whole:
+            self._buffer.clear()
+
+
+@mutant("37", "drops what follows a message in one piece and is no whole message")
+class DropsBeginnings(Peer):
+    parser_class = _DropsTheRest
+
+
+class _DecodesPieces(Parser):
+    """Takes each piece for text, and what is no letter for a question mark."""
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        text = data.decode(errors="surrogateescape")
+        yield from super().feed("".join("?" if "\udc80" <= c <= "\udcff" else c for c in text).encode())
+
+
+@mutant("07", "decodes each piece that arrives, wherever it ends")
+class DecodesPieces(Peer):
+    parser_class = _DecodesPieces
+
+
+# ---- Stores ----------------------------------------------------------------------------------------------------------
+
+
+@mutant("08", "gives a new record the uuid that is suggested, whichever record has it")
+class UsesTakenUuids(Peer):
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        taken = self.store.get(uuid) if uuid else None
+        if taken is None or not self.writes or self.store.leader(key) is not None:
+            return super().write(key, value, now_ms, uuid, effects)
+        self.change(taken, uuid, (key, value, False), self.time_of_change(now_ms, [taken]), effects)
+        return uuid
+
+
+@mutant("08", "does not find its records by their keys when it is started again")
+class ForgetsKeysAtStart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._old = {kept.record.uuid for kept in self.store}
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        leader = self.store.leader(key)
+        if leader is None or leader.record.uuid not in self._old or not self.writes:
+            return super().write(key, value, now_ms, uuid, effects)
+        made = self.new_uuid()
+        self.change(None, made, (key, value, False), self.time_of_change(now_ms, [leader]), effects)
+        return made
+
+
+@mutant("26", "stores what its application changes when its periodic work runs")
+class StoresAtTicks(Peer):
+    @contextmanager
+    def _whole(self) -> Iterator[Effects]:
+        commit, self.store.commit = self.store.commit, lambda: None  # type: ignore[method-assign]
+        try:
+            with super()._whole() as effects:
+                yield effects
+        finally:
+            self.store.commit = commit  # type: ignore[method-assign]
+
+    def tick(self, now_ms: int) -> Effects:
+        self.store.commit()
+        return super().tick(now_ms)
+
+
+@mutant("26", "stores its revision counter when its periodic work runs")
+class StoresItsCounterAtTicks(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._count = self.store.count
+        self.store.count = self._later  # type: ignore[method-assign]
+
+    def _later(self, revision: int) -> None:
+        self.store.revision = revision
+
+    def tick(self, now_ms: int) -> Effects:
+        self._count(self.store.revision)
+        self.store.commit()
+        return super().tick(now_ms)
+
+
+@mutant("07", "keeps null for what is false when it is started again")
+class ReadsNullForFalseAtStart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        for kept in list(self.store):
+            if kept.record.value == "false":
+                self.store.put(replace(kept, record=replace(kept.record, value="null")))
+
+
+@mutant("24", "shows the second of three records that have one key, beside the first")
+class HidesOneOfThree(Peer):
+    def shown(self, kept: Kept) -> Record:
+        rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
+        return kept.record if rivals[1:2] == [kept.record.uuid] and len(rivals) > 2 else super().shown(kept)
