@@ -50,7 +50,7 @@ def met_elsewhere(view: ChannelView) -> dict[str, int]:
     others = set(view.party.channels) - {view.channel_id}
     for step in view.trace.of(view.party.name) if others else ():
         came = step.arrived if step.answer == "effects" else None
-        for message in (came, step.first if step.command == "send" else None):
+        for message in (came, step.new if step.command == "send" else None):
             if message is not None and message.kind is Kind.CONTENT and message.channel_id in others:
                 first.setdefault(message.message_id, step.index)
     return first
