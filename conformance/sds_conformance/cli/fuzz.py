@@ -172,8 +172,9 @@ def _last_screen(
     """The last screen of a campaign."""
     facts, (command, why) = next_of_found(tally, shrunk, driven, revision, facts)
     if not command:
-        worlds = repertoire_of(revision[1] if revision else CURRENT).worlds is not None
-        what = ("exhaust", "plays every schedule of a small world") if worlds else ("limits", "finds how much it holds")
+        what = ("run", "judges every requirement")
+        if repertoire_of(revision[1] if revision else CURRENT).worlds is not None:
+            what = ("exhaust", "plays every schedule of a small group")
         command, why = driven.typed(what[0], *revision), what[1]
     return LastScreen(verdict, cause_lines(tally.found), facts, command, why)
 
