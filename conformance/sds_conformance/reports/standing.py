@@ -134,7 +134,7 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> Standing:
 
 
 def _without_faults(report: Report, counts: Counter[str]) -> Standing:
-    rows = list(_asked(report))
+    rows = list(asked(report))
     judged = sum(row["exercised"] > 0 for row in rows)
     warnings = f", {counted(counts['warn'], 'warning')}" if counts["warn"] else ""
     of = f"{judged} of {counted(len(rows), 'requirement')}"
@@ -162,15 +162,15 @@ def _part_of(report: Report, row: dict[str, Any]) -> str:
     return rules.part_of(requirement) if requirement is not None else ""
 
 
-def _forgone(report: Report) -> str:
+def forgone(report: Report) -> str:
     """The part of the text that the implementation does without, by what it declares."""
     return protocol_of(report.data["revision"]).words.forgone(report.declaration, report.data["revision"])
 
 
-def _asked(report: Report) -> Iterator[dict[str, Any]]:
+def asked(report: Report) -> Iterator[dict[str, Any]]:
     """The requirements that concern the implementation."""
-    forgone = _forgone(report)
-    return (row for row in report.requirements() if row["exercised"] or _part_of(report, row) != forgone)
+    without = forgone(report)
+    return (row for row in report.requirements() if row["exercised"] or _part_of(report, row) != without)
 
 
 def _parts(report: Report) -> list[str]:
@@ -179,5 +179,5 @@ def _parts(report: Report) -> list[str]:
     named, rules = protocol.words.parts, protocol.rules
     stated = {rules.part_of(requirement) for requirement in rules.judged(report.data["revision"], rules.full)}
     found = dict.fromkeys(_part_of(report, row) for row in report.requirements())
-    parts = [part for part in found if part and part != _forgone(report)]
+    parts = [part for part in found if part and part != forgone(report)]
     return [named.get(part, part.capitalize()) for part in parts] if stated & set(named) else []

@@ -38,7 +38,7 @@ from ..telling.story import (
 from .findings import finding_of, run_of
 from .plain import alike, worst
 from .reading import Report
-from .standing import Tone, causes, complaints, hard_breakdowns, is_known, known_failures, standing
+from .standing import Tone, asked, causes, complaints, forgone, hard_breakdowns, is_known, known_failures, standing
 
 _TONES = {Tone.GOOD: "bold green", Tone.PARTIAL: "bold yellow", Tone.BAD: "bold red", Tone.NONE: "bold yellow"}
 _COLUMNS = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)
@@ -119,9 +119,11 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
         known = sum(bool(known_failures(report, row["id"])) for row in failing)
         how_many = "All failures are" if known == len(failing) else f"{known} of {counted(len(failing), 'failure')}"
         out.append(("Baseline", Text(f"{how_many} known: {printable(data['baseline']['file'], 200)}", no_wrap=True)))
-    rows = list(report.requirements())
-    judged = sum(row["verdict"] in ("pass", "warn", "fail") for row in rows)
-    out.append(("Exercised", Text(f"{judged} of {counted(len(rows), 'requirement')}")))
+    rows = list(asked(report))
+    judged = sum(row["exercised"] > 0 for row in rows)
+    part = forgone(report)
+    without = f", without {protocol_of(data['revision']).words.parts.get(part, part)}" if part else ""
+    out.append(("Exercised", Text(f"{judged} of {counted(len(rows), 'requirement')}{without}")))
     reasons: dict[tuple[str, str], list[str]] = {}
     for row in report.requirements("inconclusive", "skipped", "error"):
         reasons.setdefault((row["verdict"], row["reason"]), []).append(row["id"])
@@ -238,9 +240,9 @@ def _show_cause(
     """The rule, the story of one finding, what fails because of it, and the command to see it again."""
     verdict = Verdict(cause["verdict"])
     where = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
-    about = f"severity {cause['severity']}, {row['level']}, section {row['anchor']!r}"
-    console.print(headline(verdict, row["id"], Text(where, "dim")))
-    labelled(console, "", Text(printable(about, _LONGEST), "dim"))
+    about = printable(f"{row['level']}, section {row['anchor']!r}", _LONGEST)
+    console.print(headline(verdict, row["id"], Text(about)))
+    labelled(console, "Severity", Text(f"{cause['severity']}, {where}"))
     labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
     show_flaky(console, _again(row))
     known = known_failures(report, row["id"])

@@ -51,7 +51,7 @@ def test_1_a_fault_is_told_as_a_story() -> None:
     result = typed("run", "--environment", "plain", "--", *MUTANT)
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
-    assert re.search(r"^FAIL  SDS-STATE-02  \d+ violations? in", result.stdout, re.MULTILINE)
+    assert "FAIL  SDS-STATE-02  MUST, section 'participant-state'" in result.stdout
     for label in ("Rule", "Scenario", "Done", "Expected", "Seen", "Again"):
         assert re.search(rf"^  {label} ", result.stdout, re.MULTILINE)
     assert re.search(r"starts-at-zero does not conform: \d+ failed \(", words(result.stdout))
@@ -220,7 +220,7 @@ def test_a_report_that_cannot_be_finished_does_not_cost_the_story(
 def test_the_requirements_are_listed_with_how_they_are_tested() -> None:
     text = typed("requirements").stdout
     assert too_wide(text) == []
-    assert re.search(r"^SDS-RECV-06 +MUST +1 check +\d+ scenarios +\d+ mutants? +\d+ runs$", text, re.MULTILINE)
+    assert re.search(r"^SDS-RECV-06 +MUST +\d+ checks? +\d+ scenarios +\d+ mutants? +\d+ runs$", text, re.MULTILINE)
     assert re.search(r"^SDS-INSWEEP-03 +\w+ +untestable$", text, re.MULTILINE)
     assert "Why not: what a participant uses a hint for does not show outside." in words(text)
     assert re.search(r"^\d+ requirements: \d+ checked, \d+ untestable$", text, re.MULTILINE)
@@ -232,7 +232,7 @@ def test_the_requirements_can_be_listed_without_a_run(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "played", nothing_is_played)
     text = typed("requirements", "SDS-RECV-*", "--no-run").stdout
-    assert re.search(r"^SDS-RECV-06 +MUST +1 check +\d+ scenarios +\d+ mutants?$", text, re.MULTILINE)
+    assert re.search(r"^SDS-RECV-06 +MUST +\d+ checks? +\d+ scenarios +\d+ mutants?$", text, re.MULTILINE)
     assert "Exercised" not in typed("requirements", "SDS-RECV-06", "--no-run").stdout
     (row,) = json.loads(typed("requirements", "SDS-RECV-06", "--no-run", "--json").stdout)
     assert (row["runs"], row["exercised_in"]) == (None, None)
@@ -250,7 +250,7 @@ def test_the_requirements_as_json_have_everything() -> None:
 
 def test_one_requirement_is_shown_with_the_runs_that_exercised_it() -> None:
     text = words(typed("requirements", "SDS-RECV-06").stdout)
-    assert re.search(r"Exercised \d+ times in \d+ runs: .*a-chain-in-reverse \(\d+\)", text)
+    assert re.search(r"Exercised \d+ times in \d+ runs: \S+ \(\d+\)", text)
     assert "Exercised never" in words(typed("requirements", "SDS-INSWEEP-03").stdout)
 
 

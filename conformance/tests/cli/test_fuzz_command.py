@@ -198,7 +198,7 @@ def test_4_nothing_exercised_is_not_green() -> None:
         (["--examples", "0"], "--examples"),
         (["--jobs", "0"], "--jobs"),
         (["--time-budget", "0"], "--time-budget"),
-        (["--passage", "no-such"], "'partition'"),
+        (["--passage", "no-such"], "there is no passage 'no-such'. `sds-conformance list passages` shows the names"),
         (["--cast", "nobody"], "'together'"),
         (["--revision", "sds-1999"], "--revision"),
         (["--dialect", "klingon"], "no dialect 'klingon'"),
