@@ -1,9 +1,10 @@
 """What the tests of the native kits put into a template before they build it, the same in every language.
 
-It prints with each message that it sends, and fails where the content is "boom". It declares ephemeral messages and has
-no method for them. It has Observe, which tells the largest Lamport timestamp, and of each ID whether it is not empty;
-filters, made of the IDs with commas between, and never asked; and Decode, which finds the bytes themselves, after a
-message "a" with an empty hint.
+It prints with each message that it sends, fails where the content is "boom", and crashes where it is "crash". It
+declares ephemeral messages and has no method for them. It has Observe, which tells the largest Lamport timestamp, and
+of each ID whether it is not empty; filters, made of the IDs with commas between, and never asked; RepairTimes, which
+rejects with the number of response groups; and Decode, which finds the bytes themselves, after a message "a" with an
+empty hint.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ MORE = (
     "CAPABILITY_OBSERVE",
     "CAPABILITY_FILTER_CODEC",
     "CAPABILITY_MESSAGE_CODEC",
+    "CAPABILITY_REPAIR_TIMES",
 )
 DECLARED, DECLARES = '"CAPABILITY_DELIVERED"', ", ".join(f'"{capability}"' for capability in MORE)
 
 GO_SEND = "func (p participant) Send(in Send) (Effects, error) {\n"
 GO = {
     DECLARED: DECLARES,
-    "package main\n": 'package main\n\nimport (\n"fmt"\n"math"\n"strings"\n)\n',
+    "package main\n": 'package main\n\nimport (\n"errors"\n"fmt"\n"math"\n"strings"\n)\n',
     GO_SEND: GO_SEND
     + """
 	fmt.Println("noise, Ж字🦊")
 	if string(in.Content) == "boom" {
-		panic("no memory, Ж字🦊")
+		return Effects{}, errors.New("no memory, Ж字🦊")
+	}
+	if string(in.Content) == "crash" {
+		panic("a defect, Ж字🦊")
 	}
 """,
     "// participant is its channels by ID.\n": """
@@ -46,6 +51,9 @@ func (adapter) Decode(in Decode) (Decoded, error) {
 	message := Message{CausalHistory: []HistoryEntry{{MessageID: "a", RetrievalHint: &[]byte{}}}, Content: &in.Wire}
 	return Decoded{message, "MESSAGE_KIND_CONTENT"}, nil
 }
+func (adapter) RepairTimes(in RepairTimes) (RepairOffsets, error) {
+	return RepairOffsets{}, Rejected(fmt.Sprint(in.NumResponseGroups, " groups"))
+}
 """,
 }
 
@@ -57,7 +65,10 @@ RUST = {
     + """
         println!("noise, Ж字🦊");
         if given.bytes("content")? == b"boom" {
-            panic!("no memory, {}", "Ж字🦊");
+            return Err(Refusal::Error("no memory, Ж字🦊".to_string()));
+        }
+        if given.bytes("content")? == b"crash" {
+            panic!("a defect, {}", "Ж字🦊");
         }
 """,
     RUST_TICK: """
@@ -80,6 +91,9 @@ RUST = {
         let message = Json::object([("causalHistory", Json::list([entry])), ("content", content)]);
         Ok(Json::object([("message", message), ("kind", "MESSAGE_KIND_CONTENT".into())]))
     }
+    fn repair_times(&mut self, given: &Json) -> Answer {
+        Err(Refusal::Rejected(format!("{} groups", given.integer("numResponseGroups")?)))
+    }
 """
     + RUST_TICK,
 }
@@ -91,8 +105,13 @@ JAVA = {
     JAVA_SEND: JAVA_SEND
     + """
         System.out.println("noise, Ж字🦊");
-        if (given.bytes("content").length == 4) {
-            throw new OutOfMemoryError("no memory, Ж字🦊");
+        String content = new String(given.bytes("content"), java.nio.charset.StandardCharsets.UTF_8);
+        if (content.equals("boom")) {
+            throw new IllegalStateException("no memory, Ж字🦊");
+        }
+        if (content.equals("crash")) {
+            new Thread(() -> java.util.concurrent.locks.LockSupport.parkNanos(Long.MAX_VALUE)).start();
+            throw new AssertionError("a defect, Ж字🦊");
         }
 """,
     JAVA_MAIN: """
@@ -120,6 +139,10 @@ JAVA = {
         var message = Json.object("causalHistory", List.of(entry), "content", given.bytes("wire"));
         return Json.object("message", message, "kind", "MESSAGE_KIND_CONTENT");
     }
+    @Override
+    public Map<String, Object> repairTimes(Json.Fields given) {
+        throw new Kit.Rejected(given.integer("numResponseGroups") + " groups");
+    }
 """
     + JAVA_MAIN,
 }
@@ -132,6 +155,10 @@ C = {
     + """
     puts("noise, Ж字🦊");
     if (kit_same(kit_get_bytes(given, "content"), kit_string("boom"))) kit_fail("no memory, %s", "Ж字🦊");
+    if (kit_same(kit_get_bytes(given, "content"), kit_string("crash"))) {
+        fputs("a defect, Ж字🦊", stderr);
+        abort();
+    }
 """,
     "int main(void) {\n": """
 static void observe(void *who, const kit_json *given) {
@@ -153,6 +180,12 @@ static void build_filter(void *none, const kit_json *given) {
 }
 static void query_filter(void *none, const kit_json *given) { (void)none, (void)given; kit_reject("never, Ж字🦊"); }
 static void encode(void *none, const kit_json *given) { (void)none, (void)given; kit_unsupported("so far"); }
+static void repair_times(void *none, const kit_json *given) {
+    (void)none;
+    char *reason = kit_alloc(40);
+    snprintf(reason, 40, "%ld groups", (long)kit_get_integer(given, "numResponseGroups"));
+    kit_reject(reason);
+}
 static void decode(void *none, const kit_json *given) {
     (void)none;
     kit_begin_object("message");
@@ -175,6 +208,7 @@ int main(void) {
         .query_filter = query_filter,
         .encode = encode,
         .decode = decode,
+        .repair_times = repair_times,
 """,
 }
 
@@ -187,7 +221,9 @@ NIM = {
     + """
   echo "noise, Ж字🦊"
   if given.bytes("content") == "boom":
-    raise newException(OutOfMemDefect, "no memory, Ж字🦊")
+    raise newException(IOError, "no memory, Ж字🦊")
+  if given.bytes("content") == "crash":
+    raise newException(AssertionDefect, "a defect, Ж字🦊")
 """,
     NIM_SERVE: """
 method observe(who: Member, given: JsonNode): JsonNode =
@@ -204,6 +240,8 @@ method decode(mine: Adapter, given: JsonNode): JsonNode =
   let entry = %*{"messageId": "a", "retrievalHint": bytesJson("")}
   let message = %*{"causalHistory": [entry], "content": bytesJson(given.bytes("wire"))}
   %*{"message": message, "kind": "MESSAGE_KIND_CONTENT"}
+method repairTimes(mine: Adapter, given: JsonNode): JsonNode =
+  raise newException(Rejected, $given.integer("numResponseGroups") & " groups")
 """
     + NIM_SERVE,
 }

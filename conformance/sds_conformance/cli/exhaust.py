@@ -294,7 +294,7 @@ def _forecast(coverage: Coverage) -> str:
     last = coverage.bounds[-1]
     left = coverage.left
     head = f"Up to {counted(last.events, 'event')} of {coverage.order.participants} participants"
-    all_of = f"{coverage.before(last.events + 1):,} schedules"
+    all_of = counted(coverage.before(last.events + 1), "schedule")
     if not left:
         return f"{head}: {all_of}."
     return f"{head}: {all_of}, {left:,} of them left, in about {_span(coverage.expected_s)}."

@@ -124,7 +124,7 @@ def fuzz_command(
         min(jobs, examples),
         strict,
     )
-    err.print(f"Seed {seed}: {examples:,} schedules", soft_wrap=True)
+    err.print(f"Seed {seed}: {counted(examples, 'schedule')}", soft_wrap=True)
     shows = not (json_wanted or quiet)
 
     def show_head(declared: Declaration) -> None:

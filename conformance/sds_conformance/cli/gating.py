@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +93,18 @@ def baseline_json(found: Match) -> dict[str, Any]:
 
 def show_gate(console: Console, found: Match, name: str, *, report: Path | None = None) -> None:
     """What is new and what is wrong with the file, before anything else; the first line says whose fault it is."""
-    shown, new = found.baseline.shown, list(dict.fromkeys(failure.what for failure in found.new))
+    shown, explained = found.baseline.shown, found.explained
+    new = [what for what in dict.fromkeys(failure.what for failure in found.new) if what not in explained]
     if new:
-        what = counted(len(new), "failure")
-        head = f"New in {name}: {what} that {shown} does not list: {', '.join(map(printable, new[:TOLD]))}"
-        head += f" and {len(new) - TOLD} more" if len(new) > TOLD else ""
+        head = f"New in {name}: {counted(len(new), 'failure')} that {shown} does not list: {_first(new)}"
         hanging(console, Text(""), Text(f"{head}.", "bold red"))
-    elif found.complaints:
+    if explained:
+        several = len(explained) > 1
+        head = f"{counted(len(explained), 'failure')} of {name} {'are' if several else 'is'} under a known root cause"
+        which = _first([f"{what} (under {cause})" for what, cause in explained.items()])
+        head += f" but not in {shown}: {which}"
+        hanging(console, Text(""), Text(f"{head}.", "bold red"))
+    if found.complaints and not found.new:
         wrong = counted(len(found.complaints), "entry", "entries")
         head = f"The baseline {shown} is at fault, not {name}: {wrong} of it to change."
         hanging(console, Text(""), Text(head, "bold red"))
@@ -108,15 +114,21 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
         hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
     if len(found.complaints) > TOLD:
         console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
-    if found.complaints:
-        source = report if report is not None else "REPORT"
-        again = f"{program()} baseline update {shown} {source}"
-        show_command(console, "Or", again)
-    if new or found.complaints:
+    if found.complaints or explained:
+        source = str(report) if report is not None else "REPORT"
+        again = shlex.join([program(), "baseline", "update", shown, source])
+        show_command(console, "Or" if found.complaints else "Add", again)
+    if found.new or found.complaints:
         console.print()
     if found.unseen:
         listed = counted(found.unseen, "listed failure")
         console.print(Text(f"{listed} did not come up, in a run too small to call that out of date.\n", "dim"))
+
+
+def _first(items: list[str]) -> str:
+    """The first of many, and how many more there are."""
+    more = f" and {len(items) - TOLD} more" if len(items) > TOLD else ""
+    return ", ".join(map(printable, items[:TOLD])) + more
 
 
 def known_line(found: Match) -> Text:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
 from ..exploration.hunted import Hunted, HuntedError
+from ..judging.quoting import counted
 from ..protocols import protocol_of, repertoire_of, scheduled
 from ..telling.story import plain_table, unbroken
 from .files import refuse_nowhere, refused, unwritten
@@ -75,12 +76,16 @@ class Bag:
     def totals(self) -> str:
         """One line that says it all."""
         reachable = len(self.caught) + len(self.away)
-        parts = [f"{len(self.caught)} of {reachable} mutants within reach found within {self.examples:,} schedules"]
+        parts = [
+            f"{len(self.caught)} of {counted(reachable, 'mutant')} within reach found within "
+            f"{counted(self.examples, 'schedule')}"
+        ]
         if self.caught:
             sizes = [catch.operations for catch in self.caught]
             parts.append(f"shrunk to {median(sizes):g} steps in the median and {max(sizes)} at most")
         if self.peaces:
-            parts.append(f"{len(self.peaces) - len(self.disturbed)} of {len(self.peaces)} legal variants left in peace")
+            left = len(self.peaces) - len(self.disturbed)
+            parts.append(f"{left} of {counted(len(self.peaces), 'legal variant')} left in peace")
         return ", ".join(parts) + "."
 
 

@@ -392,6 +392,15 @@ def program() -> str:
     return str(name)
 
 
+def python() -> str:
+    """The Python that runs this program as it has to be typed: by its name where the shell finds it, else by its path.
+
+    Another Python of that name may lack the packages of the suite.
+    """
+    found = shutil.which("python")
+    return "python" if found and Path(found).parent == Path(sys.executable).parent else sys.executable
+
+
 def console(*, stderr: bool = False) -> Console:
     """stdout for results, stderr for progress and errors. Without a terminal the width is 80, or COLUMNS."""
     return DoorConsole(

@@ -18,6 +18,7 @@ from ..exploration.counterexample import Counterexample, save
 from ..exploration.judging import Assessment, assess
 from ..exploration.telling import plain_story, show_head, svg_of
 from ..judging.exits import Exit
+from ..judging.quoting import counted
 from ..judging.verdict import RANK, Verdict
 from ..protocols import scheduled
 from ..telling.story import labelled, show_errors
@@ -154,5 +155,6 @@ def _show(
     elif noted:
         out.print(Text(f"{noted} is violated here, too.", "bold red"))
     if not examples:
-        told = f"Nothing was found: {len(assessment.exercised)} requirements and properties were judged."
+        judged = counted(len(assessment.exercised), "requirement or property", "requirements and properties")
+        told = f"Nothing was found: judged {judged}."
         out.print(Text(told, "bold green"))

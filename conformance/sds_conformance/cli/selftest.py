@@ -21,6 +21,7 @@ from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarati
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven
 from ..judging.exits import Exit
 from ..judging.observing import Known
+from ..judging.quoting import counted
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
 from ..telling.story import plain_table, unbroken
@@ -89,10 +90,14 @@ class Proof:
         skipped = sum(bool(kill.skipped) for kill in self.kills)
         pending = sum(bool(kill.pending) for kill in self.kills)
         killed = sum(kill.killed for kill in self.kills)
-        parts = [f"{killed} of {len(self.kills)} mutants killed by their requirement"] if self.kills else []
+        parts = [f"{killed} of {counted(len(self.kills), 'mutant')} killed by their requirement"] if self.kills else []
         parts += [f"{pending} pending"] if pending else []
         parts += [f"{skipped} skipped"] if skipped else []
-        parts += [f"{self.accepted} of {len(self.acceptances)} legal variants accepted"] if self.acceptances else []
+        parts += (
+            [f"{self.accepted} of {counted(len(self.acceptances), 'legal variant')} accepted"]
+            if self.acceptances
+            else []
+        )
         if self.declarations:
             seen_through = sum(examined.sound for examined in self.declarations)
             parts += [f"{seen_through} of {len(self.declarations)} declarations hide no gross fault"]
@@ -439,7 +444,7 @@ def _is_current(err: Console, file: Path, expected: str) -> bool:
     for line in difference[:20] if found else ():
         err.print(Text(line), soft_wrap=True)
     if found and len(difference) > 20:
-        err.print(f"... and {len(difference) - 20} more lines")
+        err.print(f"... and {counted(len(difference) - 20, 'more line')}")
     err.print(f"{file} is not what this run gives. If the run is right, type:", style="bold red")
     err.print(f"  sds-conformance selftest --markdown {file}", soft_wrap=True)
     return False

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from sds_harness.declaration import printable
 
 from ..exploration.telling import rule_of
+from ..judging import quoting
 from ..telling.markup import environment
 from .classifying import AND, VIOLATIONS, Class
 from .diffing import Difference
@@ -56,6 +57,7 @@ def page(difference: Difference, samples: list[Sample]) -> str:
 def _template() -> Template:
     known = environment(__package__ or "")
     known.filters["thousands"] = lambda number: f"{number:,}"
+    known.filters["counted"] = quoting.counted
     return known.get_template("diff.html.j2")
 
 

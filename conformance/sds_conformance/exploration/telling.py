@@ -208,7 +208,7 @@ def last_line(tally: Tally, name: str) -> Text:
     """The verdict in a sentence."""
     failed = sum(f.severity is Verdict.FAIL for f in tally.found.values())
     warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
-    played = f"{tally.schedules:,} schedules, {tally.steps:,} steps, {tally.seconds:.1f} s"
+    played = f"{counted(tally.schedules, 'schedule')}, {counted(tally.steps, 'step')}, {tally.seconds:.1f} s"
     if tally.shrinking_s >= 0.1:
         played += f", {tally.shrinking_s:.1f} s of them to shrink"
     if tally.interrupted:
@@ -230,7 +230,7 @@ def last_line(tally: Tally, name: str) -> Text:
     if tally.exit_code is Exit.NON_CONFORMANT:
         return Text(f"{name} does not conform: {tally.gave_up}{warnings} ({played}).", "bold red")
     if not (tally.found or tally.interrupted or any(tally.exercised.values())):
-        return Text(f"Nothing was exercised: no verdict on {name} ({tally.schedules:,} schedules).", "magenta")
+        return Text(f"Nothing was exercised: no verdict on {name} ({counted(tally.schedules, 'schedule')}).", "magenta")
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
 
 

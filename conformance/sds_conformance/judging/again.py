@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .quoting import counted
+
 ENOUGH = 3
 """What comes back so often, and each time, is told as proven."""
 TIMES = 5
@@ -31,7 +33,8 @@ class Again:
     def sentence(self) -> str:
         """What that means."""
         why = "it does not do the same twice" + ("" if self.shown else ", or goes by what was played before")
-        return f"It showed {self.shown} of the {self.played} times that it was played again, each time afresh: {why}."
+        times = counted(self.played, "time")
+        return f"It showed {self.shown} of the {times} that it was played again, each time afresh: {why}."
 
 
 NEVER = Again(0, 0)

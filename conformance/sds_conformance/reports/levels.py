@@ -112,7 +112,9 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
             because.append(f"{what}: {', '.join(stopping)}")
     judged = sum(row["verdict"] in JUDGED for row in musts)
     if 2 * judged < len(musts):
-        because.append(f"fewer than half of what it must do was judged: {judged} of {len(musts)} requirements")
+        because.append(
+            f"fewer than half of what it must do was judged: {judged} of {counted(len(musts), 'requirement')}"
+        )
     unjudged: dict[str, list[str]] = {}
     for row in rows.values():
         if row["verdict"] not in JUDGED:

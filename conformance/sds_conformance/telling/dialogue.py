@@ -199,7 +199,7 @@ class Dialogue:
         labelled(self._console, "What", Text(printable(broke.detail, 600)))
         if broke.raw:
             shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
-            labelled(self._console, "Came", Text(f'{len(broke.raw)} bytes: "{shown}"'))
+            labelled(self._console, "Came", Text(f'{counted(len(broke.raw), "byte")}: "{shown}"'))
         show_stderr(self._console, broke.stderr[-12:])
 
 
@@ -210,8 +210,8 @@ def _concerns(finding: Mapping[str, Any], words: Told | None) -> bool:
 
 def _excerpt(said: Said) -> str:
     if said.message is None and not said.head:
-        return f"{said.size or len(said.raw)} bytes"
-    before = f"{said.size} bytes, not kept whole: " if said.message is None else ""
+        return counted(said.size or len(said.raw), "byte")
+    before = f"{counted(said.size, 'byte')}, not kept whole: " if said.message is None else ""
     message = said.head if said.message is None else said.message
     inner = [value for name, value in message.items() if name != "id"]
     try:

@@ -7,6 +7,8 @@ from textwrap import wrap
 
 from sds_harness.declaration import printable
 
+from ..judging.quoting import counted
+
 BAR = "| "
 """Before each line, wrapped or not: so no CI takes one for a command, wherever it is printed."""
 MAX_LINES = 24
@@ -19,4 +21,4 @@ def quoted(said: Sequence[str], width: int) -> Iterator[str]:
         for part in wrap(printable(line, MAX_CHARS), max(20, width - len(BAR)), break_on_hyphens=False):
             yield BAR + part
     if len(said) > MAX_LINES:
-        yield f"{BAR}... {len(said) - MAX_LINES} more lines"
+        yield f"{BAR}... {counted(len(said) - MAX_LINES, 'more line')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sds_conformance.cli import main
+from sds_conformance.cli.options import program
 
 pytestmark = pytest.mark.exhaustive
 MUTANT, ANOTHER = "delivers-children-first", "ties-by-arrival"
@@ -54,6 +56,28 @@ def test_a_new_failure_fails_it_and_is_named_first(folder: Path) -> None:
     head, _, rest = said.partition(" New in sds_reference mutant ties-by-arrival: ")
     assert "Section" not in head
     assert "SDS-CONFLICT-01" in rest.partition("Section")[0]
+
+
+def test_a_failure_under_a_known_root_cause_is_not_called_new(tmp_path: Path) -> None:
+    report, file = tmp_path / "my out", tmp_path / "known.yaml"
+    typed("run", *SHORT, "--report", str(report), *driven(ANOTHER))
+    typed("baseline", "write", str(file), str(report), "--reason", "ours")
+    text = file.read_text("utf-8")
+    file.write_text(text[: text.index("  - requirement: SDS-CONFLICT-01")], "utf-8")
+    checked = typed("baseline", "check", str(file), str(report))
+    assert checked.exit_code == 1
+    said = " ".join(checked.stdout.split())
+    assert "New in" not in said
+    assert said.startswith("1 failure of sds_reference mutant ties-by-arrival")
+    assert "is under a known root cause but not in" in said
+    assert "SDS-CONFLICT-01 (under SDS-DELIVER-05)" in said
+    advised = shlex.split(said.partition(" Add ")[2])
+    assert advised == [program(), "baseline", "update", str(file), str(report)]
+    ended = typed("run", *SHORT, "--baseline", str(file), *driven(ANOTHER))
+    assert ended.exit_code == 1
+    assert "under a known root cause" in ended.stdout.partition("Section")[0]
+    assert typed(*advised[1:], "--reason", "ours").exit_code == 0
+    assert typed("baseline", "check", str(file), str(report)).exit_code == 0
 
 
 def test_a_stale_list_fails_a_run_and_the_first_line_says_whose_fault_it_is(folder: Path) -> None:

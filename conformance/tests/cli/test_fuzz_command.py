@@ -88,6 +88,14 @@ def schedule(told: Result, kept: Path) -> Path:
 # ---- fuzz ------------------------------------------------------------------------------------------------------------
 
 
+def test_a_campaign_of_one_schedule_is_called_one_schedule(tmp_path: Path) -> None:
+    few = ("--jobs", "1", "--examples", "1", "--participants", "2", "--save", tmp_path)
+    result = typed("fuzz", *few, "--", *reference_command())
+    assert "Seed 0: 1 schedule\n" in result.stderr
+    assert re.search(r"\(1 schedule, \d+ steps, ", words(result.stdout))
+    assert "1 schedules" not in result.output
+
+
 def test_1_a_fault_is_told_as_a_story(told: Result, kept: Path) -> None:
     assert told.exit_code == 1
     assert too_wide(told.stdout) == []

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from played import REPOSITORY, broken_adapter, odd_adapter, reference_command
+from sds_conformance.cli.options import python
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
 from suite_terminal import controls, too_wide, typed, words
@@ -113,9 +114,9 @@ def test_as_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "sds-conformance interop 'mine=./my-adapter' 'ref=python -m sds_reference'"),
-        (["ref=./it"], "interop ref=./it 'model=python -m sds_reference'"),
-        (["mine=./it --fast"], "interop 'mine=./it --fast' 'ref=python -m sds_reference'"),
+        ([], f"sds-conformance interop mine=./my-adapter 'ref={python()} -m sds_reference'"),
+        (["ref=./it"], f"interop ref=./it 'model={python()} -m sds_reference'"),
+        (["mine=./it --fast"], f"interop 'mine=./it --fast' 'ref={python()} -m sds_reference'"),
         (["a=./x", "a=./y"], "the name 'a' stands for two implementations"),
         (["a=./x", "./y"], "'./y' is neither an option nor NAME=COMMAND"),
         (["a=python", "-m", "sds_reference"], "'-m' is neither an option nor NAME=COMMAND"),
@@ -132,6 +133,29 @@ def test_wrong_use_says_what_to_type(arguments: list[str], said: str) -> None:
     assert result.exit_code == 2
     assert said in words(result.stderr)
     assert controls(result.stderr) == set()
+
+
+@pytest.mark.parametrize("on_path", [True, False], ids=["python", "no python on PATH"])
+@pytest.mark.parametrize(
+    ("revision", "module"), [("forum-2024", "sds_reference"), ("clearskies-database", "clearskies_reference")]
+)
+def test_the_command_that_is_advised_for_a_single_implementation_works(
+    revision: str, module: str, on_path: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent if on_path else tmp_path))
+    mine = f"mine={shlex.join([sys.executable, '-m', module])}"
+    alone = typed("interop", "--timeout", "50", "--revision", revision, mine)
+    assert alone.exit_code == 2
+    advised = shlex.split(words(alone.stderr).partition("With the bundled reference: ")[2])
+    assert advised[1:] == ["interop", "--timeout", "50", "--revision", revision, mine, f"ref={python()} -m {module}"]
+    done = typed(*advised[1:], "--examples", "0")
+    assert done.exit_code == 0, done.output
+
+
+def test_another_python_than_that_of_the_suite_is_not_advised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert python() == sys.executable
 
 
 def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:

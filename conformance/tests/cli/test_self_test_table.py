@@ -68,7 +68,7 @@ def test_a_row_says_what_is_wrong_where_and_what_came_of_it() -> None:
     text = markdown(GOOD)
     assert "| `early` | what early does | SDS-MSG-01 | warn |" in text
     assert "| `a-variant` | chooses a \\| b | accepted |" in text
-    assert "**2 of 2 mutants killed by their requirement, 1 of 1 legal variants accepted.**" in text
+    assert "**2 of 2 mutants killed by their requirement, 1 of 1 legal variant accepted.**" in text
     assert f"| SDS-SEND-01 | MUST | {len(CHECKS['SDS-SEND-01'])} | 1 |" in text
     assert "| SDS-SEND-02 | MUST | 1 | 0 |" in text
 
@@ -77,7 +77,7 @@ def test_what_went_wrong_stands_in_the_table_as_well() -> None:
     text = markdown(BAD)
     assert "pass: ALIVE" in text
     assert "| SDS-MSG-01 fail |" in text
-    assert "**0 of 1 mutants killed by their requirement, 0 of 1 legal variants accepted.**" in text
+    assert "**0 of 1 mutant killed by their requirement, 0 of 1 legal variant accepted.**" in text
 
 
 def test_a_pending_mutant_has_its_reason_in_the_table_and_is_counted() -> None:
@@ -85,7 +85,7 @@ def test_a_pending_mutant_has_its_reason_in_the_table_and_is_counted() -> None:
     proof = Proof([*GOOD.kills, waiting], GOOD.acceptances)
     text = markdown(proof)
     assert proof.complete
-    assert "**2 of 3 mutants killed by their requirement, 1 pending, 1 of 1 legal variants accepted.**" in text
+    assert "**2 of 3 mutants killed by their requirement, 1 pending, 1 of 1 legal variant accepted.**" in text
     assert "| `sly` | what sly does | SDS-RECV-05 | pass: pending | SDS-X |" in text
     assert "| sly | SDS-RECV-05 | no scenario waits |" in text
     assert "Pending mutants" not in markdown(GOOD)
@@ -172,7 +172,7 @@ def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(outcome_
     )
     result = typed("selftest", "--without", "Observe")
     assert result.exit_code == 0
-    assert "0 of 1 mutants killed by their requirement, 1 skipped, 1 of 1 legal" in words(result.stdout)
+    assert "0 of 1 mutant killed by their requirement, 1 skipped, 1 of 1 legal" in words(result.stdout)
     assert "skipped: not declared: observe" in words(result.stdout)
 
 

@@ -119,7 +119,7 @@ def test_the_self_test_names_what_was_killed_and_what_was_accepted() -> None:
     result = typed("selftest", "--only", "starts-at-zero", "--only", "newest-first", "--jobs", "1")
     assert result.exit_code == 0
     assert too_wide(result.stdout) == []
-    assert "1 of 1 mutants killed by their requirement, 1 of 1 legal variants accepted." in words(result.stdout)
+    assert "1 of 1 mutant killed by their requirement, 1 of 1 legal variant accepted." in words(result.stdout)
 
 
 def test_the_self_test_as_json_has_a_row_for_each() -> None:

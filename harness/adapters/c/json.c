@@ -228,6 +228,22 @@ uint64_t kit_get_number(const kit_json *given, const char *name) {
     return number;
 }
 
+int32_t kit_get_integer(const kit_json *given, const char *name) {
+    const kit_json *field = kit_get(given, name);
+    if (field == NULL) return 0;
+    bool right = field->kind == TEXT || field->kind == NUMBER;
+    size_t sign = right && field->text.size > 0 && field->text.at[0] == '-';
+    int64_t number = 0;
+    right = right && field->text.size > sign;
+    for (size_t i = sign; right && i < field->text.size; i++) {
+        unsigned digit = (unsigned)field->text.at[i] - '0';
+        number = number * 10 + digit;
+        right = digit < 10 && number <= INT32_MAX + (int64_t)sign;
+    }
+    if (!right) kit_fail("%s is not a number from -2^31 to 2^31-1", name);
+    return (int32_t)(sign ? -number : number);
+}
+
 static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
 
 kit_text kit_get_bytes(const kit_json *given, const char *name) {

@@ -52,6 +52,7 @@ const kit_json *kit_get(const kit_json *given, const char *name); /* NULL where 
 kit_text kit_get_text(const kit_json *given, const char *name);
 kit_text kit_get_bytes(const kit_json *given, const char *name);
 uint64_t kit_get_number(const kit_json *given, const char *name);
+int32_t kit_get_integer(const kit_json *given, const char *name); /* May be negative. */
 /* The first value of a list, and those that follow, until NULL. */
 const kit_json *kit_first(const kit_json *given, const char *name);
 const kit_json *kit_next(const kit_json *item);

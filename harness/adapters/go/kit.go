@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 )
@@ -25,7 +24,7 @@ type Implementation interface {
 
 // Participant is one participant. SyncSender, EphemeralSender and Observer are for what it can do besides.
 //
-// Errors of Rejected and Unsupported are answered as such, all others with `error`, and so is a panic.
+// Errors of Rejected and Unsupported are answered as such, all others with `error`. A panic ends the process.
 type Participant interface {
 	Send(Send) (Effects, error)
 	Receive(Receive) (Effects, error)
@@ -103,7 +102,7 @@ type server struct {
 
 func (s *server) reply(line []byte) []byte {
 	var id uint64
-	answer, value := s.guarded(line, &id)
+	answer, value := s.handle(line, &id)
 	reply, err := json.Marshal(map[string]any{"id": strconv.FormatUint(id, 10), answer: value})
 	if err != nil { // A float64 that is no number, for example.
 		fault := map[string]string{"message": err.Error()}
@@ -112,14 +111,8 @@ func (s *server) reply(line []byte) []byte {
 	return reply
 }
 
-// guarded is the name and the value of an answer, whatever the implementation does.
-func (s *server) guarded(line []byte, id *uint64) (answer string, value any) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", fault, debug.Stack())
-			answer, value = "error", map[string]string{"message": fmt.Sprint("panic: ", fault)}
-		}
-	}()
+// handle is the name and the value of an answer, an error's too.
+func (s *server) handle(line []byte, id *uint64) (answer string, value any) {
 	name, fields, err := command(line, id)
 	if err == nil {
 		answer, value, err = s.answer(name, fields)
@@ -190,6 +183,9 @@ func (s *server) answer(name string, fields []byte) (answer string, value any, e
 	if err == nil {
 		value, err = command.do(s, fields)
 	}
+	if errors.Is(err, errMissing) {
+		err = fmt.Errorf("its capability is declared, but there is no method for %s", name)
+	}
 	return command.answer, value, err
 }
 
@@ -235,6 +231,9 @@ func (s *server) need(capability string) error {
 	return Unsupported(capability)
 }
 
+// errMissing is for a command whose interface is not implemented.
+var errMissing = errors.New("missing")
+
 // to is for commands to a participant, pure for those to the implementation.
 func to[Who any, In interface{ handle() uint64 }, Out any](
 	do func(Who, In) (Out, error),
@@ -248,7 +247,11 @@ func to[Who any, In interface{ handle() uint64 }, Out any](
 		if !known {
 			return nil, fmt.Errorf("no participant has handle %d", in.handle())
 		}
-		return do(participant.(Who), in)
+		who, implemented := participant.(Who)
+		if !implemented {
+			return nil, errMissing
+		}
+		return do(who, in)
 	}
 }
 
@@ -258,7 +261,11 @@ func pure[Who, In, Out any](do func(Who, In) (Out, error)) func(*server, []byte)
 		if err != nil {
 			return nil, err
 		}
-		return do(s.mine.(Who), in)
+		who, implemented := s.mine.(Who)
+		if !implemented {
+			return nil, errMissing
+		}
+		return do(who, in)
 	}
 }
 

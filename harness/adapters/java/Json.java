@@ -64,6 +64,17 @@ final class Json {
             }
         }
 
+        /** A field of type int32. */
+        int integer(String name) {
+            Object value = fields.getOrDefault(name, "0");
+            String digits = value instanceof Digits number ? number.text() : of(String.class, name, value);
+            try {
+                return Integer.parseInt(digits);
+            } catch (NumberFormatException fault) {
+                throw new Fault(name + " is not a number from -2^31 to 2^31-1: " + digits);
+            }
+        }
+
         /** A field of type bytes. */
         byte[] bytes(String name) {
             try {

@@ -151,9 +151,13 @@ final class Kit {
                 return told(Json.object("rejected", Json.object("reason", refusal.getMessage())));
             } catch (Unsupported refusal) {
                 return told(Json.object("unsupported", Json.object("what", refusal.getMessage())));
-            } catch (Throwable fault) { // Whatever it is: the suite quotes it, and the process goes on.
+            } catch (Exception fault) { // The suite quotes it, and the process goes on.
                 fault.printStackTrace();
                 return told(Json.object("error", Json.object("message", fault.toString())));
+            } catch (Error fault) { // A crash. Threads of the implementation must not keep the process alive.
+                fault.printStackTrace();
+                Runtime.getRuntime().halt(1);
+                throw fault;
             }
         }
 

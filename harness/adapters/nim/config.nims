@@ -1,4 +1,4 @@
-# Read by `nim c adapter.nim`. Checks stay on: what they find is told, and no crash.
+# Read by `nim c adapter.nim`. Checks stay on: a failed check is a Defect, which ends the process with a message.
 switch("define", "release")
 switch("hints", "off")
 switch("nimcache", "build/nimcache")

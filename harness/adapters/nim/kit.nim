@@ -118,6 +118,19 @@ proc number*(given: JsonNode, name: string): uint64 =
     discard
   raise newException(Fault, name & " is no number from 0 to 2^64-1: " & digits)
 
+proc integer*(given: JsonNode, name: string): int32 =
+  ## A field of type int32.
+  if not given.has(name):
+    return 0
+  let digits = if given[name].kind == JInt: $given[name].getBiggestInt else: given[name].asText(name)
+  try:
+    let value = parseBiggestInt(digits)
+    if value in int32.low.int64 .. int32.high.int64:
+      return int32(value)
+  except ValueError:
+    discard
+  raise newException(Fault, name & " is not a number from -2^31 to 2^31-1: " & digits)
+
 proc bytes*(given: JsonNode, name: string): string =
   ## A field of type bytes.
   let letters = given.text(name).strip(leading = false, chars = {'='})
@@ -256,7 +269,7 @@ proc reply(server: Server, line: string): string =
     (name, value) = ("rejected", %*{"reason": refusal.msg})
   except Unsupported as refusal:
     (name, value) = ("unsupported", %*{"what": refusal.msg})
-  except Exception as fault: # A Defect as well: the suite quotes it, and the process goes on.
+  except CatchableError as fault: # The suite quotes it, and the process goes on. A Defect is a crash and ends it.
     stderr.writeLine(fault.getStackTrace & fault.msg)
     (name, value) = ("error", %*{"message": $fault.name & ": " & fault.msg})
   told($(%*{"id": $id, name: value}))

@@ -61,6 +61,17 @@ impl Json {
         }
     }
 
+    /// A field of type int32.
+    pub fn integer(&self, name: &str) -> Result<i32, Fault> {
+        match self.get(name) {
+            None => Ok(0),
+            Some(Json::Text(digits) | Json::Number(digits)) => {
+                digits.parse().map_err(|_| format!("{name} is not a number from -2^31 to 2^31-1: {digits}"))
+            }
+            Some(_) => Err(format!("{name} is not a number")),
+        }
+    }
+
     /// A field of type bytes.
     pub fn bytes(&self, name: &str) -> Result<Vec<u8>, Fault> {
         from_base64(&self.text(name)?).ok_or_else(|| format!("{name} is no base64"))

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::io::FromRawFd;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use crate::json::Json;
@@ -16,7 +15,7 @@ pub enum Refusal {
     Rejected(String),
     /// What your implementation does not have.
     Unsupported(String),
-    /// Anything else that went wrong. A panic is answered so as well.
+    /// Anything else that went wrong. A panic is a crash: it ends the process.
     Error(String),
 }
 
@@ -155,13 +154,8 @@ struct Server<I: Implementation> {
 impl<I: Implementation> Server<I> {
     fn reply(&mut self, line: &[u8]) -> Json {
         let mut id = 0;
-        let answer = catch_unwind(AssertUnwindSafe(|| self.request(line, &mut id))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("of an unknown kind");
-            Err(Refusal::Error(format!("panic: {text}")))
-        });
         let told = |answer, field, text: String| (answer, Json::object([(field, Json::from(&text))]));
-        let (name, value) = match answer {
+        let (name, value) = match self.request(line, &mut id) {
             Ok(answer) => answer,
             Err(Refusal::Rejected(reason)) => told("rejected", "reason", reason),
             Err(Refusal::Unsupported(what)) => told("unsupported", "what", what),

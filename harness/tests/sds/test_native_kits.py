@@ -124,7 +124,6 @@ def test_it_refuses_the_other_framing_in_words(built: Built) -> None:
         ({"sendSync": {}}, "SYNC"),
         ({"buildFilter": {"messageIds": ["m"], "bloomCapacity": 9}}, "FILTER_SIZES"),
         ({"queryFilter": {"bloomFilter": "AAAA", "bloomErrorRate": 0.5}}, "FILTER_SIZES"),
-        ({"repairTimes": {"participantId": "p", "numResponseGroups": -1}}, "REPAIR_TIMES"),
         ({"open": {}}, "UNNAMED_CHANNEL"),
         ({"send": {"messageId": "m"}}, "MESSAGE_ID"),
         ({"receive": {"retrievalHint": ""}}, "RETRIEVAL_HINTS"),
@@ -194,6 +193,25 @@ def test_a_fault_of_the_implementation_is_told_and_the_process_goes_on(built: Bu
         built, json.dumps({"id": 1, **opening()}).encode() + b"\n" + json.dumps({"id": 2, **sending(b"x")}).encode()
     )
     assert "noise, Ж字🦊".encode() in done.stderr
+
+
+def test_a_defect_of_the_implementation_ends_the_process_with_its_message(built: Built) -> None:
+    commands = opening(), sending(b"crash"), sending(b"hello")
+    lines = [json.dumps({"id": str(number), **command}).encode() for number, command in enumerate(commands, 1)]
+    done = raw(built, b"\n".join(lines))
+    assert done.returncode != 0
+    assert answers([json_format.Parse(line.decode(), pb.Reply()) for line in done.stdout.splitlines()]) == ["opened"]
+    assert "a defect, Ж字🦊".encode() in done.stderr
+
+
+def test_numbers_of_32_bits_may_be_negative(built: Built) -> None:
+    fine = -(2**31), -7, 0, 7, 2**31 - 1
+    wrong = -(2**31) - 1, 2**31, -(2**64)
+    commands = [{"repairTimes": {"numResponseGroups": number}} for number in (*fine, *wrong)]
+    _, *replies = asked(built, {"hello": {}}, *commands, {"repairTimes": {}})
+    assert [reply.rejected.reason for reply in replies[: len(fine)]] == [f"{number} groups" for number in fine]
+    assert answers(replies[len(fine) : -1]) == ["error"] * len(wrong)
+    assert replies[-1].rejected.reason == "0 groups"
 
 
 def test_numbers_of_64_bits(built: Built) -> None:

@@ -27,6 +27,7 @@ from ...exploration.telling import (
     show_seen,
     worst_first,
 )
+from ...judging import quoting
 from ...protocols import scheduled
 from ...telling.last_screen import LastScreen, show_last_screen
 from ...telling.story import labelled, show_command, show_errors, show_implementation, show_softened
@@ -112,7 +113,7 @@ def check_command(
     else:
         if not quiet:
             show_implementation(out, tally.declaration, printable(manifest.dialect), judged, profile)
-            labelled(out, "Corpus", Text(f"{folder}: {manifest.schedules:,} schedules"))
+            labelled(out, "Corpus", Text(f"{folder}: {quoting.counted(manifest.schedules, 'schedule')}"))
             out.print()
             show_coverage(out, tally, scope)
             _tell(out, tally, folder, stories)
@@ -137,7 +138,7 @@ def _tell(out: Console, tally: Tally, folder: str, stories: int | None) -> None:
     for what in worst_first(tally)[:stories]:
         finding, index = tally.found[what], tally.found_at[what]
         show_head(out, finding)
-        of = f"{tally.found_in[what]:,} of {tally.schedules:,} schedules, the first is number {index}"
+        of = f"{tally.found_in[what]:,} of {quoting.counted(tally.schedules, 'schedule')}, the first is number {index}"
         labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
         show_seen(out, finding)
         show_softened(out, finding)

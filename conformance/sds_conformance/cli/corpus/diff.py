@@ -18,6 +18,7 @@ from sds_harness.resources import usable_processors
 from ...exploration.judging import Scope, judged_revision
 from ...exploration.telling import severity_number
 from ...judging.exits import Exit
+from ...judging.quoting import counted
 from ...judging.verdict import Verdict
 from ...protocols import stating
 from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
@@ -169,7 +170,7 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
         _tell_cause(out, cause, of_cause(samples, cause), place)
     more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
-        out.print(f"{more:,} schedules have other causes; they are in {place.shown}.\n", soft_wrap=True)
+        out.print(f"Of other causes: {counted(more, 'schedule')}, in {place.shown}.\n", soft_wrap=True)
 
 
 def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:

@@ -17,6 +17,7 @@ from sds_harness.declaration import Declaration
 from ...exploration.campaign import TWINS_EVERY, Order
 from ...exploration.casting import Casting
 from ...judging.exits import Exit
+from ...judging.quoting import counted
 from ..options import Driven, about, console, driving, which_schedules
 from ..paths import OUTPUT_PLACE
 from ..scheduled import grammar_of
@@ -164,8 +165,8 @@ def _tell(
     before = f"; {outcome.known:,} were there before" if outcome.known else ""
     speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
     said = (
-        f"{outcome.recorded:,} schedules of {manifest.name} recorded in {shown}{before} "
-        f"({outcome.rows:,} steps, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
+        f"{counted(outcome.recorded, 'schedule')} of {manifest.name} recorded in {shown}{before} "
+        f"({counted(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
     )
     out.print(Text(said, "yellow" if outcome.troubles else "bold green"), soft_wrap=True)
     if outcome.troubles:

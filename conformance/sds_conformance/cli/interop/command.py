@@ -21,7 +21,7 @@ from ...protocols import scheduled
 from ...telling.last_screen import LastScreen, show_last_screen
 from ..carrying import SCHEME, without_server
 from ..keeping import keeping, record
-from ..options import CURRENT, SAVE, SEED_HELP, TOLD, Driven, console, program, spoken, talking, which_seed
+from ..options import CURRENT, SAVE, SEED_HELP, TOLD, Driven, console, program, python, spoken, talking, which_seed
 from ..paths import INPUT_FILE
 from ..scheduled import revision_of
 from ..showing import print_json, steps_bar
@@ -101,7 +101,8 @@ def interop_command(
     Each pair exchanges messages in short schedules, also each implementation with itself. The matrix shows the results:
     rows send, columns receive. Then all play generated schedules in one group; failures are shrunk to counterexamples.
     """
-    commands = _commands(named, fewest=0 if file is not None else 2)
+    options = [*driven.options, *(["--revision", revision] if revision not in (None, CURRENT) else [])]
+    commands = _commands(named, options, spoken(revision).model.module, fewest=0 if file is not None else 2)
     if not any(words[0].startswith(SCHEME) for words in commands.values()):
         without_server(driven.access, f"NAME={SCHEME}ADDRESS")
     out, err = console(), console(stderr=True)
@@ -136,7 +137,6 @@ def interop_command(
         data |= {"mixed_groups": groups.to_json(), "exit_code": code}
         print_json(data)
     else:
-        options = [*driven.options, *(["--revision", judged] if judged != CURRENT else [])]
         show_last_screen(out, _last_screen(shown, matrix_s, groups, commands, options))
     sys.exit(code)
 
@@ -177,8 +177,10 @@ def _implementation(name: str, command: tuple[str, ...], driven: Driven, revisio
     return Implementation(name, replace(driven, command=words, endpoint=endpoint).connect, driven.limits)
 
 
-def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str, ...]]:
-    """The commands by name, as typed. Raises UsageError, which says what to type."""
+def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest: int) -> dict[str, tuple[str, ...]]:
+    """The commands by name, as typed. Raises UsageError, which says what to type: with the ``options`` given, and the
+    bundled reference in the module ``model``."""
+    reference = shlex.join([python(), "-m", model])
     commands: dict[str, tuple[str, ...]] = {}
     for one in named:
         name, equals, command = one.partition("=")
@@ -187,7 +189,7 @@ def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str
         if one.startswith("-") or not equals:
             raise click.UsageError(
                 f"{shown!r} is neither an option nor NAME=COMMAND. A COMMAND of several words is quoted with its NAME: "
-                f"{_EXAMPLE}"
+                f"{shlex.quote(f'ref={reference}')} 'mine=./my-adapter'"
             )
         if not name or not name.isprintable() or cell_len(name) > _LONGEST_NAME:
             raise click.UsageError(f"{shown!r} needs a NAME of 1 to {_LONGEST_NAME} printable characters before '='")
@@ -201,8 +203,8 @@ def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str
             raise click.UsageError(f"{name!r} has no COMMAND after '='")
         commands[name] = parts
     if len(commands) < fewest:
-        given = next((shlex.quote(printable(one, 200)) for one in named), "'mine=./my-adapter'")
+        given = next((printable(one, 4_000) for one in named), "mine=./my-adapter")
         name = "ref" if "ref" not in commands else "model"
-        example = f"{program()} interop {given} '{name}=python -m sds_reference'"
+        example = shlex.join([program(), "interop", *options, given, f"{name}={reference}"])
         raise click.UsageError(f"two implementations or more are needed. With the bundled reference: {example}")
     return commands

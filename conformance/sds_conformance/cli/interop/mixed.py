@@ -57,7 +57,7 @@ class MixedGroups:
         """All of it; an interrupt ends it, and what there is is told."""
         if len(self._cast.driven) < 2:
             return
-        self._err.print(f"Seed {seed}: {examples:,} schedules in mixed groups", soft_wrap=True)
+        self._err.print(f"Seed {seed}: {counted(examples, 'schedule')} in mixed groups", soft_wrap=True)
         with Troupe(self._cast) as troupe:
             with found_bar(self._err, "mixed groups", examples, BAR_WIDTH) as bar:
                 self.mixed = explore_mixed(
@@ -162,7 +162,7 @@ class MixedGroups:
     def _show_counts(self, mixed: Mixed) -> None:
         """A line for each implementation."""
         out = self._out
-        played = f"seed {mixed.seed}, {mixed.steps:,} steps, {mixed.seconds:.1f} s"
+        played = f"seed {mixed.seed}, {counted(mixed.steps, 'step')}, {mixed.seconds:.1f} s"
         out.print()
         out.print(Text.assemble(("Mixed groups", "bold"), f", all of them in one ({played})"), soft_wrap=True)
         width = max(cell_len(name) for name in (*mixed.names, *(["group"] if mixed.of(GROUP) else [])))
@@ -200,8 +200,10 @@ class MixedGroups:
             show_unstable(out, discovery.finding, discovery.schedule.name, "somebody")
             return
         steps = counted(len(example.schedule.operations), "step")
-        schedules = f"{discovery.schedules:,} schedule{'' if discovery.schedules == 1 else 's'}"
-        found = f"by {discovery.schedule.name} of {whole} steps, shrunk to {steps}; shown by {schedules} in all"
+        schedules = counted(discovery.schedules, "schedule")
+        found = (
+            f"by {discovery.schedule.name} of {counted(whole, 'step')}, shrunk to {steps}; shown by {schedules} in all"
+        )
         labelled(out, "Found", Text(found))
         labelled(out, "Played by", Text(example.parts + (": it needs nobody else" if example.alone else "")))
         _show_story(out, example, files.get("story"))
@@ -228,7 +230,7 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
     if len(lines) > STORY_LINES:
         left = lines[STORY_LINES:]
         blamed = [line for line in left if line.startswith(">")]
-        more = f"  ... {len(left) - len(blamed)} more lines{f', in {file}' if file is not None else ''}"
+        more = f"  ... {counted(len(left) - len(blamed), 'more line')}{f', in {file}' if file is not None else ''}"
         lines = [*lines[:STORY_LINES], *([] if left == blamed else [more]), *blamed]
     lines_labelled(out, "Story", lines)
     lines_labelled(out, "Proof", proof_of(example))

@@ -18,6 +18,7 @@ from sds_harness.declaration import printable
 from sds_harness.files import write_whole
 
 from ...judging.exits import Exit
+from ...judging.quoting import counted
 from ...telling.story import hanging, plain_table, unbroken
 from ...vectors.documents import MANIFEST
 from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
@@ -122,7 +123,7 @@ def generate(check: bool, folder: Path | None) -> None:
             console(stderr=True).print(f"Write them: {program()} vectors generate", soft_wrap=True)
         if found or gap:
             sys.exit(Exit.NON_CONFORMANT)
-        out.print(f"{len(wanted)} files are current.")
+        out.print(f"{counted(len(wanted), 'file is', 'files are')} current.")
         return
     if released_otherwise(folder, wanted[MANIFEST]):
         _refuse([changelog_gap(folder, wanted[MANIFEST])])
@@ -130,7 +131,7 @@ def generate(check: bool, folder: Path | None) -> None:
     changed = write(VECTOR_SET, folder, wanted)
     for path in changed:
         out.print(f"  {path}", soft_wrap=True)
-    out.print(f"{len(changed)} of {len(wanted)} files changed.")
+    out.print(f"{len(changed)} of {counted(len(wanted), 'file')} changed.")
     gap = changelog_gap(folder, wanted[MANIFEST])
     if gap:
         out.print(gap, style="yellow", soft_wrap=True)
@@ -147,7 +148,7 @@ def lint(folder: Path | None) -> None:
     folder = folder or default_folder()
     _refuse(lint_folder(VECTOR_SET, folder))
     count = sum(1 for material in VECTOR_SET.materials for _ in (folder / material.folder).glob("*.json"))
-    console().print(f"{count} files of vectors are in order.")
+    console().print(f"{counted(count, 'file of vectors is', 'files of vectors are')} in order.")
 
 
 @vectors_command.command(epilog=_examples("release 1.1.0"))
@@ -284,7 +285,7 @@ def export(folder: Path, overwrite: bool) -> None:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, content)
-    console().print(f"{len(files)} files in {folder}", soft_wrap=True)
+    console().print(f"{counted(len(files), 'file')} in {folder}", soft_wrap=True)
 
 
 def _exported(source: Path) -> list[Path]:

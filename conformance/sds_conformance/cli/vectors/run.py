@@ -309,7 +309,7 @@ def _sentence(outcome: Examination) -> Text:
     """The last word: what is wrong with the implementation, told apart from what kept it from answering."""
     name = outcome.declaration.name
     if outcome.interrupted:
-        return Text(f"Interrupted: {outcome.unasked} vectors were not asked.", "bold yellow")
+        return Text(f"Interrupted: {counted(outcome.unasked, 'vector was', 'vectors were')} not asked.", "bold yellow")
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
         asked = f" What was skipped says nothing: {skipped} of {len(outcome.asked)}." if skipped else ""

@@ -55,6 +55,8 @@ class Judged:
     examples: int = 0
     errors: int = field(default=0)
     """Faults of ours, which nothing excuses."""
+    under: Mapping[str, str] = field(default_factory=dict)
+    """By requirement that a root cause explains: the requirement of that root cause; for `run`."""
 
 
 def judged(data: Mapping[str, Any]) -> Judged:
@@ -87,6 +89,7 @@ def _of_run(data: Mapping[str, Any]) -> Judged:
         frozenset(summary["environments"]),
         frozenset(scenario_of(run) for row in rows for run in row["runs"]),
         errors=summary["error"],
+        under={under["requirement"]: cause["requirement"] for cause in data["causes"] for under in cause["under"]},
     )
 
 

@@ -42,6 +42,12 @@ class Match:
         new = {failure.what for failure in self.new}
         return {failure.what: entry for failure, entry in self.known if failure.what not in new}
 
+    @property
+    def explained(self) -> dict[str, str]:
+        """The requirements with new failures that a known root cause explains, with the requirement of that cause."""
+        known, under = self.requirements, self.judged.under
+        return {failure.what: under[failure.what] for failure in self.new if under.get(failure.what) in known}
+
 
 def match(baseline: Baseline, judged: Judged, ids: Collection[str], scenarios: Collection[str]) -> Match:
     """Hold a baseline against what failed; ``ids`` and ``scenarios`` are all that there are."""

@@ -102,7 +102,7 @@ def agreements(comparison: Comparison, *, every: bool) -> list[str]:
         return []
     said = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
     said += [f"{agreed['']} not in all of them"] if "" in agreed else []
-    lines = [f"No difference in {sum(agreed.values())} requirements: {', '.join(said)}.", ""]
+    lines = [f"No difference in {counted(sum(agreed.values()), 'requirement')}: {', '.join(said)}.", ""]
     if every:
         rows = matrix(comparison.columns, comparison.agreements)
         lines += ["<details><summary>All of them</summary>", "", *rows, "</details>", ""]
