@@ -237,7 +237,7 @@ _OF_SDS = {
             repair=RepairConfig(),
         ),
         Variant(
-            "ephemeral-moves-the-clock",
+            "ephemerals-raise-the-clock",
             "an ephemeral message that is sent advances the clock",
             (),
             participant_class=reply_choices.EphemeralMessagesMoveTheClock,

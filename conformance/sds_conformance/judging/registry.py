@@ -66,6 +66,8 @@ class Scenario:
     function: ScenarioFunction
     declared: tuple[str, ...]
     """Requirements that it was written for."""
+    violated: frozenset[str] = frozenset()
+    """Those of ``declared`` whose situation arises in it only in an implementation with a fault."""
     long: bool = False
     """Its many steps would teach nothing more in another environment."""
     of_one_text: bool = False
@@ -178,9 +180,10 @@ class Register:
         return {requirement} | {original for original, alike in self.counterparts.items() if requirement in alike}
 
     def scenario(
-        self, *exercises: str, long: bool = False, of_one_text: bool = False
+        self, *exercises: str, violated: tuple[str, ...] = (), long: bool = False, of_one_text: bool = False
     ) -> Callable[[ScenarioFunction], ScenarioFunction]:
-        """Register a scenario that is played for the requirements ``exercises``, given without the usual prefix.
+        """Register a scenario that is played for the requirements ``exercises``, given without the usual prefix, and
+        for those that are ``violated`` in it by a fault and are not exercised otherwise.
 
         A ``long`` one is played in one environment only, the plain one unless that is left out; one ``of_one_text`` is
         not played for another text than the one of its requirements.
@@ -190,8 +193,13 @@ class Register:
             name = function.__name__.replace("_", "-")
             if name in self.scenarios:
                 raise ValueError(f"two scenarios are called {name}")
-            ids = tuple(short if short.startswith(self._others) else f"{self.prefix}{short}" for short in exercises)
-            self.scenarios[name] = Scenario(name, function, ids, long, of_one_text, self.counterparts)
+            ids, only = (
+                tuple(short if short.startswith(self._others) else f"{self.prefix}{short}" for short in those)
+                for those in (exercises, violated)
+            )
+            self.scenarios[name] = Scenario(
+                name, function, ids + only, frozenset(only), long, of_one_text, self.counterparts
+            )
             return function
 
         return register

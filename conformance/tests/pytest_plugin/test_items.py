@@ -143,7 +143,7 @@ def test_a_hang_is_told_and_the_next_scenario_is_played(pytester: pytest.Pyteste
 
 def test_one_that_always_breaks_is_given_up(pytester: pytest.Pytester) -> None:
     result = run(pytester, broken_adapter("crashes"), "-k", "others and (a- or many)", "sds")
-    assert len(ended(result, "FAILED")) == 4
+    assert 4 <= len(ended(result, "FAILED")) < 8
     result.stdout.fnmatch_lines(["SKIPPED * sds:*: inconclusive: not played: too many breakdowns"])
 
 

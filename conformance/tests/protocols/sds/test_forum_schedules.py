@@ -248,7 +248,7 @@ def test_each_text_has_mutants_and_variants_of_its_own() -> None:
     assert {VARIANTS[name].revision for name in variants} == {FORUM}
     others, _ = huntable()
     assert not set(mutants) & set(others)
-    assert set(mutants) | set(others) == set(MUTANTS)
+    assert set(mutants) | set(others) == {name for name, mutant in MUTANTS.items() if not mutant.pending}
     assert set(OUT_OF_REACH_OF_THE_PROPOSAL) <= set(mutants)
 
 
@@ -313,7 +313,7 @@ def test_2_what_the_proposal_has_not_cannot_be_played(options: tuple[str, ...], 
 def test_2_a_passage_of_the_proposal_is_none_of_sds() -> None:
     refused = typed("fuzz", "--passage", "idle", "--", "./it")
     assert refused.exit_code == 2
-    assert "schedules of sds-2026-01 have no passage idle" in words(refused.stderr)
+    assert "sds-2026-01 has no passage 'idle'" in words(refused.stderr)
 
 
 def test_no_schedules_are_generated_for_a_revision_that_nobody_plays() -> None:

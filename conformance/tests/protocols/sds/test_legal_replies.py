@@ -39,7 +39,7 @@ SYNCING = ("syncs-*", "idle-with-automatic-syncs")
         ("syncs-under-the-last-id", (*SYNCING, *RESENDING)),
         ("syncs-under-the-newest-id", (*SYNCING, *RESENDING)),
         ("syncs-in-pairs", ("at-the-very-millisecond", "many-missing-at-once", "other-times-in-force")),
-        ("ephemeral-moves-the-clock", RESENDING),
+        ("ephemerals-raise-the-clock", RESENDING),
     ],
 )
 def test_what_else_goes_out_in_a_reply_accuses_nobody(name: str, scenarios: tuple[str, ...]) -> None:

@@ -49,8 +49,11 @@ def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
         first = answer.link.requests[0]
         if answer.request is first or not answer.expected or answer.link.in_doubt(answer.request.step):
             continue
+        asked = {update.uuid for update in answer.expected}
         if answer.given:
             yield held(answer.request.step)
+        elif any(update.step.index > answer.request.step.index and update.uuid in asked for update in answer.link.sent):
+            continue  # answered late
         elif answer.due is not None and answer.silent and view.quiet_before(answer.request.step) > first.step.index:
             expected = f"an answer with {view.named(answer.expected[0])}, for {view.end_of(answer.link)}"
             yield violated(answer.request.step, expected, "nothing, although the first request was answered")

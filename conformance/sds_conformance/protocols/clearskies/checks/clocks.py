@@ -113,7 +113,12 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-43", of="received shown")
 def zeros_say_nothing(view: PeerView) -> Iterator[Observation]:
-    """A record is taken although a number in its clock is zero: it is as if that were not there."""
+    """A record is taken although a number in its clock is zero: it is as if that were not there.
+
+    A peer that takes no other record either does not refuse it for the zero.
+    """
+    if view.took is False:
+        return
     for arrival in view.arrivals:
         if arrival.outcome == "new" and has_zeros(arrival.update) and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(arrival.update)}, in whose clock a number is zero"

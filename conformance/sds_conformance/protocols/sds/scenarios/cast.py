@@ -50,6 +50,7 @@ def scenario(
     needs: tuple[int, ...] = (),
     opening: Callable[..., Actor] = Stage.open,
     asked: pb.Configuration | None = None,
+    violated: tuple[str, ...] = (),
     long: bool = False,
     of_one_text: bool = False,
 ) -> Callable[[Callable[..., None]], ScenarioFunction]:
@@ -72,7 +73,7 @@ def scenario(
 
             plot(stage, *map(enter, cast))
 
-        return REGISTER.scenario(*exercises, long=long, of_one_text=of_one_text)(play)
+        return REGISTER.scenario(*exercises, violated=violated, long=long, of_one_text=of_one_text)(play)
 
     return register
 

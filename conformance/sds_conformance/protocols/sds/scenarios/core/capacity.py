@@ -48,7 +48,7 @@ def a_small_filter_message_by_message(stage: Stage, bob: ScriptedPeer) -> None:
             alice.send()
 
 
-@scenario("RECV-04", "STATE-06", long=True)
+@scenario("RECV-04", long=True, violated=("STATE-06",))
 def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> None:
     """Few messages come, then many copies of the last one and many sync messages: a filter has room for all of them."""
     alice = stage.open(configuration=SMALL)
@@ -65,7 +65,7 @@ def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> N
     take_in(alice, bob.content(stage.now_ms, messages[0]))
 
 
-@scenario("RECV-04", "STATE-06", long=True)
+@scenario(long=True, violated=("RECV-04", "STATE-06"))
 def a_large_filter_is_filled(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A filter of the size that an implementation chose itself is filled, and its newest members are looked for."""
     stage.need(pb.CAPABILITY_OBSERVE)

@@ -16,7 +16,7 @@ def _look(alice: Actor) -> None:
     alice.observe()
 
 
-@scenario("DELIVER-01", "INSWEEP-04", long=True)
+@scenario(long=True, violated=("DELIVER-01", "INSWEEP-04"))
 def ahead_and_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A message that is far ahead waits, what it waits for comes soon, and the participant sends at once."""
     root = carol.content(stage.now_ms)
@@ -75,7 +75,7 @@ def hints_of_what_waits(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(100).send()
 
 
-@scenario("STATE-15", "STATE-05", "ACK-05", long=True)
+@scenario("STATE-15", "ACK-05", long=True, violated=("STATE-05",))
 def acknowledging_while_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A message that names an own one waits, and is delivered later: that says nothing new."""
     own, root = alice.send(), carol.content(stage.now_ms)

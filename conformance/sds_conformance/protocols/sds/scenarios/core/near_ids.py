@@ -24,7 +24,7 @@ BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 """IDs that name what objects have by themselves in some languages."""
 
 
-@scenario("RECV-05", "RECV-06", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE)
+@scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
 def nearly_the_same_ids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """One of two IDs comes, then what depends on the other one, then that one; messages of both wait together."""
     root = carol.content(stage.now_ms)
@@ -41,7 +41,7 @@ def nearly_the_same_ids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
     alice.after(2_000).send()
 
 
-@scenario("RECV-05", "RECV-07", "RECV-08", "ACK-01", long=True)
+@scenario("RECV-05", "RECV-07", "RECV-08", long=True, violated=("ACK-01",))
 def ids_of_built_in_names(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages have IDs that name what objects have by themselves: others wait for them, then they come."""
     for number, message_id in enumerate(BUILT_IN):
@@ -60,7 +60,7 @@ def _twins(message_id: str) -> list[str]:
     return [twin for twin in dict.fromkeys(changed) if twin and twin != message_id]
 
 
-@scenario("STATE-12", "ACK-05", "RECV-06", long=True)
+@scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
 def the_own_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Causal histories name, and filters hold, what is nearly the ID that a participant made for its message."""
     for own in (alice.send(), alice.send()):
@@ -86,7 +86,7 @@ def the_given_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         alice.receive(bob.content(stage.now_ms, sent))
 
 
-@scenario("RECV-05", "RECV-06", "RECV-07", long=True)
+@scenario("RECV-05", "RECV-07", long=True, violated=("RECV-06",))
 def odd_entries_of_histories(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Entries of causal histories repeat, name the participant or the sender, or have hints, and one is missing.
 
@@ -137,7 +137,7 @@ def contents_of_few_bytes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
         alice.after(1).send(content)
 
 
-@scenario("STATE-08", "OUTSWEEP-05", asked=QUICK_RESENDS, long=True)
+@scenario("STATE-08", asked=QUICK_RESENDS, long=True, violated=("OUTSWEEP-05",))
 def equal_contents_are_resent(stage: Stage, alice: Actor) -> None:
     """A participant says the same three times, and nobody answers."""
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
@@ -147,7 +147,7 @@ def equal_contents_are_resent(stage: Stage, alice: Actor) -> None:
     tick_every(alice, period // 2 + 1, times=8).observe()
 
 
-@scenario("SYNC-12", "ACK-07", "SYNC-08", long=True, of_one_text=True)
+@scenario("SYNC-12", "ACK-07", long=True, of_one_text=True, violated=("SYNC-08",))
 def syncs_that_look_known(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Sync messages have the ID of a message that is logged, or waits, none at all, or an old timestamp; all count."""
     logged, waiting = bob.content(stage.now_ms), bob.content(stage.now_ms + 1, "never-sent")
@@ -162,7 +162,7 @@ def syncs_that_look_known(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     alice.observe()
 
 
-@scenario("SYNC-08", "SYNC-05", long=True)
+@scenario("SYNC-05", long=True, violated=("SYNC-08",))
 def own_syncs_before_a_message(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A participant sends some sync messages, then content, and looks at its filter."""
     alice.receive(bob.content(stage.now_ms))

@@ -23,8 +23,7 @@ def declared_bound(stage: Stage) -> int | None:
 
 
 @scenario(
-    *("STATE-05", "STATE-08", "STATE-09", "STATE-10", "DELIVER-01", "RECV-05", "RECV-07", "RECV-09"),
-    long=True,
+    "STATE-08", "STATE-09", "STATE-10", "RECV-05", "RECV-07", "RECV-09", long=True, violated=("STATE-05", "DELIVER-01")
 )
 def refused_and_looked_for(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages from too far ahead, where that is declared, leave nothing in filter, log and buffers.
@@ -75,10 +74,12 @@ def refused_to_send(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(10).send()
 
 
-@repair_scenario("R-STATE-01", "R-STATE-04", "R-RECV-09", "R-RECV-03", "R-FIELDS-02", long=True)
+@repair_scenario(long=True, violated=("R-STATE-01", "R-STATE-04", "R-RECV-09", "R-RECV-03", "R-FIELDS-02"))
 def refused_with_requests(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A message from too far ahead, where that is declared, asks for one that is here, names one that is not, and is
-    itself missing."""
+    """A message from too far ahead, where that is declared, asks for one that is here and names one that is not.
+
+    It is missing itself.
+    """
     bound = declared_bound(stage)
     if bound is None:
         return

@@ -14,7 +14,7 @@ from .requesting import missing, say, say_both
 from .responding import ask, fine_ticks, holding, wait_out
 
 
-@scenario("R-SWEEP-01", "R-SEND-01", "R-RECV-03", "R-RECV-08", "STATE-16", long=True)
+@scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", long=True, violated=("R-SEND-01", "STATE-16"))
 def repairs_in_three_channels(stage: Stage) -> None:
     """In each of three channels something is missing, and something else is asked for; each has an ID that another
     channel has as well."""
@@ -40,7 +40,7 @@ def repairs_in_three_channels(stage: Stage) -> None:
         alice.observe(channel_id=channel)
 
 
-@scenario("STATE-16", "R-STATE-01", "R-STATE-04", long=True)
+@scenario("R-STATE-04", long=True, violated=("STATE-16", "R-STATE-01"))
 def asked_for_in_another_channel(stage: Stage) -> None:
     """What one channel has, and what one misses, is asked for in another one alone."""
     alice = repairing(stage, channels=CHANNELS)
@@ -116,7 +116,7 @@ def odd_entries_that_ask(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: S
     say_both(alice, t_max(alice), 1_000)
 
 
-@repair_scenario("R-TREQ-01", "R-RECV-06", "R-GLOBAL-09", "R-TRESP-01", long=True)
+@repair_scenario("R-TREQ-01", "R-GLOBAL-09", "R-TRESP-01", long=True, violated=("R-RECV-06",))
 def named_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """What is missing is overheard, then named again: its time is that of the formula both times. So is an answer's."""
     (lost,) = missing(stage, alice, bob)
@@ -136,7 +136,7 @@ def named_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPe
     alice.given(bob.content(stage.now_ms + 9, *signed(*more))).observe()
 
 
-@repair_scenario("R-STATE-08", "R-STATE-07", "R-RECV-08", "R-FIELDS-01", long=True)
+@repair_scenario("R-STATE-07", "R-RECV-08", "R-FIELDS-01", long=True, violated=("R-STATE-08",))
 def repaired_after_detours(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A participant is asked for what waited, for what others had asked for before it came, for what came as a copy."""
     erin = stage.peer("erin")
@@ -152,7 +152,7 @@ def repaired_after_detours(stage: Stage, alice: Actor, bob: ScriptedPeer, carol:
     wait_out(stage, alice)
 
 
-@repair_scenario("R-STATE-07", "R-STATE-08", "R-RECV-08", long=True)
+@repair_scenario("R-STATE-07", "R-RECV-08", long=True, violated=("R-STATE-08",))
 def asked_for_old_ones(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """A participant is asked for the first and the last of sixty messages that it has."""
     messages = holding(stage, alice, 60)
@@ -192,7 +192,7 @@ def more_is_due_than_there_is_room(stage: Stage, alice: Actor, bob: ScriptedPeer
 GROUPS = (3, 128, 129, 130, 200, 256, 257, 300)
 
 
-@scenario("R-GROUP-01", "R-TRESP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True)
+@scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
 def response_groups_by_number(stage: Stage) -> None:
     """Which of twelve participants are in the response group of each other's messages, in few groups and in many."""
     repairing(stage)
