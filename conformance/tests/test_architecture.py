@@ -159,8 +159,8 @@ PLACES = {
     "conformance/sds_conformance/corpus/samples.py",
     "conformance/sds_conformance/cli/later.py",
 }
-"""Modules that call ``Place.write_text``, which writes through Arrow, also to Hadoop file systems, or the method of that
-name of click's help formatter."""
+"""Modules that call ``Place.write_text``, which writes through Arrow, also to Hadoop file systems; or the method of
+that name of click's help formatter."""
 
 
 def writes(call: ast.Call) -> bool:

@@ -71,7 +71,7 @@ def test_0_and_nothing_to_play_again_where_all_holds() -> None:
         (("--budget", "soon"), 2, "'soon' is no time: write for example 90s, 2m or 1h"),
         (("--budget", "0"), 2, "'0' is no time"),
         (("--budget", "inf"), 2, "'inf' is no time"),
-        (("--only", "patience"), 2, "'patience' is not one of"),
+        (("--only", "patience"), 2, "there is no dimension 'patience'"),
         (("--at", "0"), 2, "0 is not in the range"),
         (("--profile", "core", "--only", "answers"), 2, "nothing of that is in the profile core of sds-2026-01"),
         (("--profile", "sds-r", "--only", "log"), 2, "nothing of that is in the profile sds-r of sds-2026-01"),

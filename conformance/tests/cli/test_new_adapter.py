@@ -78,7 +78,11 @@ def test_it_writes_the_files_and_says_what_to_type_next(tmp_path: Path, lang: st
     assert lines[2 : 2 + len(template.build)] == list(template.build)
     assert lines[2 + len(template.build)] == f"sds-conformance smoke -- {' '.join(template.command)}"
     assert lines[-2].startswith(f"Then {folder / 'README.md'} says")
-    assert Path(lines[-1].removeprefix("comes out at each step: ")).read_text("utf-8").startswith("# From nothing")
+    assert (
+        Path(lines[-1].removeprefix("comes out at each step: "))
+        .read_text("utf-8")
+        .startswith("# From a checkout to a certificate")
+    )
 
 
 def test_an_empty_folder_is_taken_this_one_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
