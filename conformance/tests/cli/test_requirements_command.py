@@ -123,7 +123,7 @@ def test_where_a_requirement_is_exercised_is_read_and_not_played() -> None:
     }
     assert set(row["scenarios"]) - by_faults <= set(row["exercised_in"])
     assert re.search(
-        r"Exercised \d+ times in \d+ runs: .*a-diamond \(\d+\)", words(typed("requirements", "RECV-06").stdout)
+        r"Exercised [\d,]+ times in \d+ runs: .*a-diamond \(\d+\)", words(typed("requirements", "RECV-06").stdout)
     )
     assert {row["runs"] is not None for row in rows("duplicates", "--kind", "requirement")} == {True}
 
