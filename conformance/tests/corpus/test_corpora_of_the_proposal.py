@@ -140,7 +140,7 @@ def test_2_what_the_proposal_has_not_is_not_recorded(tmp_path: Path) -> None:
     options = ["--revision", FORUM, "--passage", "gap", "--out", str(tmp_path / "a")]
     refused = typed("corpus", "record", *options)
     assert refused.exit_code == 2
-    assert f"schedules of {FORUM} have no passage gap" in words(refused.stderr)
+    assert f"{FORUM} has no passage 'gap'" in words(refused.stderr)
     assert not (tmp_path / "a").exists()
 
 
