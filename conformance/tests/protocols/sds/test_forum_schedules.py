@@ -299,7 +299,10 @@ def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path,
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--passage", "gap"), f"schedules of {FORUM} have no passage gap: there are syncs-in-reverse, "),
+        (
+            ("--passage", "gap"),
+            f"{FORUM} has no passage 'gap'. `sds-conformance list passages --revision {FORUM}` shows the names",
+        ),
         (("--profile", "sds-r"), f"{FORUM} has no SDS-R: leave --profile out"),
         (("--dialect", "nim-sds"), f"which {FORUM} has not: leave --dialect out"),
     ],
