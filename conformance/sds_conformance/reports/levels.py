@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sds_harness.declaration import Declaration
-
 from ..judging.quoting import counted
 from ..judging.rules import Rules
 from ..judging.runner import tolerated
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from .limits import findings
+from .reading import declaration_of
 
 NONE = "none"
 """The name of no level."""
@@ -104,7 +103,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     because = []
     if len(rows) < len(ids):
         because.append(f"{len(ids) - len(rows)} of {counted(len(ids), 'requirement')} were not asked for")
-    if words.forgone(_declaration(data, rules), data["revision"]) == profile:
+    if words.forgone(declaration_of(data), data["revision"]) == profile:
         because.append(f"the implementation does without {words.parts[profile]}")
     for verdict, what in _AGAINST.items():
         asked = rows.values() if verdict == Verdict.ERROR.value else musts
@@ -129,22 +128,6 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
         "judged": sum(row["verdict"] in JUDGED for row in rows.values()),
         "not_judged": unjudged,
     }
-
-
-def _declaration(data: dict[str, Any], rules: Rules) -> Declaration:
-    about = data["implementation"]
-    numbers = (rules.language.number_of(name) for name in about["capabilities"])
-    return Declaration(
-        about["name"],
-        about["version"],
-        about["language"],
-        about["homepage"],
-        tuple(about["revisions"]),
-        frozenset(number for number in numbers if number is not None),
-        data["profiles"],
-        about["limits"],
-        rules.language,
-    )
 
 
 def beside(standing: dict[str, Any]) -> str:

@@ -68,19 +68,7 @@ class Report:
     @cached_property
     def declaration(self) -> Declaration:
         """The declaration of the implementation, rebuilt from the report."""
-        about, language = self.data["implementation"], protocol_of(self.data["revision"]).rules.language
-        numbers = (language.number_of(name) for name in about["capabilities"])
-        return Declaration(
-            about["name"],
-            about["version"],
-            about["language"],
-            about["homepage"],
-            tuple(about["revisions"]),
-            frozenset(number for number in numbers if number is not None),
-            {name: choice for name, choice in self.data["profiles"].items() if name != "dialect"},
-            about["limits"],
-            language,
-        )
+        return declaration_of(self.data)
 
     @property
     def name(self) -> str:
@@ -91,6 +79,23 @@ class Report:
     def requirements(self, *verdicts: str) -> Iterator[dict[str, Any]]:
         """The rows of requirements with one of these verdicts, all if none is named."""
         return (row for row in self.data["requirements"] if not verdicts or row["verdict"] in verdicts)
+
+
+def declaration_of(data: Mapping[str, Any]) -> Declaration:
+    """The declaration of the implementation, rebuilt from a report or a certificate."""
+    about, language = data["implementation"], protocol_of(data["revision"]).rules.language
+    numbers = (language.number_of(name) for name in about["capabilities"])
+    return Declaration(
+        about["name"],
+        about["version"],
+        about["language"],
+        about["homepage"],
+        tuple(about["revisions"]),
+        frozenset(number for number in numbers if number is not None),
+        {name: choice for name, choice in data["profiles"].items() if name != "dialect"},
+        about["limits"],
+        language,
+    )
 
 
 def failed_runs(report: Report, of: Collection[str] = ()) -> list[str]:
