@@ -64,11 +64,6 @@ def cause_lines(found: Mapping[str, Finding]) -> list[CauseLine]:
     )
 
 
-def most_severe_first(found: Mapping[str, Finding]) -> list[str]:
-    """The requirements and properties of findings, in the order of the last screen."""
-    return [line.what for line in cause_lines(found)]
-
-
 def exercised(tally: Tally, scope: Scope) -> tuple[str, Text]:
     """The line of the last screen that says how many requirements and properties were exercised."""
     ids = [requirement.id for requirement in scope.requirements]
@@ -249,8 +244,8 @@ def finding_json(tally: Tally, what: str) -> dict[str, Any]:
 
 def worst_first(tally: Tally) -> list[str]:
     """Findings, the most severe first; of one severity in the order of the schedules."""
-    order = {what: place for place, what in enumerate(sorted(tally.found, key=lambda what: tally.found_at[what]))}
-    return most_severe_first({what: tally.found[what] for what in order})
+    order = sorted(tally.found, key=lambda what: tally.found_at[what])
+    return [line.what for line in cause_lines({what: tally.found[what] for what in order})]
 
 
 def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:

@@ -30,6 +30,8 @@ STYLES = {
     Verdict.SKIPPED: "cyan",
     Verdict.ERROR: "bold white on red",
 }
+LONGEST_COMMAND = 4000
+"""Characters of a command: it may come from a report of somebody else."""
 _LABEL = 10
 
 
@@ -71,7 +73,7 @@ def show_last_screen(console: Console, screen: LastScreen) -> None:
     head = list(screen.verdict.wrap(console, console.width, overflow="fold"))
     tail = [line for label, text in screen.facts for line in _labelled(console, label, text)]
     if screen.next:
-        tail += _command(console, "Next", screen.next)
+        tail += labelled_command(console, "Next", screen.next)
         tail += _labelled(console, "", Text(screen.why, "dim")) if screen.why else []
     number = min(len(screen.causes), MOST_CAUSES)
     while number > 1 and len(head) + len(tail) + _height(number, len(screen.causes)) > HEIGHT:
@@ -115,9 +117,10 @@ def _labelled(console: Console, label: str, text: Text) -> list[Text]:
     return out
 
 
-def _command(console: Console, label: str, command: str) -> list[Text]:
+def labelled_command(console: Console, label: str, command: str) -> list[Text]:
+    """The lines of a command to type, with a label before it. It can be copied: it breaks between words only."""
     before, out = f"  {label:<{_LABEL}}", []
-    for line in command_lines(console, command, len(before)):
+    for line in command_lines(console, printable(command, LONGEST_COMMAND), len(before)):
         out.append(Text.assemble((before, "dim"), (line, "blue")))
         before = " " * len(before)
     return out

@@ -18,7 +18,7 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, Verdict
 from ..protocols import protocol_of, protocols
 from .evidence import Evidence
-from .last_screen import STYLES, command_lines
+from .last_screen import STYLES, labelled_command
 from .said import quoted
 
 _LABEL = 10
@@ -189,11 +189,9 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
 
 
 def show_command(console: Console, label: str, command: str) -> None:
-    """Print a command to type, with a label before it. It can be copied: it breaks between words only."""
-    before = f"  {label:<{_LABEL}}"
-    for line in command_lines(console, printable(command, 4000), len(before)):
-        console.print(Text.assemble((before, "dim"), (line, "blue")), soft_wrap=True)
-        before = " " * len(before)
+    """Print a command to type, with a label before it."""
+    for line in labelled_command(console, label, command):
+        console.print(line, soft_wrap=True)
 
 
 def lines_labelled(console: Console, label: str, lines: Iterable[str], style: str = "") -> None:
