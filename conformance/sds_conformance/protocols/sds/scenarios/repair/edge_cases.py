@@ -16,8 +16,7 @@ from .responding import ask, fine_ticks, holding, wait_out
 
 @scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", long=True, violated=("R-SEND-01", "STATE-16"))
 def repairs_in_three_channels(stage: Stage) -> None:
-    """In each of three channels something is missing, and something else is asked for; each has an ID that another
-    channel has as well."""
+    """In each of three channels a message is missing and another is asked for, with IDs that other channels use too."""
     alice = repairing(stage, channels=CHANNELS)
     peers = [stage.peer("bob", channel) for channel in CHANNELS]
     askers = [stage.peer("carol", channel) for channel in CHANNELS]
