@@ -151,7 +151,7 @@ def test_report_prints_what_run_printed(tmp_path: Path) -> None:
     "arguments",
     [
         ("fuzz", "--examples", "4", "--jobs", "1"),
-        ("exhaust", "--events", "2", "--jobs", "1"),
+        ("exhaust", "--events", "2", "--alphabet", "send,arrive", "--jobs", "1"),
         ("limits", "--only", "channels", "--budget", "2s"),
         ("vectors run", "--group", "bloom-*"),
     ],

@@ -55,14 +55,18 @@ SOME = {pb.CAPABILITY_SYNC, pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_CHANNELS, pb.
     ("capabilities", "limits", "profiles"),
     [
         ((), {"lamport_ahead_ms": 0}, {}),
-        ((), {"lamport_ahead_ms": 1_000}, {}),
-        ((), {"lamport_ahead_ms": 60_000}, {}),
-        ((*SOME, pb.CAPABILITY_RESEND, pb.CAPABILITY_SDS_R), {"lamport_ahead_ms": 0}, {}),
-        ((*SOME, pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_MESSAGE_CODEC), {"lamport_ahead_ms": 60_000}, {}),
         ((), {}, {"bloom": "private"}),
-        ((pb.CAPABILITY_VIRTUAL_CLOCK,), {"content_bytes": 0, "log_entries": 0}, {"bloom": "private"}),
-        ((pb.CAPABILITY_DELIVERED,), {"content_bytes": 1}, {"bloom": "private", "hash": "private"}),
-        ((pb.CAPABILITY_OBSERVE,), {"log_entries": 1}, {}),
+        ((*SOME, pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_MESSAGE_CODEC), {"lamport_ahead_ms": 60_000}, {}),
+        pytest.param((), {"lamport_ahead_ms": 1_000}, {}, marks=LONG),
+        pytest.param((), {"lamport_ahead_ms": 60_000}, {}, marks=LONG),
+        pytest.param((*SOME, pb.CAPABILITY_RESEND, pb.CAPABILITY_SDS_R), {"lamport_ahead_ms": 0}, {}, marks=LONG),
+        pytest.param(
+            (pb.CAPABILITY_VIRTUAL_CLOCK,), {"content_bytes": 0, "log_entries": 0}, {"bloom": "private"}, marks=LONG
+        ),
+        pytest.param(
+            (pb.CAPABILITY_DELIVERED,), {"content_bytes": 1}, {"bloom": "private", "hash": "private"}, marks=LONG
+        ),
+        pytest.param((pb.CAPABILITY_OBSERVE,), {"log_entries": 1}, {}, marks=LONG),
     ],
 )
 def test_a_deaf_implementation_does_not_conform_whatever_it_declares(
