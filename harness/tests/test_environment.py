@@ -37,8 +37,14 @@ def short_story(stage: Stage) -> Actor:
     return alice
 
 
+def channel_of(step: Step) -> str:
+    """The channel that a command names; "" for none."""
+    message = step.received.message if step.command == "receive" else None
+    return message.channel_id if message is not None else step.channel_id
+
+
 def in_main_channel(stage: Stage) -> list[Step]:
-    return [s for s in stage.trace.steps if s.channel_id in ("", stage.label("c1")) and "passer" not in repr(s.request)]
+    return [s for s in stage.trace.steps if channel_of(s) in ("", stage.label("c1"))]
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -97,26 +103,69 @@ def test_different_senders_say_the_same() -> None:
     assert alice.send(b"as told").content == b"as told"
 
 
-def test_the_bustle_is_in_another_channel_between_the_steps_and_ends() -> None:
-    stage = stage_in("bustling-channel")
-    alice = stage.open()
-    assert alice.party.channels == ("c1", "bustle")
-    for _ in range(200):
-        alice.send(channel_id="c1")
-    bustle = [s for s in stage.trace.steps if s not in in_main_channel(stage)]
-    assert 40 <= len(bustle) <= 80
-    assert {s.command for s in bustle} == {"send", "receive"}
-    assert [s.index for s in bustle][:3] == [2, 4, 6]
+def test_the_same_happens_in_two_other_channels_before_the_next_command() -> None:
+    stage = stage_in("third-channel")
+    alice, bob = stage.open(), stage.peer("bob")
+    assert list(stage.trace.steps[0].request.open.channels) == ["first", "second", "c1"]
+    assert alice.party.channels[0] == "c1"
+    alice.send()
+    alice.observe()
+    alice.receive(bob.content(START_MS))
+    alice.tick()
+    assert [(s.command, channel_of(s)) for s in stage.trace.steps[1:-1]] == [
+        ("send", "c1"),
+        ("observe", "c1"),
+        ("send", "first"),
+        ("send", "second"),
+        ("observe", "first"),
+        ("observe", "second"),
+        ("receive", "c1"),
+        ("receive", "first"),
+        ("receive", "second"),
+    ]
 
 
-def test_nothing_comes_between_a_step_and_the_look_at_its_effect() -> None:
-    stage = stage_in("bustling-channel")
-    alice = stage.open()
-    for _ in range(5):
-        alice.send(channel_id="c1")
-        before = len(stage.trace.steps)
-        alice.observe()
-        assert len(stage.trace.steps) == before + 1
+def test_messages_have_the_same_ids_in_other_channels_and_later_timestamps() -> None:
+    stage = stage_in("third-channel")
+    alice, bob = stage.open(), stage.peer("bob")
+    alice.receive(bob.content(START_MS, "before", message_id="m"))
+    alice.tick()
+    there = [s.received.message for s in stage.trace.steps if s.command == "receive"]
+    assert [m.message_id for m in there if m is not None] == ["m"] * 3
+    assert [m.causal_history[0].message_id for m in there if m is not None] == ["before"] * 3
+    assert [m.lamport_timestamp for m in there if m is not None] == [START_MS, START_MS + 500_000, START_MS + 1_000]
+
+
+def test_messages_of_participants_under_test_are_those_that_they_sent_in_the_channel() -> None:
+    stage = stage_in("third-channel")
+    alice, dora, bob = stage.open("alice"), stage.open("dora"), stage.peer("bob")
+    own = alice.send()
+    dora.receive(own)
+    dora.receive(bob.content(START_MS, own))
+    dora.tick()
+    sent = [s.new.message_id for s in stage.trace.steps if s.command == "send" and s.new is not None]
+    arrived = [s.received.message for s in stage.trace.steps if s.command == "receive"]
+    assert len(set(sent)) == 3
+    assert [m.message_id for m in arrived[:3] if m is not None] == sent
+    assert [m.causal_history[0].message_id for m in arrived[3:] if m is not None] == sent
+
+
+def test_no_timestamp_passes_what_scenarios_use_as_a_bound() -> None:
+    stage = stage_in("third-channel")
+    alice, bob = stage.open(), stage.peer("bob")
+    alice.receive(bob.content(2**63 - 1))
+    alice.tick()
+    there = [s.received.message for s in stage.trace.steps if s.command == "receive"]
+    assert [m.lamport_timestamp for m in there if m is not None] == [2**63 - 1] * 3
+
+
+def test_what_is_no_message_or_names_another_channel_is_not_repeated() -> None:
+    stage = stage_in("third-channel")
+    alice = stage.open(channels=("c1", "c2"))
+    alice.receive(b"\xff", stage.peer("bob", "c2").content(START_MS))
+    alice.send(channel_id="c2")
+    alice.tick()
+    assert [s.command for s in stage.trace.steps] == ["open", "receive", "receive", "send", "tick"]
 
 
 def test_the_clock_steps_back_and_forth_and_the_schedule_does_not_know() -> None:

@@ -97,7 +97,7 @@ def test_every_summary_is_a_whole_sentence_in_one_line() -> None:
 def test_help_names_no_passage_environment_event_or_dimension() -> None:
     for command, name in (
         ("fuzz", "one-key-twice"),
-        ("run", "bustling-channel"),
+        ("run", "third-channel"),
         ("exhaust", "unrepaired"),
         ("limits", "in-filter"),
     ):

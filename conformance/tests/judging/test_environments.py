@@ -88,7 +88,7 @@ class TreatsTypingAsContent(Channel):
 HIDDEN = {
     "all-scripts": (LatinNames, "SDS-MSG-02"),
     "equal-contents": (TakesItsOwnWordsForAnEcho, "SDS-RECV-07"),
-    "bustling-channel": (OneWaitingRoom, "SDS-RECV-08"),
+    "third-channel": (OneWaitingRoom, "SDS-RECV-08"),
     "sds-r": (TreatsTypingAsContent, "SDS-STATE-10"),
     "unsteady-clock": (ForgetsWhenTheClockGoesBack, "SDS-STATE-09"),
 }
@@ -189,7 +189,7 @@ def test_an_environment_that_needs_more_than_is_declared_is_left_out_and_named()
         lambda: reference(without=[pb.CAPABILITY_CHANNELS, pb.CAPABILITY_VIRTUAL_CLOCK]), environments=["*"]
     )
     assert outcome.left_out == {
-        "bustling-channel": "not declared: channels",
+        "third-channel": "not declared: channels",
         "unsteady-clock": "not declared: virtual-clock",
     }
     assert outcome.runs == (len(ENVIRONMENTS) - 2) * len(SHORT)
@@ -232,10 +232,10 @@ def test_the_command_line_plays_everywhere_unless_told_where() -> None:
     assert json.loads(result.stdout)["summary"]["environments"] == ["plain"]
 
 
-def test_an_environment_that_does_not_exist_is_a_usage_error_that_names_those_that_do() -> None:
+def test_an_environment_that_does_not_exist_is_a_usage_error_that_says_what_shows_the_names() -> None:
     result = CliRunner().invoke(main, ["run", "--environment", "martian"])
     assert result.exit_code == 2
-    assert "bustling-channel" in result.stderr
+    assert "`sds-conformance list environments` shows the names" in result.stderr
 
 
 def test_a_finding_is_shown_again_where_it_was_found() -> None:

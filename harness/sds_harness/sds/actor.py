@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 QUIET_TICKS = 2
 MAX_TICKS = 200
-BUSTLE = 20
-"""So many rounds of traffic surround a participant in a bustling environment: enough to leak, and bounded."""
 
 FILTER_MAKER = "filter-maker"
 """Participants of this name exist for the filters of their messages."""
@@ -43,8 +41,6 @@ class Actor:
         self._sent = 0
         self._own_ids: list[str] = []
         self._met_ids: dict[str, None] = {}
-        channel = stage.ways.bustling_channel
-        self._bustle = self._bustling(channel) if stage.label(channel) in party.channels else None
 
     @property
     def name(self) -> str:
@@ -191,23 +187,16 @@ class Actor:
             self.ask_filter(bloom_filter, *list(message_ids)[-ASKED_OF:])
 
     def _do(self, request: pb.Request) -> Step:
-        if self._bustle is not None and request.WhichOneof("command") != "observe":
-            bustle, self._bustle = self._bustle, None  # what it does is not to be surrounded again
-            next(bustle, None)
-            self._bustle = bustle
-        return self.stage.step(self.name, request)
-
-    def _bustling(self, channel_id: str) -> Iterator[None]:
-        """Traffic in another channel, with a clock far ahead, one command at a time."""
-        peer = self.stage.peer("passer-by", channel_id)
-        for _ in range(BUSTLE):
-            stranger = peer.content(self.stage.now_ms + 500_000)
-            self.receive(stranger)
-            yield
-            own = self.send(channel_id=channel_id)
-            yield
-            self.receive(peer.content(self.stage.now_ms + 500_001, own, stranger, "that-never-came"))
-            yield
+        others = self.stage.other_channels
+        if others is None or is_filter_maker(self.name):
+            return self.stage.step(self.name, request)
+        if request.WhichOneof("command") != "observe":  # nothing comes between a step and the look at its effect
+            others.catch_up(self.stage)
+        before = pb.Request()
+        before.CopyFrom(request)
+        step = self.stage.step(self.name, request)
+        others.follow(self.name, before, step, self.party.channels[0])
+        return step
 
     def _sent_by(self, step: Step) -> Message:
         if step.answer == "rejected":

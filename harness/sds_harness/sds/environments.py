@@ -17,8 +17,8 @@ class SdsEnvironment(Environment):
 
     equal_contents: bool = False
     """Every sender says the same as every other."""
-    bustling_channel: str = ""
-    """Every participant is a member of this channel, too, and there is traffic in it between all steps."""
+    third_channel: bool = False
+    """Every participant is a member of two more channels, joined before, in which the same happens a step later."""
     sds_r: bool = False
     """Participants use SDS-R."""
 
@@ -38,9 +38,9 @@ ENVIRONMENTS: dict[str, Environment] = {
             presumes="SDS-MSG-14",
         ),
         SdsEnvironment(
-            "bustling-channel",
-            "traffic in a second channel between all steps",
-            bustling_channel="bustle",
+            "third-channel",
+            "the third of three channels, while the same happens in the other two",
+            third_channel=True,
             needs=(pb.CAPABILITY_CHANNELS,),
         ),
         Environment(

@@ -22,8 +22,9 @@ from ..environment import PLAIN, Environment
 from ..session import Session
 from ..stage import COUNTING_START_MS, ScheduleStopped, start_of
 from ..trace import Party
-from .actor import FILTER_MAKER, Actor, refusal
+from .actor import FILTER_MAKER, Actor, is_filter_maker, refusal
 from .environments import SdsEnvironment
+from .other_channels import AHEAD_MS, OtherChannels
 from .peer import ScriptedPeer
 from .trace import Step, Trace, Wire
 
@@ -43,6 +44,7 @@ class Stage(stage.Stage[Step]):
         self.revision = REVISIONS.get(session.revision, SDS_2026_01)
         self.ways = environment if isinstance(environment, SdsEnvironment) else _NOTHING_OF_SDS
         """What the environment changes that only SDS has."""
+        self.other_channels = OtherChannels() if self.ways.third_channel else None
         # Nothing in a revision whose Lamport timestamps just count reads a clock of its own.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
@@ -82,16 +84,16 @@ class Stage(stage.Stage[Step]):
             self.need(pb.CAPABILITY_CHANNELS)
         if not channels:
             self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
-        elif self.ways.bustling_channel:
-            channels = (*channels, self.ways.bustling_channel)
+        # A filter maker is there for its filters alone.
+        first = AHEAD_MS if channels and self.other_channels is not None and not is_filter_maker(name) else ()
         name = self.label(name)
-        channels = tuple(self.label(channel) for channel in channels)
+        channels, first = tuple(map(self.label, channels)), tuple(map(self.label, first))
         asked = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
         if self.trace.declaration.can(pb.CAPABILITY_SDS_R):
             asked.sds_r = self.ways.sds_r
         asked.MergeFrom(configuration or pb.Configuration())
         request = pb.Request(
-            open=pb.Open(now_ms=self.now_ms, participant_id=name, channels=channels, configuration=asked)
+            open=pb.Open(now_ms=self.now_ms, participant_id=name, channels=first + channels, configuration=asked)
         )
         key = f"{name} ({instance})" if instance else name
         step = self.step(key, request)
@@ -99,7 +101,7 @@ class Stage(stage.Stage[Step]):
             raise ScheduleStopped(f"opening participant {name!r} was {refusal(step)}")
         in_force = pb.Configuration()
         in_force.CopyFrom(step.reply.opened.configuration)
-        named = channels or (UNNAMED_CHANNEL,)
+        named = (channels or (UNNAMED_CHANNEL,)) + first
         self._labels.update(named)
         party = Party(
             key,

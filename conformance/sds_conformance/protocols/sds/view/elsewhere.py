@@ -35,7 +35,7 @@ def _named_here(view: ChannelView) -> set[str]:
 
 @once
 def came_elsewhere(view: ChannelView) -> dict[str, int]:
-    """IDs of content that came in other channels, with the last step at which it did."""
+    """IDs of content that came in other channels, with the first step at which it did."""
     came: dict[str, int] = {}
     for step, message in _heard_elsewhere(view):
         if message.kind is Kind.CONTENT:

@@ -116,7 +116,7 @@ class Requester:
 
     @cached_property
     def namesakes(self) -> list[Missing]:
-        """What is missing as certainly, while a message of its ID came in another channel."""
+        """What is missing as certainly, and was not yet asked for as a message of its ID came in another channel."""
         return [m for m in self._lacking if self._has_a_namesake(m)]
 
     @cached_property
@@ -138,7 +138,8 @@ class Requester:
         return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
 
     def _has_a_namesake(self, missing: Missing) -> bool:
-        return self._elsewhere.get(missing.message_id, 0) > missing.detected.step.index
+        came, detected = self._elsewhere.get(missing.message_id, NEVER), missing.detected.step.index
+        return detected < came < min(self.until(missing), self.first_asked(missing.message_id, detected))
 
     @cached_property
     def owing(self) -> list[Missing]:

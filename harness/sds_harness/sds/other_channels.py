@@ -1,0 +1,87 @@
+"""The first two channels of three: what a scenario does in the third happens in them as well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry, Message
+
+from .trace import Step
+
+if TYPE_CHECKING:
+    from .stage import Stage
+
+AHEAD_MS = {"first": 500_000, "second": 1_000}
+"""The channels, and how far the timestamps of messages that arrive in them are ahead of those in the third."""
+MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
+
+
+class OtherChannels:
+    """Repeats each command that names the third channel in the other two, before the next command.
+
+    Messages of scripted peers have the same IDs in all three channels. A message that a participant under test made
+    is not the same elsewhere: in its place stands the one that its sender made there.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[str, pb.Request, Step]] = []
+        self._made: dict[tuple[str, str], Message] = {}
+        """What a participant under test sent in a channel in place of the message with this ID."""
+
+    def follow(self, participant: str, request: pb.Request, step: Step, channel_id: str) -> None:
+        """Keep a command, as it was before the stage sent it, and the step that it became, if it names the channel."""
+        command = getattr(request, step.command)
+        message = step.received.message if step.command == "receive" else command
+        if step.command in MIRRORED and message is not None and message.channel_id == channel_id:
+            self._waiting.append((participant, request, step))
+
+    def catch_up(self, stage: Stage) -> None:
+        """Do in the other channels what was done in the third."""
+        waiting, self._waiting = self._waiting, []
+        for participant, request, step in waiting:
+            for name, ahead_ms in AHEAD_MS.items():
+                self._repeat(stage, participant, request, step, stage.label(name), ahead_ms)
+
+    def _repeat(
+        self, stage: Stage, participant: str, request: pb.Request, step: Step, channel_id: str, ahead_ms: int
+    ) -> None:
+        again = pb.Request()
+        again.CopyFrom(request)
+        command = getattr(again, step.command)
+        if step.command == "receive":
+            assert step.received.message is not None
+            bound = stage.trace.declaration.limit("lamport_ahead_ms")
+            ahead_ms = ahead_ms if bound is None else min(ahead_ms, bound // 2)
+            command.wire = stage.on_the_wire(self._told(stage, step.received.message, channel_id, ahead_ms))
+        else:
+            command.channel_id = channel_id
+        if step.command in ("send", "send_ephemeral"):
+            # Two messages of one sender may have one ID if they say the same at the same time.
+            command.content += f" in {channel_id}".encode() if command.content else b""
+            command.message_id += f" in {channel_id}" if command.message_id else ""
+        made = stage.step(participant, again).new
+        if step.new is not None and made is not None:
+            self._made[channel_id, step.new.message_id] = made
+
+    def _told(self, stage: Stage, message: Message, channel_id: str, ahead_ms: int) -> Message:
+        """The message as it arrives in another channel; timestamps near the largest of all stay as they are."""
+        if (channel_id, message.message_id) in self._made:
+            return self._made[channel_id, message.message_id]
+        lamport, largest = message.lamport_timestamp, stage.revision.wire.max_lamport // 2
+        return replace(
+            message,
+            channel_id=channel_id,
+            lamport_timestamp=lamport if lamport is None or lamport > largest - ahead_ms else lamport + ahead_ms,
+            causal_history=self._entries(message.causal_history, channel_id),
+            repair_request=self._entries(message.repair_request, channel_id),
+        )
+
+    def _entries(self, entries: tuple[HistoryEntry, ...], channel_id: str) -> tuple[HistoryEntry, ...]:
+        return tuple(
+            replace(entry, message_id=self._made[channel_id, entry.message_id].message_id)
+            if (channel_id, entry.message_id) in self._made
+            else entry
+            for entry in entries
+        )
