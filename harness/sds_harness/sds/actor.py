@@ -187,11 +187,11 @@ class Actor:
             self.ask_filter(bloom_filter, *list(message_ids)[-ASKED_OF:])
 
     def _do(self, request: pb.Request) -> Step:
-        others = self.stage.other_channels
+        others, command = self.stage.other_channels, request.WhichOneof("command") or ""
         if others is None or is_filter_maker(self.name):
             return self.stage.step(self.name, request)
-        if request.WhichOneof("command") != "observe":  # nothing comes between a step and the look at its effect
-            others.catch_up(self.stage)
+        if command != "observe":  # nothing comes between a step and the look at its effect
+            others.catch_up(self.stage, command)
         before = pb.Request()
         before.CopyFrom(request)
         step = self.stage.step(self.name, request)

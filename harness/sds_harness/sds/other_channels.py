@@ -19,14 +19,16 @@ MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
 
 
 class OtherChannels:
-    """Repeats each command that names the third channel in the other two, before the next command.
+    """Repeats each command that names the third channel in the other two: in the first before the next command, in
+    the second after that, as long as no time passes and nothing ticks. So in the second a message may arrive before
+    its dependency while the third has both.
 
     Messages of scripted peers have the same IDs in all three channels. A message that a participant under test made
     is not the same elsewhere: in its place stands the one that its sender made there.
     """
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[str, pb.Request, Step]] = []
+        self._waiting: dict[str, list[tuple[str, pb.Request, Step]]] = {name: [] for name in AHEAD_MS}
         self._made: dict[tuple[str, str], Message] = {}
         """What a participant under test sent in a channel in place of the message with this ID."""
 
@@ -35,14 +37,20 @@ class OtherChannels:
         command = getattr(request, step.command)
         message = step.received.message if step.command == "receive" else command
         if step.command in MIRRORED and message is not None and message.channel_id == channel_id:
-            self._waiting.append((participant, request, step))
+            for waiting in self._waiting.values():
+                waiting.append((participant, request, step))
 
-    def catch_up(self, stage: Stage) -> None:
-        """Do in the other channels what was done in the third."""
-        waiting, self._waiting = self._waiting, []
-        for participant, request, step in waiting:
-            for name, ahead_ms in AHEAD_MS.items():
-                self._repeat(stage, participant, request, step, stage.label(name), ahead_ms)
+    def catch_up(self, stage: Stage, command: str) -> None:
+        """Do in the other channels what is to be done there before this command."""
+        for name, waiting in self._waiting.items():
+            until = len(waiting)
+            if name == "second" and waiting and command != "tick" and stage.now_ms == _asked_at(waiting[-1][1]):
+                until = max(
+                    (number for number, (_, _, step) in enumerate(waiting) if step.command != "observe"), default=0
+                )
+            due, waiting[:] = waiting[:until], waiting[until:]
+            for participant, request, step in due:
+                self._repeat(stage, participant, request, step, stage.label(name), AHEAD_MS[name])
 
     def _repeat(
         self, stage: Stage, participant: str, request: pb.Request, step: Step, channel_id: str, ahead_ms: int
@@ -85,3 +93,7 @@ class OtherChannels:
             else entry
             for entry in entries
         )
+
+
+def _asked_at(request: pb.Request) -> int:
+    return int(getattr(request, request.WhichOneof("command") or "").now_ms)
