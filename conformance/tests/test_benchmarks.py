@@ -87,6 +87,7 @@ def test_schedules_are_recorded_as_documented(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.exhaustive
 def test_the_rivals_start_as_documented(tmp_path: Path) -> None:
     making, comparing = [line for line in DOCUMENTED if line.startswith("corpora")]
     assert "schedules differ" in ran(making, tmp_path)

@@ -1,7 +1,8 @@
-"""How times and IDs are quoted to people."""
+"""How times, IDs and JSON are quoted to people."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -36,6 +37,14 @@ def identifier(message_id: str) -> str:
     """A message ID, shortened in the middle if it is a long hash."""
     shown = printable(message_id, 120)
     return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
+
+
+def json_of(value: object, most: int) -> str:
+    """A value as JSON, at most so many characters of it: an implementation may nest it deeper than can be written."""
+    try:
+        return json.dumps(value, ensure_ascii=False)[:most]
+    except RecursionError:
+        return "JSON of very many levels"
 
 
 def counted(number: int, what: str, several: str = "") -> str:

@@ -65,7 +65,7 @@ class LastScreen:
 
 def ordered(causes: Iterable[CauseLine]) -> list[CauseLine]:
     """The most severe first; of one severity in the given order."""
-    return sorted(causes, key=lambda cause: (-RANK[cause.verdict], cause.severity))
+    return sorted(causes, key=lambda cause: (-RANK.get(cause.verdict, 0), cause.severity))
 
 
 def show_last_screen(console: Console, screen: LastScreen) -> None:

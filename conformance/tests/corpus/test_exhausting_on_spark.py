@@ -52,7 +52,7 @@ def said(coverage: Coverage) -> list[Any]:
     return [bounds, tally.found, tally.found_at, tally.found_in, tally.exercised, tally.situations, tally.steps]
 
 
-@pytest.mark.parametrize("mutant", ["", "sync-does-not-increase"])
+@pytest.mark.parametrize("mutant", ["sync-does-not-increase", pytest.param("", marks=pytest.mark.exhaustive)])
 def test_it_says_what_is_said_without_it(mutant: str, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exhausting, "SAMPLE", 10)
     monkeypatch.setattr(on_spark, "CHUNKS", 1)

@@ -30,7 +30,7 @@ class OtherChannels:
     def __init__(self) -> None:
         self._waiting: dict[str, list[tuple[str, pb.Request, Step]]] = {name: [] for name in AHEAD_MS}
         self._made: dict[tuple[str, str], Message] = {}
-        """What a participant under test sent in a channel in place of the message with this ID."""
+        """By channel and message ID of the third channel: the message that its sender sent in that channel instead."""
 
     def follow(self, participant: str, request: pb.Request, step: Step, channel_id: str) -> None:
         """Keep a command, as it was before the stage sent it, and the step that it became, if it names the channel."""

@@ -85,9 +85,10 @@ class Stage(stage.Stage[Step]):
         if not channels:
             self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
         # A filter maker is there for its filters alone.
-        first = AHEAD_MS if channels and self.other_channels is not None and not is_filter_maker(name) else ()
+        several = channels and self.other_channels is not None and not is_filter_maker(name)
+        first = tuple(map(self.label, AHEAD_MS)) if several else ()
         name = self.label(name)
-        channels, first = tuple(map(self.label, channels)), tuple(map(self.label, first))
+        channels = tuple(self.label(channel) for channel in channels)
         asked = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
         if self.trace.declaration.can(pb.CAPABILITY_SDS_R):
             asked.sds_r = self.ways.sds_r

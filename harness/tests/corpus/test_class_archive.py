@@ -78,6 +78,7 @@ def test_where_there_can_be_none_there_is_none(java: Java, tmp_path: Path, monke
     assert class_archive(java) is None
 
 
+@pytest.mark.exhaustive
 def test_java_writes_one_and_starts_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import Protocol
 from ..corpora import Corpora
 from ..words import Words
+from .dimensions import DIMENSIONS
 from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, notes
 from .rules import MODEL, RULES
@@ -36,5 +37,6 @@ PROTOCOL = Protocol(
     MATERIAL,
     REPERTOIRE,
     EXCHANGES,
+    dimensions=DIMENSIONS,
     corpora=_corpora,
 )

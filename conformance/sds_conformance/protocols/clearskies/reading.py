@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,7 +32,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
 from sds_harness.schedules.performance import NEVER
 
-from ...judging.quoting import identifier, short
+from ...judging.quoting import identifier, json_of, short
 from ..reading import DELIVERED, Item, Key, Reading, Shown, Signal, Sort, Teller
 from .view.facts import reads_as_update
 from .view.telling import OF_AN_ID
@@ -62,7 +61,7 @@ def _of_message(wire: Wire, more: int) -> Item | None:
         )
     deletion = members.get("deleted") is True
     key = members.get("key")
-    value = "" if deletion else f" = {printable(json.dumps(members.get('value'), ensure_ascii=False), LONGEST_VALUE)}"
+    value = "" if deletion else f" = {printable(json_of(members.get('value'), LONGEST_VALUE + 1), LONGEST_VALUE)}"
     clock = members.get("vector_clock")
     numbers = list(clock.values())[:6] if isinstance(clock, dict) else []
     signed = "signed " if message.signature is not None else ""

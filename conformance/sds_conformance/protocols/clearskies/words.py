@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Step, Trace
 from sds_harness.declaration import printable
 
-from ...judging.quoting import clock, counted, foremost, identifier, short
+from ...judging.quoting import clock, counted, foremost, identifier, json_of, short
 from .view.facts import reads_as_update
 from .view.telling import name_of
 
@@ -132,7 +131,7 @@ class Narrator:
         by, rev = said.get("last_updated_by"), said.get("last_updated_rev")
         who = name_of(self._trace, by) if isinstance(by, str) else "nobody"
         what = "a deletion of " if said.get("deleted") is True else "an update of "
-        value = "" if said.get("deleted") is True else f", which is {_shortened(_json(said.get('value')))}"
+        value = "" if said.get("deleted") is True else f", which is {_quoted(said.get('value'))}"
         details = [f"revision {printable(str(rev), 24)} of {short(who)}"]
         details += [f"of {printable(str(said['update_time']), 40)}"] if "update_time" in said else []
         details += [f"clock {self._revisions(said.get('vector_clock'))}"]
@@ -141,7 +140,7 @@ class Narrator:
     def _revisions(self, numbers: object) -> str:
         """Numbers by peer: a vector clock, or what a request names."""
         if not isinstance(numbers, dict):
-            return f"{_shortened(_json(numbers))}, which is no object"
+            return f"{_quoted(numbers)}, which is no object"
         shown, more = foremost(list(numbers.items()), lambda each: False, FEW)
         told = [f"{name_of(self._trace, peer)} {printable(str(number), 24)}" for peer, number in shown]
         return (", ".join(told) + (f" and {more} more" if more else "")) or "nothing"
@@ -199,12 +198,12 @@ def _is_text(message: Message, name: str) -> bool:
     return isinstance(message.body.members.get(name), str)
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _shortened(text: str) -> str:
     return printable(text, LONGEST_VALUE)
+
+
+def _quoted(value: object) -> str:
+    return _shortened(json_of(value, LONGEST_VALUE + 1))
 
 
 def _level(level: AccessLevel | None) -> str:

@@ -13,11 +13,12 @@ from clearskies_reference import Link, MalformedMessage, Message, Peer, Record
 from clearskies_reference.variants import VARIANTS
 from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.quoting import json_of
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.scenarios.levels import altered
 from sds_conformance.protocols.clearskies.view.asking import askings
 from sds_conformance.protocols.clearskies.view.authority import excused, fits_limits, forbidden
-from sds_conformance.protocols.clearskies.view.facts import equal
+from sds_conformance.protocols.clearskies.view.facts import equal, has_wide_numbers
 from sds_conformance.protocols.clearskies.view.spreading import answers, changes_owed, relays_owed
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 
@@ -280,3 +281,20 @@ def test_commands_without_an_answer_of_effects_change_nothing() -> None:
     alice.do(pb.Request(delete=pb.Delete(now_ms=stage.now_ms, handle=alice.party.handle, key="nothing")))
     alice.put("door", text="no JSON")
     assert view_of(stage).changes == []
+
+
+def nested(levels: int, innermost: object) -> object:
+    value = innermost
+    for level in range(levels):
+        value = [value] if level % 2 else {"in": value}
+    return value
+
+
+def test_values_of_very_many_levels_are_compared_and_quoted() -> None:
+    one, same, other = nested(9_000, 1), nested(9_000, 1.0), nested(9_000, True)
+    assert equal(one, same)
+    assert not equal(one, other)
+    assert has_wide_numbers(nested(9_000, 1 << 60))
+    assert not has_wide_numbers(one)
+    assert json_of(one, 80) == "JSON of very many levels"
+    assert json_of(nested(1, "é"), 80) == '{"in": "é"}'

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from clearskies_reference.vector_clock import is_id
 from sds_harness.clearskies.frames import GET_UPDATES
 
 from ....judging.judgement import Observation, judged, violated
+from ....judging.quoting import json_of
 from ..register import check
 from ..view.asking import askings
 from ..view.links import LinkView
@@ -46,11 +46,11 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
         if kind != GET_UPDATES:
             yield violated(request.step, f"the type {GET_UPDATES!r}", f"{kind!r}")
         elif not isinstance(since, dict):
-            yield violated(request.step, "since, an object of revisions by peer ID", json.dumps(since)[:120])
+            yield violated(request.step, "since, an object of revisions by peer ID", json_of(since, 120))
         else:
             wrong = {peer: said for peer, said in since.items() if not is_id(peer) or type(said) is not int}
             expected = "since has integers by peer ID, 32 hex digits"
-            yield judged(request.step, not wrong, expected, json.dumps(wrong)[:120])
+            yield judged(request.step, not wrong, expected, json_of(wrong, 120))
 
 
 @check("CSDB-36", of="links")

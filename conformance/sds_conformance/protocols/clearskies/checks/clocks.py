@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 
 from ....judging.judgement import Observation, held, judged, violated
+from ....judging.quoting import json_of
 from ..register import check
 from ..view.authority import SAFE_INTEGER
 from ..view.clocks import (
@@ -45,7 +45,9 @@ def clocks_have_integers_by_peer(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         said = update.members.get("vector_clock")
         if isinstance(said, dict):
-            wrong = [f"{json.dumps(m)}: {json.dumps(n)}" for m, n in said.items() if not (is_id(m) and _is_number(n))]
+            wrong = [
+                f"{json_of(m, 120)}: {json_of(n, 120)}" for m, n in said.items() if not (is_id(m) and _is_number(n))
+            ]
             yield judged(update.step, not wrong, "peer IDs with integers of 64 bits", "".join(wrong[:1])[:120])
 
 
@@ -132,7 +134,7 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
         if update.clock is not None:
             met = view.peer_id in update.clock
             expected = f"a vector clock that counts the change of {view.party.name}"
-            yield judged(update.step, met, expected, json.dumps(dict(update.clock))[:120])
+            yield judged(update.step, met, expected, json_of(dict(update.clock), 120))
     for each in grown(view):
         most = max((update.clock or {}).get(view.peer_id, 0) for update in each.before)
         number = (each.first.clock or {}).get(view.peer_id, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import chain, pairwise
@@ -12,6 +11,7 @@ from sds_harness.clearskies.peer import iso
 
 from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
+from ....judging.quoting import json_of
 from ..register import check
 from ..view.changes import COMMANDS, Change, renames_in_place
 from ..view.copies import copies_sent, told_to_applications
@@ -366,7 +366,7 @@ def _of_numbers(view: PeerView, update: Update) -> str:
 
 
 def _quoted(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)[:120]
+    return json_of(value, 120)
 
 
 def _value(update: Update) -> str:

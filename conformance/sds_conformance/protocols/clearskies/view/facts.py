@@ -184,17 +184,18 @@ def reads_as_request(message: Message) -> bool:
 
 def has_wide_numbers(value: object) -> bool:
     """Has a JSON value an integer above 2^53, which many readers of JSON do not keep (CA-6)?"""
-    match value:
-        case bool():
-            return False
-        case int():
-            return abs(value) > 1 << 53
-        case list():
-            return any(map(has_wide_numbers, value))
-        case dict():
-            return any(map(has_wide_numbers, value.values()))
-        case _:
-            return False
+    values = [value]  # no recursion: they may have very many levels
+    while values:
+        match values.pop():
+            case bool():
+                pass
+            case int() as number if abs(number) > 1 << 53:
+                return True
+            case list() as several:
+                values += several
+            case dict() as members:
+                values += members.values()
+    return False
 
 
 def has_zeros(update: Update) -> bool:
@@ -219,13 +220,19 @@ def yields(one: Update, other: Update) -> bool:
 
 def equal(one: Any, other: Any) -> bool:
     """Are two JSON values the same? There is one kind of number, and true is none."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(value, other[name]) for name, value in one.items())
-    return bool(one == other)
+    pairs = [(one, other)]  # no recursion: they may have very many levels
+    while pairs:
+        one, other = pairs.pop()
+        if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            pairs += zip(one, other, strict=True)
+        elif isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+            pairs += ((value, other[name]) for name, value in one.items())
+        elif isinstance(one, (bool, list, dict)) or isinstance(other, (bool, list, dict)):
+            if one is not other:
+                return False
+        elif one != other:
+            return False
+    return True
 
 
 def same_content(one: tuple[Any, Any, bool], other: tuple[Any, Any, bool]) -> bool:

@@ -6,13 +6,13 @@ any more (CA-8): there, only what cannot be is told from what can.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
+from ....judging.quoting import json_of
 from .authority import SAFE_INTEGER
 from .facts import Version, equal, same_content
 from .meetings import INCOMING, PRESENT, Fate, Meeting, declined, fates, keys_met, shown_after, takes_updates
@@ -95,7 +95,7 @@ class Holding:
 
     @property
     def told(self) -> str:
-        values = [json.dumps(seen.value, ensure_ascii=False)[:60] for seen in self.contents]
+        values = [json_of(seen.value, 60) for seen in self.contents]
         return " and ".join(values) or "nothing"
 
     def agrees(self, other: Holding) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from sds_harness.clearskies.trace import Trace
 
-from ....judging.quoting import identifier, short
+from ....judging.quoting import identifier, json_of, short
 from .facts import Update
 from .shown import Seen
 
@@ -34,4 +32,4 @@ def told_of(seen: Seen) -> str:
     if seen.deleted:
         return "it is deleted"
     key = identifier(seen.key) if seen.key is not None else "no key"
-    return f"{json.dumps(seen.value, ensure_ascii=False)[:80]} under {key}"
+    return f"{json_of(seen.value, 80)} under {key}"

@@ -116,7 +116,7 @@ class Requester:
 
     @cached_property
     def namesakes(self) -> list[Missing]:
-        """What is missing as certainly, and was not yet asked for as a message of its ID came in another channel."""
+        """Missing messages, not yet asked for when another channel received a message with the same ID."""
         return [m for m in self._lacking if self._has_a_namesake(m)]
 
     @cached_property

@@ -1,0 +1,173 @@
+"""The dimensions of ClearSkies: how much of everything there can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+from sds_harness.clearskies.clubs import record_id
+from sds_harness.clearskies.links import ScriptedLink
+from sds_harness.clearskies.stage import Stage
+
+from ..dimensions import Dimensions
+from .scenarios.cast import listening, look
+from .scenarios.conflicts import tell, version
+
+DIMENSIONS = Dimensions("CSDB-")
+
+TOO_MANY = 1 << 16
+"""No more is played in one run, all of which is kept until it is judged."""
+LARGEST_BODY = 16_777_216
+"""Bytes of a message's body, by the text."""
+MEBIBYTE = 1 << 20
+
+counting = partial(DIMENSIONS.dimension, position="the text names no bound", most=TOO_MANY)
+"""Registers a dimension in which things are counted."""
+at_once = partial(DIMENSIONS.dimension, at_once=True)
+"""Registers a dimension of a single message."""
+
+
+@counting("records received", "02", "33", "37", demanded=260)
+def records(stage: Stage, size: int) -> str | None:
+    """N records arrive on one link; then another peer asks for all of them."""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    link = alice.link(bob)
+    for number in range(size):
+        tell(link, bob.update(f"record-{number}", number))
+    asked = look(alice)
+    return _closed(link) or _lacks(asked, size)
+
+
+@counting("records written", "08", "10", "14", demanded=50)
+def puts(stage: Stage, size: int) -> str | None:
+    """The application writes N records; another peer asks for updates after half of them."""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    for number in range(size // 2):
+        alice.put(f"record-{number}", number)
+    link = listening(alice, bob)
+    for number in range(size // 2, size):
+        alice.put(f"record-{number}", number)
+    stage.settle()
+    return _closed(link) or _lacks(link, size)
+
+
+@counting("revisions of a record", "10", "14", "44", demanded=12)
+def revisions(stage: Stage, size: int) -> None:
+    """The application writes one record N times while another peer listens."""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    listening(alice, bob)
+    for number in range(size):
+        alice.put("door", number)
+    stage.settle()
+
+
+@counting("deleted records", "13", "56", demanded=40)
+def tombstones(stage: Stage, size: int) -> str | None:
+    """N records are deleted; then a peer connects that still has the first, the last and one between."""
+    alice, bob, carol = stage.open("alice"), stage.peer("bob"), stage.peer("carol")
+    told = alice.link(bob)
+    both, old = {bob.peer_id: 1, carol.peer_id: 1}, {carol.peer_id: 1}
+    for number in range(size):
+        tell(told, version(bob, f"record {number}", None, both, deleted=True))
+    look(alice)
+    ghosts = alice.link(carol)
+    for number in sorted({0, size // 2, size - 1}):
+        tell(ghosts, version(carol, f"record {number}", "there", old))
+    look(alice)
+    return _closed(told)
+
+
+@counting("listeners", "14", "20", "35", demanded=12)
+def listeners(stage: Stage, size: int) -> None:
+    """N peers ask for updates; then the application writes a record."""
+    alice = stage.open("alice")
+    for number in range(size):
+        listening(alice, stage.peer(f"listener {number}"))
+    alice.put("door", "open")
+    stage.settle()
+
+
+@at_once(
+    "vector clock members",
+    *("12", "46"),
+    demanded=40,
+    position="the text names no bound",
+    most=TOO_MANY,
+    declared="clock_members",
+)
+def clock(stage: Stage, size: int) -> str | None:
+    """The application writes a record, so that its clock has N members; then another peer asks for it."""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    writers = {record_id(f"writer {number}"): number for number in range(1, size - 1)}
+    link = alice.link(bob)
+    link.say(version(bob, "crowd", 1, {bob.peer_id: 1, **writers}))
+    alice.after(1_000).put("crowd", 2)
+    look(alice)
+    return _closed(link)
+
+
+@at_once(
+    "bytes of a message's body",
+    *("02", "07"),
+    demanded=2 * MEBIBYTE,
+    position="bodies of 16,777,216 bytes are the largest that the framing of the text allows",
+    most=LARGEST_BODY,
+    declared="body_bytes",
+)
+def body(stage: Stage, size: int) -> str | None:
+    """An update with a body of N bytes arrives; then another peer asks for the record."""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    around = len(bob.update("large", "").body)
+    link = alice.link(bob)
+    link.say(bob.update("large", "x" * max(0, size - around)))
+    asked = look(alice)
+    return _closed(link) or _lacks(asked, 1)
+
+
+@at_once("levels of JSON", "07", demanded=3, position="the text names no bound (CA-16)", most=10_000, declared="depth")
+def depth(stage: Stage, size: int) -> str | None:
+    """An update with N levels of JSON arrives; then another peer asks for the record."""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    flat = bob.update("deep", "the value")
+    link = alice.link(bob)
+    # No encoder goes so deep.
+    link.say(replace(flat, body=flat.body.replace(b'"the value"', b"[" * (size - 1) + b"]" * (size - 1) or b"1")))
+    asked = look(alice)
+    return _closed(link) or _lacks(asked, 1)
+
+
+@counting("pieces of a message", "02", "37", demanded=300)
+def pieces(stage: Stage, size: int) -> str | None:
+    """An update arrives in N pieces; then another peer asks for the record."""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    link = alice.link(bob)
+    wire = bob.update("torn", "x" * size).wire
+    cuts = [len(wire) * number // size for number in range(size + 1)]
+    for start, end in pairwise(cuts):
+        if not link.broken:
+            link.send(wire[start:end])
+    asked = look(alice)
+    return _closed(link) or _lacks(asked, 1)
+
+
+@DIMENSIONS.dimension(
+    "cost of an update", "02", demanded=260, position="the text asks for no speed", most=TOO_MANY, timed=True
+)
+def cost(stage: Stage, size: int) -> None:
+    """N records arrive: does each cost more processor time as their number grows?"""
+    alice, bob = stage.open("alice"), stage.peer("bob")
+    link = alice.link(bob)
+    for number in range(size):
+        tell(link, bob.update(f"record-{number}", number))
+
+
+def _closed(link: ScriptedLink) -> str | None:
+    """Beyond what is demanded, a peer may close a link on which too much comes."""
+    return "the link is closed" if link.broken else None
+
+
+def _lacks(link: ScriptedLink, records: int) -> str | None:
+    """A sentence if fewer records were sent on the link than there are."""
+    heard = len({message.body.members.get("uuid") for message in link.updates})
+    return f"{heard} of {records} records came" if heard < records else None
