@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -66,6 +67,13 @@ def test_in_pytest_none_can_be_asked_for_too(typed_one: str | None, in_file: str
     found = asked(config)
     assert found.dialect == spoken
     assert ("--dialect" in found.invocation.options) == (spoken is not None)
+
+
+def test_limits_are_those_of_the_layout_that_is_declared() -> None:
+    result = typed("limits", "--only", "waiting", "--at", "5", "--json", *NIM_LIKE)
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["dialect"]) == (0, "nim-sds")
+    assert [(row["held"], row["verdict"], row["why"]) for row in told["rows"]] == [(5, "held", "not tried beyond")]
 
 
 @pytest.mark.parametrize("command", [["smoke"], ["run", "--scenario", "a-diamond"], ["fuzz", "--examples", "1"]])
