@@ -283,6 +283,26 @@ def test_a_dialect_is_translated() -> None:
     assert outcome.count(Status.PASS) > 100
 
 
+def test_a_translated_transcript_violates_what_it_does_in_the_layout_of_the_text() -> None:
+    """The checks that decide on an outcome that is not listed see translated bytes, too."""
+    mutant = MUTANTS["rebroadcasts-always"]
+    plain, private = (
+        asked(lambda d=dialect: reference(dialect=d, participant=mutant.participant_class), ["transcripts"])  # type: ignore[misc]
+        for dialect in ("", "nim-sds")
+    )
+    assert plain.count(Status.FAIL) > 5
+    violated = {a.vector["id"]: a.answer.requirements for a in plain.asked if a.answer.status is Status.FAIL}
+    assert violated == {a.vector["id"]: a.answer.requirements for a in private.asked if a.answer.status is Status.FAIL}
+    assert set(violated.values()) == {(mutant.requirement,)}
+
+
+def test_a_private_layout_that_is_not_translated_is_one_difference_of_all_transcripts() -> None:
+    outcome = asked(lambda: reference(dialect="nim-sds"), ["transcripts"], dialect="")
+    ((group, difference),) = outcome.shared
+    assert (group, difference) == ("transcripts", "the layout of messages (SDS-MSG-01)")
+    assert len(outcome.shared[group, difference]) == outcome.count(Status.FAIL) == len(outcome.asked)
+
+
 def _weighed(requirements: list[str], answer: Answer) -> Answer:
     return weighed(MATERIAL, {"requirements": requirements}, answer, CURRENT)
 
