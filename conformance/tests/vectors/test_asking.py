@@ -16,7 +16,7 @@ from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, PROFILES, V2026_01, Config
+from sds_reference import HASH_PROFILES, PROFILES, Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 from vector_folders import asked, every_test, failed_groups, failures, files
@@ -330,14 +330,14 @@ def test_an_unknown_shape_is_skipped() -> None:
 
 
 def test_a_difference_that_many_share_is_told_once() -> None:
-    """An absent filter, written as an empty one, is wrong in most messages, and none of them is about it."""
+    """An empty repair request is wrong in most messages, and hardly one of them is about it."""
 
     def apply(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("encode") and V2026_01.decode(reply.encoded.wire).bloom_filter is None:
-            reply.encoded.wire += b"\x62\x00"
+        if request.HasField("encode") and not request.encode.message.repair_request:
+            reply.encoded.wire += b"\x6a\x00"
 
     outcome = asked(lambda: altered(apply), ["wire-encoding"])
     (((group, difference), alike),) = outcome.shared.items()
     assert group == "wire-encoding"
-    assert difference == "an empty bloom_filter (field 12), which is unset"
+    assert difference == "an empty repair_request (field 13), which is unset"
     assert len(alike) == outcome.count(Status.FAIL) > 20
