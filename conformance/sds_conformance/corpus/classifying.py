@@ -168,8 +168,8 @@ def where(divergence: Divergence) -> str:
 
 
 def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple[Finding | None, tuple[str, ...]]:
-    """What is violated, the first step first: what comes later may be a consequence of it. At one step, the requirement
-    is first from which most of the others are declared to follow, as among the root causes of `run`.
+    """Order the violations by step: a later one may be a consequence. At one step, the requirement is first from which
+    most of the others are declared to follow, as among the root causes of `run`.
 
     Requirements are named before properties of the group, which rest on them.
     """

@@ -14,7 +14,7 @@ from .casting import Casting, Company
 
 
 class Suspects:
-    """What an implementation breaks down at, among the kinds of events in the words that it plays."""
+    """The kinds of events that an implementation breaks down at, found by the words that it plays."""
 
     def __init__(self) -> None:
         self.guilty: frozenset[int] = frozenset()

@@ -143,7 +143,7 @@ def test_a_hang_is_told_and_the_next_scenario_is_played(pytester: pytest.Pyteste
 
 
 def test_one_that_always_breaks_is_given_up(pytester: pytest.Pytester) -> None:
-    """After so many breakdowns in a row; a scenario in which it does not break down would begin the count anew."""
+    """Breakdowns in a row count, and a scenario without a breakdown ends the row."""
     chosen = [
         f"sds::{scenario}::others"
         for scenario in (

@@ -41,8 +41,8 @@ _LEAST_STATEMENT = 24
 def show_comparison(
     console: Console, comparison: Comparison, *, every: bool = False, ways: bool = False, command: str = ""
 ) -> None:
-    """Who is compared, what changed, and the rows that differ; ``every`` row, and the ``ways``, where asked for. Else
-    their number, with the ``command`` that shows them."""
+    """Print the reports, the changes, and the rows that differ; ``every`` row, and the ``ways``, if asked for. Else
+    print the number of ways that differ, with the ``command`` that shows them."""
     for number, column in enumerate(comparison.columns):
         _show_column(console, mark(number), column)
     _show_cautions(console, comparison.cautions)

@@ -24,7 +24,7 @@ _case, _plain = partial(case, PROPOSAL), partial(plain, PROPOSAL)
 
 NOTES = {
     "Field": Note("One field with a value that is often got wrong.", ("FORUM-01",)),
-    "Presence": Note("A timestamp has presence: set to nothing it is there all the same.", ("FORUM-04",)),
+    "Presence": Note("The timestamp has explicit presence: zero differs from unset.", ("FORUM-04",)),
     "EmptyFilter": Note(
         "A filter of no length holds as much as none: an implementation may keep the difference or not.",
         ("FORUM-07",),
