@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -20,7 +21,7 @@ from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .files import refuse_nowhere, refused, write_file
 from .names import Pattern
-from .options import console, full_id
+from .options import console, full_id, program
 from .paths import INPUT, OUTPUT_FILE
 from .showing import print_json
 
@@ -106,7 +107,7 @@ def compare_command(
     elif since is not None:
         raise click.UsageError("--since is for one folder of dated reports of the same implementation, named alone")
     else:
-        told = _Comparison(compare(columns, globs), every, ways)
+        told = _Comparison(compare(columns, globs), every, ways, _with_ways(reports, only))
     _write(html, told.html)
     _write(text, told.markdown)
     worse = told.worse() if fail_on_worse else []
@@ -122,12 +123,18 @@ def compare_command(
     sys.exit(Exit.NON_CONFORMANT if worse else Exit.CONFORMANT)
 
 
+def _with_ways(reports: Sequence[Path], only: Sequence[str]) -> str:
+    """The command that shows the ways of the same reports."""
+    options = [word for glob in only for word in ("--only", glob)]
+    return shlex.join([program(), "compare", "--ways", *options, *map(str, reports)])
+
+
 class _Comparison:
-    def __init__(self, comparison: Comparison, every: bool, ways: bool) -> None:
-        self.comparison, self._every, self._ways = comparison, every, ways
+    def __init__(self, comparison: Comparison, every: bool, ways: bool, command: str) -> None:
+        self.comparison, self._every, self._ways, self._command = comparison, every, ways, command
 
     def show(self) -> None:
-        show_comparison(console(), self.comparison, every=self._every, ways=self._ways)
+        show_comparison(console(), self.comparison, every=self._every, ways=self._ways, command=self._command)
 
     def html(self) -> str:
         return page.comparison_page(self.comparison)

@@ -303,13 +303,22 @@ def _forecast(coverage: Coverage) -> str:
 def _show(out: Console, coverage: Coverage) -> None:
     """The bounds as a table, and what is proved in a sentence."""
     order, tally = coverage.order, coverage.tally
-    table = plain_table(right=("Events", "Schedules", "played", "impossible", "renamed", ""))
+    left_out = ("left out",) if coverage.left_out else ()
+    table = plain_table(right=("Events", "Schedules", "played", "impossible", "renamed", *left_out, ""))
     for bound in coverage.bounds:
-        numbers = (bound.events, bound.schedules, bound.played, bound.impossible, bound.renamed)
+        numbers = [bound.events, bound.schedules, bound.played, bound.impossible, bound.renamed]
+        numbers += [bound.left_out] if left_out else []
         table.add_row(*(f"{number:,}" for number in numbers), f"{bound.percent} %")
     out.print(table)
     out.print()
     labelled(out, "Alphabet", Text("; ".join(str(part) for part in order.alphabet)))
+    if coverage.without:
+        for event in events_left_out(coverage):
+            labelled(out, "Left out", Text(event, "yellow"))
+        told = (
+            f"{tally.declaration.name} breaks down at {'these events' if len(coverage.without) > 1 else 'this event'}."
+        )
+        out.print(f"{told} To play without their letters from the start, use --alphabet.\n", style="yellow")
     if coverage.otherwise:
         told = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
         out.print(f"{told} So nothing was taken from memory.\n", style="yellow")
@@ -327,17 +336,32 @@ def _last_screen(coverage: Coverage, shrunk: Shrunk, driven: Driven) -> LastScre
     return LastScreen(verdict, cause_lines(tally.found), facts, command, why)
 
 
+def events_left_out(coverage: Coverage) -> list[str]:
+    """The events that are left out: the letter of the alphabet that each belongs to, and what it is."""
+    kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
+    told = ((kind.name, (kind.write.__doc__ or "").partition("\n")[0] if kind.write else "") for kind in kinds)
+    return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in told))
+
+
 def reached(coverage: Coverage) -> str:
     """How far it came, in words: the last bound that was finished whole, and how much of the next."""
     finished = coverage.finished
     parts = []
     if finished is not None:
         among = f"{counted(finished.events, 'event')} of {coverage.order.participants} participants"
-        parts.append(f"all {coverage.schedules:,} schedules of up to {among}")
+        left_out = sum(bound.left_out for bound in coverage.bounds[: finished.events])
+        but = f" but for {left_out:,} with {_letters(coverage)}" if left_out else ""
+        parts.append(f"all {coverage.schedules:,} schedules of up to {among}{but}")
     after = finished.events if finished is not None else 0
     if after < len(coverage.bounds):
         parts.append(f"{counted(after + 1, 'event')}: {coverage.bounds[after].percent} %")
     return "; ".join(parts) or "nothing"
+
+
+def _letters(coverage: Coverage) -> str:
+    """The letters of the alphabet that the events belong to that are left out."""
+    names = dict.fromkeys(coverage.order.world.kinds[kind].name for kind in sorted(coverage.without))
+    return f"{' or '.join(names)} in them"
 
 
 def last_line(coverage: Coverage, name: str) -> Text:
@@ -363,14 +387,15 @@ def last_line(coverage: Coverage, name: str) -> Text:
 
 def _as_json(coverage: Coverage) -> dict[str, Any]:
     """How far it came, for programs."""
-    order, finished = coverage.order, coverage.finished
+    order, proved = coverage.order, coverage.proved
     return {
         "participants": order.participants,
         "alphabet": [str(part) for part in order.alphabet],
         "digest": order.digest,
         "otherwise": coverage.otherwise,
-        "finished": finished.events if finished is not None else 0,
-        "proved_schedules": coverage.schedules,
+        "left_out": events_left_out(coverage),
+        "finished": proved.events if proved is not None else 0,
+        "proved_schedules": coverage.before(proved.events + 1) if proved is not None else 0,
         "bounds": [
             {
                 "events": bound.events,
@@ -378,6 +403,7 @@ def _as_json(coverage: Coverage) -> dict[str, Any]:
                 "played": bound.played,
                 "impossible": bound.impossible,
                 "renamed": bound.renamed,
+                "left_out": bound.left_out,
                 "whole": bound.whole,
             }
             for bound in coverage.bounds

@@ -17,6 +17,8 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Schedule
 
 from ..exploration.judging import Assessment, Scope, assess, in_time
+from ..judging.causes import consequences
+from ..judging.rules import Rules
 from ..judging.verdict import Finding, Verdict
 from ..protocols.freedoms import Case, Freedom, Side, covering
 from .kinds import corpora_of
@@ -103,7 +105,9 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
         except DamagedFile as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append((rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
-    (finding_a, violated_a), (finding_b, violated_b) = (_violations(*side) for side in sides)
+    (finding_a, violated_a), (finding_b, violated_b) = (
+        _violations(*side, scope.rules) for side, scope in zip(sides, scopes, strict=True)
+    )
     out = Classified(divergence, Class.LEGAL, "", "", violated_a, violated_b, finding_a, finding_b)
     for name, (_, assessment) in zip("AB", sides, strict=True):
         for ours in assessment.errors.values():
@@ -163,14 +167,24 @@ def where(divergence: Divergence) -> str:
     return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
 
 
-def _violations(rebuilt: Rebuilt, assessment: Assessment) -> tuple[Finding | None, tuple[str, ...]]:
-    """What is violated, the first step first: what comes later may be a consequence of it.
+def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple[Finding | None, tuple[str, ...]]:
+    """Order the violations by step: a later one may be a consequence. At one step, the requirement is first from which
+    most of the others are declared to follow, as among the root causes of `run`.
 
     Requirements are named before properties of the group, which rest on them.
     """
     when = in_time(rebuilt.performance)
     fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
-    fails.sort(key=lambda finding: (finding.requirement.startswith("G-"), when(finding), finding.requirement))
+    met: dict[int, set[str]] = {}
+    for finding in fails:
+        met.setdefault(when(finding), set()).add(finding.requirement)
+
+    def place(finding: Finding) -> tuple[bool, int, int, str]:
+        root = finding.requirement
+        following = sum(bool(consequences(rules, root, other)) for other in met[when(finding)] - {root})
+        return root.startswith("G-"), when(finding), -following, root
+
+    fails.sort(key=place)
     return (fails[0] if fails else None), tuple(dict.fromkeys(finding.requirement for finding in fails))
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 CHUNKS = 8
 """In one piece: some seconds, so that the start of an implementation weighs little."""
-_COUNTS = ("played", "impossible", "renamed")
-_CHUNK, _TROUBLE, _OTHERWISE = "chunk", "trouble", "otherwise"
+_COUNTS = ("played", "impossible", "renamed", "left_out")
+_CHUNK, _TROUBLE, _OTHERWISE, _WITHOUT = "chunk", "trouble", "otherwise", "without"
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Pieces:
                         break
                     rows += (row_of(name, "", getattr(share, name)) for name in _COUNTS)
                     rows += (row_of(_CHUNK, str(chunk), 1) for chunk in share.chunks)
+                    rows += (row_of(_WITHOUT, str(kind), 1) for kind in share.without)
                 rows += [row_of(_OTHERWISE, company.otherwise, 1)] if company.otherwise else []
                 rows += rows_of(tally)
         except TesteeFault as fault:
@@ -80,20 +81,24 @@ def spread(spark: SparkSession) -> Source:
         for task in tasks:
             starts = tuple(_starts(order, task))
             of_bound = Tally(tally.declaration)
-            counts, chunks, otherwise = dict.fromkeys(_COUNTS, 0), [], ""
+            counts, chunks, without, otherwise = dict.fromkeys(_COUNTS, 0), [], set[int](), ""
             with failures_told():
                 rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)
                 for kind, what, number in take(of_bound, summed(rows)):
                     if kind == _CHUNK:
                         chunks.append(int(what))
+                    elif kind == _WITHOUT:
+                        without.add(int(what))
                     elif kind == _TROUBLE:
                         tally.gave_up = what
                     elif kind == _OTHERWISE:
                         otherwise = what
                     else:
                         counts[kind] = number
-            played, impossible, renamed = (counts[name] for name in _COUNTS)
-            yield Share(of_bound, task.events, tuple(chunks), played, impossible, renamed, otherwise=otherwise)
+            share = Share(of_bound, task.events, tuple(chunks), without=frozenset(without), otherwise=otherwise)
+            for name, number in counts.items():
+                setattr(share, name, number)
+            yield share
             if tally.gave_up or _is_over(until):
                 return
 

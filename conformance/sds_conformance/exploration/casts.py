@@ -60,6 +60,10 @@ class NotStarted(NotPlayed):
     """One was not played, because a process of the implementation did not start again."""
 
 
+class GivenUp(NotPlayed):
+    """One was not played, because the implementation broke down too often in a row."""
+
+
 class OutOfTime(NotPlayed):
     """One was not played to its end, because the total time was over: the same holds for all after it."""
 
@@ -186,8 +190,12 @@ class Cast:
             return self.play(schedule, roles)
         except NotPlayed:
             self.kill()
-            self._in_a_row.clear()
+            self.forgive()
             return self.play(schedule, roles)
+
+    def forgive(self) -> None:
+        """Go on with an implementation that was given up: what it breaks down at is not played any more."""
+        self._in_a_row.clear()
 
     def broken_in(self, show: Performance, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
         """The implementation that broke in a performance, and how."""
@@ -224,7 +232,7 @@ class Cast:
             if name in self.undriven:
                 raise not_played(name, self.undriven[name], "could not be driven")
             if self._in_a_row.get(name, 0) >= PATIENCE:
-                raise NotPlayed(name, f"broke down {PATIENCE} times in a row and was given up")
+                raise GivenUp(name, f"broke down {PATIENCE} times in a row and was given up")
             try:
                 session = self._session(name)
             except TesteeFault as fault:

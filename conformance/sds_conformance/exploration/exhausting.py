@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.synchronize import Event
 from typing import Any
 
@@ -34,6 +34,8 @@ class Coverage:
     """From one event on, without a gap; the last is the one that is aimed at."""
     otherwise: str = ""
     """What was answered otherwise than before, so that nothing is taken from memory any more."""
+    without: frozenset[int] = frozenset()
+    """Kinds of events that are left out, because the implementation breaks down at them."""
     expected_s: float = 0.0
     """How long what was left when it was planned was expected to take."""
     earlier_s: float = 0.0
@@ -65,6 +67,21 @@ class Coverage:
         return sum(bound.settled for bound in self.bounds)
 
     @property
+    def proved(self) -> Bound | None:
+        """The last of them before any schedule was left out."""
+        last = None
+        for bound in self.bounds:
+            if not bound.whole or bound.left_out:
+                break
+            last = bound
+        return last
+
+    @property
+    def left_out(self) -> int:
+        """Schedules that are not played, because of an event that the implementation breaks down at."""
+        return sum(bound.left_out for bound in self.bounds)
+
+    @property
     def left(self) -> int:
         """All others up to the last bound that is aimed at."""
         return sum(bound.schedules for bound in self.bounds) - self.settled
@@ -78,6 +95,7 @@ class Coverage:
         """What came of a chunk."""
         join(self.tally, share.tally)
         self.otherwise = self.otherwise or share.otherwise
+        self.without |= share.without
         if share.reason:
             self.tally.gave_up = share.reason
         else:
@@ -128,6 +146,7 @@ def exhaust(
                 break
             tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.whole]
             pace = _Pace(tasks[-1].events)
+            order = replace(order, without=coverage.without)
             if alone:
                 source = _played_here(order, company, tasks, late)
             else:

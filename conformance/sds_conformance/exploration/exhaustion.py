@@ -25,7 +25,7 @@ from ..protocols import repertoire_of
 from ..protocols.schedules import Worlds
 from .campaign import Order, Played, Tally
 from .casting import Casting
-from .casts import NotPlayed
+from .casts import GivenUp, NotPlayed
 from .judging import assess
 from .rehearsing import Rehearsed
 
@@ -56,6 +56,8 @@ class Exhaustion(Order):
     alphabet: tuple[Part, ...] = ()
     whole: bool = False
     """Nothing is taken from memory, and everybody is judged in each."""
+    without: frozenset[int] = frozenset()
+    """Kinds of events that the implementation always breaks down at, by their places: what has them is left out."""
 
     def __reduce__(self) -> tuple[type[Exhaustion], tuple[object, ...]]:
         """What was worked out stays here: it has functions that nobody can be handed."""
@@ -135,6 +137,10 @@ class Share:
     """Something should arrive that the implementation does not broadcast."""
     renamed: int = 0
     """Another one differs from it by who is called what, and by nothing else."""
+    left_out: int = 0
+    """It has an event that the implementation breaks down at."""
+    without: frozenset[int] = frozenset()
+    """The kinds of these events."""
     seconds: float = 0.0
     otherwise: str = ""
     """What was answered otherwise than before, so that nothing is taken from memory any more."""
@@ -144,7 +150,7 @@ class Share:
     @property
     def settled(self) -> int:
         """Schedules of which is known what is to be known."""
-        return self.played + self.impossible + self.renamed
+        return self.played + self.impossible + self.renamed + self.left_out
 
 
 @dataclass
@@ -157,6 +163,7 @@ class Bound:
     played: int = 0
     impossible: int = 0
     renamed: int = 0
+    left_out: int = 0
     chunks: set[int] = field(default_factory=set)
     """Those that are finished."""
 
@@ -166,11 +173,12 @@ class Bound:
         self.played += share.played
         self.impossible += share.impossible
         self.renamed += share.renamed
+        self.left_out += share.left_out
 
     @property
     def settled(self) -> int:
         """Schedules of which is known what is to be known."""
-        return self.played + self.impossible + self.renamed
+        return self.played + self.impossible + self.renamed + self.left_out
 
     @property
     def whole(self) -> bool:
@@ -192,11 +200,16 @@ class Prober:
         self._last: Word = ()
         self._silent: dict[Known, int] = {}
         """What broadcasts nothing in the last word, with the place of its event there."""
+        self._suspects = company.suspects
+        self._suspects.guilty |= order.without
 
     def probe(self, word: Word, index: int, share: Share) -> None:
         """Play what has to be played of the word with that number, and take it down. Raises NotPlayed."""
         if not self._order.world.first_of_its_names(word):
             share.renamed += 1
+            return
+        if any(event.kind in self.without for event in word):
+            share.left_out += 1
             return
         played = self.play(word, index)
         if played is None:
@@ -204,6 +217,20 @@ class Prober:
             return
         share.played += 1
         share.tally.add(played)
+        self._suspects.note(frozenset(event.kind for event in word), broke=played.breakdown is not None)
+
+    @property
+    def without(self) -> frozenset[int]:
+        """The kinds of events that are left out."""
+        return self._suspects.guilty
+
+    def leave_out(self) -> bool:
+        """Leave out what the implementation was given up for; False if it is not known what that is."""
+        odd = frozenset(number for number, kind in enumerate(self._order.world.kinds) if kind.most)
+        found = self._suspects.find(odd)
+        if found:
+            self._company.cast.forgive()
+        return found
 
     def play(self, word: Word, index: int) -> Played | None:
         """Play a word and judge it; None if it cannot happen. Raises NotPlayed."""
@@ -283,11 +310,17 @@ def shares(
                 if ended():
                     return
                 try:
-                    prober.probe(word, index, share)
+                    try:
+                        prober.probe(word, index, share)
+                    except GivenUp:
+                        if not prober.leave_out():
+                            raise
+                        prober.probe(word, index, share)
                 except NotPlayed as reason:
                     share.reason = str(reason)
                     yield share
                     return
+            share.without = prober.without
             share.seconds = time.monotonic() - began
             share.otherwise = company.otherwise
             yield share

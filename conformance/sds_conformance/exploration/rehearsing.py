@@ -13,6 +13,36 @@ from ..judging.runner import Connect
 from .casting import Casting, Company
 
 
+class Suspects:
+    """The kinds of events that an implementation breaks down at, found by the words that it plays."""
+
+    def __init__(self) -> None:
+        self.guilty: frozenset[int] = frozenset()
+        """Found to be what it breaks down at."""
+        self._sound: frozenset[int] = frozenset()
+        """In words at which it did not break down."""
+        self._broken: list[frozenset[int]] = []
+        """The kinds in each of the last words: it broke down at all of these, one after the other."""
+
+    def note(self, kinds: frozenset[int], *, broke: bool) -> None:
+        """A word with these kinds of events was played."""
+        if broke:
+            self._broken.append(kinds)
+        else:
+            self._broken.clear()
+            self._sound |= kinds
+
+    def find(self, odd: frozenset[int]) -> bool:
+        """After breakdowns in a row, blame the kinds in them that no other word has, else the ``odd`` ones that they
+        have in common. False where there are none, or it broke down at every word so far."""
+        if not (self._sound and self._broken):
+            return False
+        found = frozenset[int]().union(*self._broken) - self._sound or frozenset.intersection(*self._broken) & odd
+        self.guilty |= found
+        self._broken.clear()
+        return bool(found)
+
+
 class Rehearsed(Company):
     """A company whose implementation is asked what it was not asked yet."""
 
@@ -30,6 +60,7 @@ class Rehearsed(Company):
         self.forgetful = forgetful
         self.otherwise = ""
         """What was answered otherwise than before; since then it is forgetful."""
+        self.suspects = Suspects()
         self._links: WeakSet[Remembering] = WeakSet()
         self._whole = False
 

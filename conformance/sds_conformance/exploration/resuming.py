@@ -47,11 +47,13 @@ def save(coverage: Coverage, path: Path) -> None:
                         "played": bound.played,
                         "impossible": bound.impossible,
                         "renamed": bound.renamed,
+                        "left_out": bound.left_out,
                         "chunks": _ranges(bound.chunks),
                     }
                     for bound in coverage.bounds
                     if bound.chunks
                 ],
+                "without": sorted(coverage.without),
                 "steps": tally.steps,
                 "seconds": round(tally.seconds, 3),
                 "found": {
@@ -82,6 +84,9 @@ def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
             if coverage.before(number) + _count(row["schedules"]) > MAX_SCHEDULES:
                 raise ResumeError(f"it has more than {MAX_SCHEDULES:,} schedules: begin anew, with another file")
             coverage.bounds.append(_bound(order, number, row))
+        coverage.without = frozenset(map(_count, data.get("without", ())))
+        if any(kind >= len(order.world.kinds) for kind in coverage.without):
+            raise ResumeError("it leaves out an event that is in no schedule")
         tally.steps = _count(data["steps"])
         coverage.earlier_s = tally.seconds = float(_count(int(data["seconds"])))
         tally.exercised = _counter(data["exercised"], [*order.scope.by_id, *order.scope.properties])
@@ -135,7 +140,7 @@ def _about(order: Exhaustion, tally: Tally) -> dict[str, Any]:
 def _bound(order: Exhaustion, events: int, row: Any) -> Bound:
     """Raises ValueError for one that cannot be."""
     played, impossible, renamed = (_count(row[key]) for key in ("played", "impossible", "renamed"))
-    bound = Bound(events, _count(row["schedules"]), played, impossible, renamed)
+    bound = Bound(events, _count(row["schedules"]), played, impossible, renamed, _count(row.get("left_out", 0)))
     chunks = -(-bound.schedules // CHUNK)
     for first, last in row["chunks"]:
         if not 0 <= _count(first) <= _count(last) < chunks:

@@ -101,8 +101,7 @@ def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str,
 def _shown(outcome: Certification, played: _Played, connect: Connect, limits: Limits, dialect: str | None) -> list[str]:
     """What came back of it, played once in a fresh process."""
     plan = outcome.plan
-    runner = Runner(connect, limits, plan.rules, plan.revision, dialect)
-    runner.declaration = outcome.declaration
+    runner = Runner(connect, limits, plan.rules, plan.revision, dialect, outcome.declaration)
     try:
         for run, trace in runner.play([played.run]):
             judge = Judge(plan.rules, played.findings, strict=outcome.strict)

@@ -54,9 +54,16 @@ class Runner:
     """One implementation under test and everything that is needed to talk to it again after it broke."""
 
     def __init__(
-        self, connect: Connect, limits: Limits, rules: Rules, revision: str, dialect: str | None = None
+        self,
+        connect: Connect,
+        limits: Limits,
+        rules: Rules,
+        revision: str,
+        dialect: str | None = None,
+        declaration: Declaration | None = None,
     ) -> None:
-        """Without ``dialect`` it is the one that is declared, "" is none."""
+        """Without ``dialect`` it is the one that is declared, "" is none. ``declaration`` is what another process of
+        the implementation declared earlier in the same command; None for that of the first handshake."""
         self._connect = connect
         self._variables: Mapping[str, str] = {}
         self._limits = limits
@@ -65,24 +72,22 @@ class Runner:
         self._asked_dialect = dialect
         self._session: Session | None = None
         self.breakdowns: list[BrokenRun] = []
-        self.declaration: Declaration | None = None
+        self.declaration = declaration
         self._in_a_row = 0
 
     def start(self) -> Declaration:
         """Handshake and honesty probe. Raises TesteeFault if the implementation cannot be driven at all."""
-        self.declaration = self._open().declaration
         session = self._open()
         try:
             session.probe_honesty()
         except TesteeFault as fault:
             self._broke("honesty probe", None, fault)
-        return self.declaration
+        return session.declaration
 
     @property
     def dialect(self) -> Dialect | None:
-        """The wire dialect in use: asked for, or declared. Raises UnknownDialect."""
-        if self.declaration is None:  # nobody was started: it is said what is spoken, or nothing special is
-            return self._rules.dialect(self._revision, self._asked_dialect) if self._asked_dialect else None
+        """The wire dialect in use, after the first handshake: asked for, or declared. Raises UnknownDialect."""
+        assert self.declaration is not None, "nobody was started"
         return self._rules.dialect_in_use(self._revision, self._asked_dialect, self.declaration)
 
     def begin(self) -> None:
@@ -166,6 +171,7 @@ class Runner:
             self._session = Session(
                 lambda: self._connect(variables), self._limits, self._revision, self._rules.language
             )
+            self.declaration = self.declaration or self._session.declaration
         return self._session
 
     def _broke(self, where: str, trace: Trace[Any] | None, fault: TesteeFault) -> None:

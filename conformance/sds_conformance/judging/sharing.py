@@ -216,8 +216,8 @@ def _next(taken: Any, there_are: int) -> int | None:
 def _work(reports: Any, order: Order, rules_of: RulesOf, units: Sequence[Sequence[str]], taken: Any) -> None:
     """Play units, of which the names of the runs are given, as long as there are any that nobody plays."""
     rules = rules_of(order.revision)
-    runner = Runner(order.connect, order.limits, rules, order.revision, order.dialect)
-    runner.declaration = loads(order.declaration, rules.language)
+    declared = loads(order.declaration, rules.language)
+    runner = Runner(order.connect, order.limits, rules, order.revision, order.dialect, declared)
     player = Player(runner, rules, order.requirements, order.keep)
     try:
         with rarely_collecting():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -61,6 +62,25 @@ def test_what_differs_is_told_and_the_rest_is_counted(two: tuple[Path, Path]) ->
     assert "No difference in 1 requirement: 1 pass. --all lists them." in told
     assert re.search(r"SDS-RECV-03 +pass +pass ", typed("compare", "--all", *two).output)
     assert "SDS-RECV-02" not in typed("compare", "--only", "recv-01", *two).output
+
+
+def test_ways_that_changed_are_counted_and_the_command_that_shows_them_is_named(tmp_path: Path) -> None:
+    """Two releases with the same verdicts are not the same where one goes another way."""
+    old, new, same = tmp_path / "old", tmp_path / "new", tmp_path / "same"
+    for number, (folder, way) in enumerate(((old, WAYS[0]), (new, WAYS[1]), (same, WAYS[1])), 1):
+        kept(folder, made(version=str(number), RECV_01="pass") | {"ways": [way]})
+    result = typed("compare", old, new, same, "--markdown", tmp_path / "page.md", "--html", tmp_path / "page.html")
+    told = words(result.output)
+    assert "From A to B: no verdict changed, 1 position with another way. From B to C: nothing changed." in told
+    assert "They go different ways at 1 position where the text leaves a choice." in told
+    command = f"sds-conformance compare --ways {old} {new} {same}"
+    assert command in result.output
+    shown = typed(*shlex.split(command)[1:])
+    assert "AMB-29" in shown.output
+    assert "sds-conformance compare" not in shown.output
+    assert "- **1 position with another way**" in (tmp_path / "page.md").read_text("utf-8")
+    assert "<li>1 position with another way</li>" in (tmp_path / "page.html").read_text("utf-8")
+    assert "different ways" not in typed("compare", new, same).output
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

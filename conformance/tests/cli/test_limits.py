@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ from sds_conformance.cli.options import Driven
 from sds_conformance.pytest_plugin.asked import asked
 from sds_harness.link import Limits
 from sds_testee.framing import Framing
-from suite_terminal import typed
+from suite_terminal import typed, words
 
 NIM_LIKE = ["--", *reference_command("--dialect", "nim-sds")]
 
@@ -66,6 +67,21 @@ def test_in_pytest_none_can_be_asked_for_too(typed_one: str | None, in_file: str
     found = asked(config)
     assert found.dialect == spoken
     assert ("--dialect" in found.invocation.options) == (spoken is not None)
+
+
+def test_limits_are_those_of_the_layout_that_is_declared() -> None:
+    result = typed("limits", "--only", "waiting", "--at", "5", "--json", *NIM_LIKE)
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["dialect"]) == (0, "nim-sds")
+    assert [(row["held"], row["verdict"], row["why"]) for row in told["rows"]] == [(5, "held", "not tried beyond")]
+
+
+def test_what_one_difference_violates_is_told_for_all_transcripts_that_show_it() -> None:
+    result = typed("vectors", "run", "--group", "transcripts", "--dialect", "", *NIM_LIKE)
+    assert result.stdout.count("FAIL  transcripts/") == 1
+    assert "more of transcripts, alike" in result.stdout
+    about = words(result.stdout).partition(" About ")[2]
+    assert about.startswith("SDS-MSG-01, SDS-RECV-07, SDS-RECV-08, SDS-SYNC-12 ")
 
 
 @pytest.mark.parametrize("command", [["smoke"], ["run", "--scenario", "a-diamond"], ["fuzz", "--examples", "1"]])

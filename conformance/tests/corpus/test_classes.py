@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
+from played import certified, with_verdict
 from sds_conformance.corpus import classifying
 from sds_conformance.corpus.classifying import AND, Class, judged, where
 from sds_conformance.corpus.comparing import divergences
@@ -21,6 +22,7 @@ from sds_conformance.corpus.ranges import DIFFERENT, Divergence
 from sds_conformance.corpus.summing import Sum
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.judging import Assessment, assess, in_time
+from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.freedoms import FREEDOMS
 from sds_harness.corpus.recording import prepare, record_shard
@@ -29,6 +31,7 @@ from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.channel import Channel
+from sds_reference.lamport_clock import LamportClock
 from sds_reference.participant import Participant
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
@@ -176,6 +179,39 @@ def test_a_fault_is_found_under_its_requirement(reference: Path, tmp_path: Path,
     assert not [one for one in found if one.kind in (Class.A_VIOLATES, Class.BOTH_VIOLATE)]
     turned = classified(other, reference)
     assert {one.kind for one in turned if one.violated_a} == {Class.A_VIOLATES}
+
+
+class InSeconds(LamportClock):
+    def __init__(self, start: int, largest: int) -> None:
+        super().__init__(start // 1000, largest)
+
+    def next(self, floor: int) -> int:
+        return super().next(floor // 1000)
+
+
+class CountsSeconds(Channel):
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self.clock = InSeconds(now_ms, self.revision.wire.max_lamport)
+
+
+class WithSeconds(Participant):
+    channel_class = CountsSeconds
+
+
+def test_a_clock_in_seconds_is_the_same_fault_in_a_run_and_in_a_diff(reference: Path, tmp_path: Path) -> None:
+    """Its timestamps are laid out as they should be, and start and go on in another unit."""
+
+    def handle() -> Callable[[pb.Request], pb.Reply]:
+        return Testee(TesteeOptions("1", Config(), WithSeconds, "the reference in seconds")).handle
+
+    other = record_here(tmp_path / "b", order_of(lambda _: LocalLink(handle()), SCHEDULES))
+    of_the_diff = {one.cause for one in classified(reference, other) if one.violated_b}
+    outcome = certified(handle, scenarios=["a-diamond", "frozen-and-running-clock", "syncs-and-the-clock"])
+    of_the_run = with_verdict(outcome, Verdict.FAIL)
+    assert "SDS-STATE-02" in of_the_diff
+    assert {"SDS-STATE-03", *of_the_diff} <= of_the_run
+    assert "SDS-MSG-05" in with_verdict(outcome, Verdict.PASS)
 
 
 def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from played import Handle, reference
+from sds_conformance.cli.exhaust import events_left_out, last_line
 from sds_conformance.exploration import exhausting, exhaustion
 from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.casting import Casting
@@ -26,6 +27,7 @@ from sds_conformance.protocols import default
 from sds_harness.link import Link, LocalLink
 from sds_harness.schedules.worlds import Part, Word
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import decode
 
 CORE = (Part(("send", "sync", "time", "arrive")),)
 FULL = (Part(("send", "sync", "time", "arrive", "repair")),)
@@ -181,14 +183,59 @@ def test_of_whoever_does_something_else_the_second_time_nothing_is_remembered() 
     assert asked > asked_of_whole - 10, "since then it is asked for everything"
 
 
-def test_whoever_always_breaks_is_given_up_and_nothing_is_proved() -> None:
+def breaking_at(*commands: str) -> Handle:
+    inner = reference()
+
     def breaking(request: pb.Request) -> pb.Reply:
-        if request.HasField("send_sync"):
+        if request.WhichOneof("command") in commands:
             raise RuntimeError("out of order")
         return inner(request)
 
+    return breaking
+
+
+def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tmp_path: Path) -> None:
+    alphabet = (Part(("send", "sync", "time", "arrive")),)
+    coverage = exhausted(4, handle=breaking_at("send_sync"), alphabet=alphabet)
+    without = exhausted(4, alphabet=(alphabet[0].without("sync"),))
+    assert coverage.tally.gave_up == ""
+    assert all(bound.whole for bound in coverage.bounds)
+    assert events_left_out(coverage) == ["sync: A sync message."]
+    assert BREAKDOWN in coverage.tally.found
+    broken = coverage.tally.found_in[BREAKDOWN]
+    assert 4 <= broken <= 8
+    for one, other in zip(coverage.bounds, without.bounds, strict=True):
+        assert other.played <= one.played <= other.played + broken
+    assert coverage.bounds[-1].left_out > 0
+    proved = next(bound.events for bound in coverage.bounds if bound.left_out) - 1
+    assert coverage.proved is coverage.bounds[proved - 1], "no certificate claims what was left out"
+    last = last_line(coverage, "it").plain
+    assert "does not conform" in last
+    assert f"but for {coverage.left_out:,} with sync in them" in last
+    save(coverage, tmp_path / "covered.json")
+    order, company, _ = begun(breaking_at("send_sync"), alphabet=alphabet)
+    again = load(tmp_path / "covered.json", order, company)
+    assert (again.without, again.left_out) == (coverage.without, coverage.left_out)
+
+
+def test_odd_values_that_it_breaks_at_are_left_out_and_the_others_are_played() -> None:
+    def breaking(request: pb.Request) -> pb.Reply:
+        if request.HasField("receive") and (decode(request.receive.wire).lamport_timestamp or 0) > 1 << 62:
+            raise RuntimeError("too large")
+        return inner(request)
+
     inner = reference()
-    coverage = exhausted(4, handle=breaking)
+    alphabet = (Part(("send", "arrive", "values")),)
+    coverage = exhausted(2, handle=breaking, alphabet=alphabet)
+    large = "values: A timestamp after which there are few more of so many bits; and then there are none."
+    assert events_left_out(coverage) == [large]
+    assert coverage.tally.exercised["SDS-RECV-07"] > 0
+    assert coverage.finished is coverage.bounds[-1]
+    assert sum(bound.played for bound in coverage.bounds) > coverage.left_out
+
+
+def test_whoever_always_breaks_is_given_up_and_nothing_is_proved() -> None:
+    coverage = exhausted(4, handle=breaking_at("send", "send_sync", "tick"))
     assert BREAKDOWN in coverage.tally.found
     assert "given up" in coverage.tally.gave_up
     assert not all(bound.whole for bound in coverage.bounds)

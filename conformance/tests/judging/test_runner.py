@@ -86,6 +86,18 @@ def run(connect: Connect, *functions: Callable[[Stage], None]) -> tuple[Runner, 
     return runner, played(runner, *functions)
 
 
+@pytest.mark.parametrize("earlier", [False, True], ids=["by this process", "by an earlier one"])
+def test_without_a_start_it_speaks_the_dialect_that_is_declared(earlier: bool) -> None:
+    speaking = Connections(lambda: reference(dialect="nim-sds"))
+    declared = Runner(speaking, LIMITS, RULES, CURRENT).start() if earlier else None
+    runner = Runner(Connections(reference) if earlier else speaking, LIMITS, RULES, CURRENT, declaration=declared)
+    trace = runner.trace_of(Run(scenario("one", GOOD)))
+    assert trace is not None
+    assert trace.dialect is not None
+    assert trace.dialect.name == "nim-sds"
+    assert runner.dialect is trace.dialect
+
+
 def test_one_process_plays_all_scenarios_while_nothing_breaks() -> None:
     connect = Connections(reference)
     runner, traces = run(connect, GOOD, GOOD, GOOD)

@@ -73,10 +73,10 @@ def is_guardian(process: psutil.Process) -> bool:
 
 
 def test_x_stops_and_lf_repeats_what_failed_and_no_process_stays(pytester: pytest.Pytester) -> None:
-    before = set(psutil.Process().children())
+    before = set(psutil.Process().children(recursive=True))
     stopped = run(pytester, BUFFERED_IS_MET, "-x", BLAMED, "sds::ties")
     stopped.assert_outcomes(failed=1)
-    assert not [one for one in set(psutil.Process().children()) - before if not is_guardian(one)]
+    assert not [one for one in set(psutil.Process().children(recursive=True)) - before if not is_guardian(one)]
     repeated = run(pytester, BUFFERED_IS_MET, "--lf", "-k", "a-d or ties", "sds")
     assert ended(repeated, "FAILED") == [BLAMED]
     assert not repeated.parseoutcomes().get("passed")

@@ -16,7 +16,7 @@ from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, PROFILES, V2026_01, Config
+from sds_reference import HASH_PROFILES, PROFILES, Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 from vector_folders import asked, every_test, failed_groups, failures, files
@@ -283,6 +283,26 @@ def test_a_dialect_is_translated() -> None:
     assert outcome.count(Status.PASS) > 100
 
 
+def test_a_translated_transcript_violates_what_it_does_in_the_layout_of_the_text() -> None:
+    """The checks that decide on an outcome that is not listed see translated bytes, too."""
+    mutant = MUTANTS["rebroadcasts-always"]
+    plain, private = (
+        asked(lambda d=dialect: reference(dialect=d, participant=mutant.participant_class), ["transcripts"])  # type: ignore[misc]
+        for dialect in ("", "nim-sds")
+    )
+    assert plain.count(Status.FAIL) > 5
+    violated = {a.vector["id"]: a.answer.requirements for a in plain.asked if a.answer.status is Status.FAIL}
+    assert violated == {a.vector["id"]: a.answer.requirements for a in private.asked if a.answer.status is Status.FAIL}
+    assert set(violated.values()) == {(mutant.requirement,)}
+
+
+def test_a_private_layout_that_is_not_translated_is_one_difference_of_all_transcripts() -> None:
+    outcome = asked(lambda: reference(dialect="nim-sds"), ["transcripts"], dialect="")
+    ((group, difference),) = outcome.shared
+    assert (group, difference) == ("transcripts", "the layout of messages (SDS-MSG-01)")
+    assert len(outcome.shared[group, difference]) == outcome.count(Status.FAIL) == len(outcome.asked)
+
+
 def _weighed(requirements: list[str], answer: Answer) -> Answer:
     return weighed(MATERIAL, {"requirements": requirements}, answer, CURRENT)
 
@@ -310,14 +330,14 @@ def test_an_unknown_shape_is_skipped() -> None:
 
 
 def test_a_difference_that_many_share_is_told_once() -> None:
-    """An absent filter, written as an empty one, is wrong in most messages, and none of them is about it."""
+    """An empty repair request is wrong in most messages, and hardly one of them is about it."""
 
     def apply(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("encode") and V2026_01.decode(reply.encoded.wire).bloom_filter is None:
-            reply.encoded.wire += b"\x62\x00"
+        if request.HasField("encode") and not request.encode.message.repair_request:
+            reply.encoded.wire += b"\x6a\x00"
 
     outcome = asked(lambda: altered(apply), ["wire-encoding"])
     (((group, difference), alike),) = outcome.shared.items()
     assert group == "wire-encoding"
-    assert difference == "an empty bloom_filter (field 12), which is unset"
+    assert difference == "an empty repair_request (field 13), which is unset"
     assert len(alike) == outcome.count(Status.FAIL) > 20

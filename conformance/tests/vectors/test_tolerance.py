@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from played import altered, reference
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.running.hash_use import ARGUMENTS
 from sds_conformance.protocols.sds.vectors.running.wire_comparison import compared
 from sds_conformance.vectors.running.subject import Status
@@ -17,6 +18,7 @@ from sds_reference import HASH_PROFILES, Config, decode, encode
 from sds_reference.wire_formats import V2026_01
 from vector_folders import asked, failed_groups, failures
 
+FORUM = "forum-2024"
 Change = Callable[[pb.Request, pb.Reply], None]
 
 
@@ -42,6 +44,33 @@ def test_empty_content_and_none_are_the_same_on_the_wire() -> None:
     assert failures(outcome) == []
     assert outcome.count(Status.WARN) == 0
     assert outcome.count(Status.ACCEPTABLE) > 1
+
+
+@pytest.mark.parametrize("revision", [CURRENT, FORUM])
+def test_an_encoder_may_write_the_filter_of_every_content_and_sync_message(revision: str) -> None:
+    """It is always there (SDS-MSG-07, FORUM-07): an encoder needs no way to leave it out."""
+
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        said = request.encode.message
+        if reply.HasField("encoded") and said.HasField("lamport_timestamp") and not said.HasField("bloom_filter"):
+            reply.encoded.wire += b"\x32\x00" if revision == FORUM else b"\x62\x00"
+
+    outcome = asked(lambda: altered(apply), ["wire-encoding"], revision)
+    assert failures(outcome) == []
+    assert outcome.count(Status.PASS) == len(outcome.asked)
+
+
+@pytest.mark.parametrize("revision", [CURRENT, FORUM])
+def test_a_filter_of_no_length_may_be_read_as_none(revision: str) -> None:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        message = reply.decoded.message
+        if reply.HasField("decoded") and message.HasField("bloom_filter") and not message.bloom_filter:
+            message.ClearField("bloom_filter")
+
+    outcome = asked(lambda: altered(apply), ["wire-decoding"], revision)
+    (answer,) = (a.answer for a in outcome.asked if a.vector["id"].startswith("wire-decoding/filter-empty"))
+    assert answer.status is Status.ACCEPTABLE
+    assert failures(outcome) == []
 
 
 def test_fields_that_nobody_knows_are_a_warning() -> None:

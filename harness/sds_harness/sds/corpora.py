@@ -31,9 +31,7 @@ def write_dialect(dialect: Dialect) -> str:
 def translate(performance: Performance) -> None:
     """Put all bytes on the network that are in a dialect into the layout of the text, as if they had been sent so."""
     for trace in performance.traces:
-        for step in trace.steps:
-            for wire in (*step.broadcasts, *([step.received] if step.command == "receive" else [])):
-                wire.translate()
+        trace.translate()
 
 
 KIND = Kind(

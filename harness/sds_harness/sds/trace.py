@@ -218,3 +218,10 @@ class Trace(trace.Trace[Step]):
 
     revision: Revision = SDS_2026_01
     dialect: Dialect | None = None
+
+    def translate(self) -> None:
+        """Put all bytes on the network that are in a dialect into the layout of the text, as if they had been sent so:
+        checks of the layout have nothing to say of the dialect then."""
+        for step in self.steps:
+            for wire in (*step.broadcasts, *([step.received] if step.command == "receive" else [])):
+                wire.translate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ def _show(out: Console, outcome: Examination, dialect: str, stories: int | None)
             alike = outcome.shared.get((asked.group, asked.answer.difference), [asked])
             if asked is alike[0] and (stories is None or shown < stories):
                 shown += 1
-                _show_answer(out, asked, outcome.revision, len(alike))
+                _show_answer(out, alike, outcome.revision)
     for asked in warned:
         _show_warning(out, asked, outcome.revision)
     if warned:
@@ -264,19 +265,22 @@ def _show_warning(out: Console, asked: Asked, revision: str) -> None:
     out.print(line, soft_wrap=True)
 
 
-def _show_answer(out: Console, asked: Asked, revision: str, alike: int) -> None:
-    """A wrong answer, and how many have the same difference; what those are about is not what is wrong with them."""
+def _show_answer(out: Console, alike: Sequence[Asked], revision: str) -> None:
+    """The first of some wrong answers with the same difference, how many they are, and what all of them violate. Of
+    vectors of which only their subject is known, it is not told for several."""
+    asked, more = alike[0], len(alike) - 1
     answer, vector = asked.answer, asked.vector
-    named = ", ".join(_violated(asked, revision)) if alike == 1 else ""
-    where = f" and {alike - 1} more of {printable(asked.group)}, alike" if alike > 1 else ""
+    violated = {i: None for one in alike for i in one.answer.requirements} if more else _violated(asked, revision)
+    named = ", ".join(violated)
+    where = f" and {more} more of {printable(asked.group)}, alike" if more else ""
     headline = f"{_HEADLINES.get(answer.status, answer.status.value.upper()):<5} {printable(vector['id'])}{where}"
     out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
     rows = (
-        ("Comment", printable(vector["comment"], LONGEST) if alike == 1 else ""),
+        ("Comment", "" if more else printable(vector["comment"], LONGEST)),
         ("Differs", printable(answer.difference, LONGEST)),
         ("Expected", answer.expected),
         ("Seen", answer.seen),
-        ("Why", answer.reason),
+        ("Why", "" if answer.reason == ", ".join(answer.requirements) else answer.reason),
     )
     grid = Table.grid(padding=(0, 1), pad_edge=True)
     grid.add_column(width=9)

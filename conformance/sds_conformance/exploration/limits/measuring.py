@@ -145,7 +145,7 @@ class _One:
         """What plays in a fresh process, which is waited for no longer than that takes."""
         order = self._order
         total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
-        runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()))
+        runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()), self._declared)
         requirements = [requirement.id for requirement in order.rules.judged(order.revision, order.profile)]
         return Cases(runner, order.rules, requirements, strict=order.strict)
 
@@ -158,8 +158,8 @@ class _One:
         return time.monotonic() + seconds <= min(self._began + share, self._ends)
 
 
-def _runner(order: Order, limits: Limits) -> Runner:
-    return Runner(order.connect, limits, order.rules, order.revision, order.dialect)
+def _runner(order: Order, limits: Limits, declared: Declaration | None = None) -> Runner:
+    return Runner(order.connect, limits, order.rules, order.revision, order.dialect, declared)
 
 
 def _tell(told: Told, dimension: Dimension, number: int, total: int, size: int) -> None:

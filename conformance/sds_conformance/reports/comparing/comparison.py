@@ -98,7 +98,11 @@ class Choice:
     @property
     def differs(self) -> bool:
         """Do those that were seen go different ways?"""
-        return len({frozenset(way.way for way in ways) for ways in self.cells if ways}) > 1
+        return len({self.ways_of(number) for number, ways in enumerate(self.cells) if ways}) > 1
+
+    def ways_of(self, number: int) -> frozenset[str]:
+        """The names of the ways that a column was seen to go."""
+        return frozenset(way.way for way in self.cells[number] or ())
 
     @property
     def shown(self) -> bool:
@@ -167,6 +171,11 @@ class Comparison:
             if (change := changed(a, b, row.told.id)) is not None:
                 found[change].append(Step(row.told, row.cells[before], row.cells[after]))
         return [Changes(change, steps) for change, steps in found.items() if steps]
+
+    def unlike(self, before: int, after: int) -> list[Choice]:
+        """The choices of which two reports show different ways."""
+        shown = ((choice, choice.ways_of(before), choice.ways_of(after)) for choice in self.choices)
+        return [choice for choice, old, new in shown if old and new and old != new]
 
     def to_json(self) -> dict[str, Any]:
         """For programs; ``compare.schema.json`` describes it."""

@@ -12,7 +12,7 @@ from .comparison import Choice, Comparison, Row
 from .history import Series
 from .limits import MARKS as LIMIT_MARKS
 from .limits import Extent
-from .terminal import OTHERWISE, counts
+from .terminal import OTHERWISE, counts, ways_changed
 
 MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
 """What is looked for in a table of hundreds of cells has a mark; the rest is words."""
@@ -75,7 +75,9 @@ def changes(comparison: Comparison) -> list[str]:
             named = ", ".join(f"{step.told.id} ({step.before} → {step.after})" for step in some.named)
             told = " and ".join(part for part in (named, some.others) if part)
             lines.append(f"- **{len(some.steps)} {some.change.value}**: {told}")
-        lines += [] if found else ["Nothing changed."]
+        unlike = ways_changed(comparison, before, after)
+        lines += [f"- **{unlike}**: `--ways` shows them"] if unlike else []
+        lines += [] if found or unlike else ["Nothing changed."]
         lines.append("")
     return lines
 

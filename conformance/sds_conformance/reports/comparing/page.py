@@ -14,14 +14,14 @@ from .columns import ABSENT
 from .comparison import Comparison
 from .history import Series
 from .limits import MARKS as LIMIT_MARKS
-from .terminal import counts
+from .terminal import counts, ways_changed
 
 
 def comparison_page(comparison: Comparison) -> str:
     """All rows, those that differ first, with a filter; which ways they go; what got better and worse."""
+    columns = comparison.columns
     changes = [
-        (comparison.columns[before], comparison.columns[after], comparison.changes(before, after))
-        for before, after in comparison.pairs
+        (columns[a], columns[b], comparison.changes(a, b), ways_changed(comparison, a, b)) for a, b in comparison.pairs
     ]
     return (
         _templates()

@@ -13,7 +13,7 @@ from ...exploration.limits.words import cell as cell_of
 from ...judging.quoting import counted
 from ...judging.verdict import Verdict
 from ...telling.last_screen import STYLES
-from ...telling.story import labelled, plain_table
+from ...telling.story import labelled, plain_table, show_command
 from .cautions import mark, marks
 from .columns import ABSENT, Column
 from .comparison import Change, Choice, Comparison, Row
@@ -28,6 +28,8 @@ SHORT = {
 }
 """What stands in a narrow column instead of a longer word."""
 OTHERWISE = "*"
+NOTHING = "nothing changed"
+"""Said of two reports with the same verdicts and the same ways."""
 CHANGE_STYLES = {Change.WORSE: "bold red", Change.BETTER: "green", Change.OTHERWISE: "yellow"}
 _CELL = 7
 """Columns of the terminal that one of a table takes, with the room before the next."""
@@ -36,8 +38,11 @@ _EXTENT = 16
 _LEAST_STATEMENT = 24
 
 
-def show_comparison(console: Console, comparison: Comparison, *, every: bool = False, ways: bool = False) -> None:
-    """Who is compared, what changed, and the rows that differ; ``every`` row, and the ``ways``, where asked for."""
+def show_comparison(
+    console: Console, comparison: Comparison, *, every: bool = False, ways: bool = False, command: str = ""
+) -> None:
+    """Print the reports, the changes, and the rows that differ; ``every`` row, and the ``ways``, if asked for. Else
+    print the number of ways that differ, with the ``command`` that shows them."""
     for number, column in enumerate(comparison.columns):
         _show_column(console, mark(number), column)
     _show_cautions(console, comparison.cautions)
@@ -48,6 +53,9 @@ def show_comparison(console: Console, comparison: Comparison, *, every: bool = F
     _show_limits(console, comparison.reaches, len(comparison.columns))
     if ways:
         _show_choices(console, comparison, every=every)
+    elif differing := sum(choice.differs for choice in comparison.choices):
+        console.print(f"They go different ways at {counted(differing, 'position')} where the text leaves a choice.")
+        show_command(console, "Ways", command)
 
 
 def show_histories(console: Console, histories: Sequence[Series], since: str) -> None:
@@ -66,6 +74,12 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
             console.print(f"  Nothing changed{f' since {since}' if since else ''}.\n")
         for _, turns in groupby(series.turns, key=lambda turn: turn.after.started):
             _show_turns(console, list(turns))
+
+
+def ways_changed(comparison: Comparison, before: int, after: int) -> str:
+    """How many positions two reports go different ways at, "" if none."""
+    unlike = comparison.unlike(before, after)
+    return f"{counted(len(unlike), 'position')} with another way" if unlike else ""
 
 
 def worse_line(comparison: Comparison) -> Text | None:
@@ -104,10 +118,11 @@ def _show_cautions(console: Console, cautions: Iterable[str]) -> None:
 def _show_steps(console: Console, comparison: Comparison, before: int, after: int) -> None:
     changes = comparison.changes(before, after)
     titles = f"From {mark(before)} to {mark(after)}"
+    unlike = ways_changed(comparison, before, after)
     if not changes:
-        console.print(Text.assemble((titles, "bold"), ": nothing changed.\n"))
+        console.print(Text.assemble((titles, "bold"), f": {f'no verdict changed, {unlike}' if unlike else NOTHING}.\n"))
         return
-    said = ", ".join(f"{len(some.steps)} {some.change.value}" for some in changes)
+    said = ", ".join([*(f"{len(some.steps)} {some.change.value}" for some in changes), *([unlike] if unlike else [])])
     console.print(Text.assemble((titles, "bold"), f": {said}."))
     for some in changes:
         one_sided = some.change in (Change.NO_LONGER, Change.NOW)

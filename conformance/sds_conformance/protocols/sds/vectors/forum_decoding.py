@@ -15,7 +15,7 @@ from .fields import message_json
 from .register import PROPOSAL as FORUM
 from .register import group
 from .wire_bytes import LARGEST_INT32, ORDINARY, PROPOSAL, SDS, length, named, number, ordinary
-from .wire_cases import case, plain
+from .wire_cases import case, plain, read_as
 from .wire_decoding import around_powers, identifiers
 from .wire_forms import forms
 from .wire_malformed import OF_THE_PROPOSAL, malformed
@@ -24,8 +24,10 @@ _case, _plain = partial(case, PROPOSAL), partial(plain, PROPOSAL)
 
 NOTES = {
     "Field": Note("One field with a value that is often got wrong.", ("FORUM-01",)),
-    "Presence": Note(
-        "Timestamp and filter have presence: set to nothing they are there all the same.", ("FORUM-04", "FORUM-07")
+    "Presence": Note("The timestamp has explicit presence: zero differs from unset.", ("FORUM-04",)),
+    "EmptyFilter": Note(
+        "A filter of no length holds as much as none: an implementation may keep the difference or not.",
+        ("FORUM-07",),
     ),
     "NoPresence": Note(
         "Content has no presence: of no length it is the same as absent, and the message is a sync message.",
@@ -105,11 +107,12 @@ def _contents() -> list[Vector]:
     sync, nothing = ordinary(content=None, bloom_filter=b"\x01"), ordinary(lamport_timestamp=None, content=None)
     empty = PROPOSAL.wire(content=PROPOSAL.part("content", ""))
     absent, of_bytes = ordinary(content=None), ordinary(bloom_filter=b"\xff\x00\xc3")
+    of_no_length = ordinary(bloom_filter=b"")
     out = [
         _plain("content-absent", "No content: a sync message.", "NoPresence", "08", sync),
         _case("content-empty", "Content of no length: the same.", "NoPresence", "08", empty, absent),
         _plain("neither-timestamp-nor-content", "Nothing but identifiers.", "NoPresence", "01", nothing, REJECTED),
-        _plain("filter-empty", "A filter of no length is present.", "Presence", "07", ordinary(bloom_filter=b"")),
+        _plain("filter-empty", "A filter of no length.", "EmptyFilter", "07", of_no_length, read_as(ORDINARY)),
         _plain("filter-of-any-bytes", "A filter is bytes, not text.", "Field", "07", of_bytes),
     ]
     contents = {

@@ -31,6 +31,10 @@ NOTES = {
         "A hint or author of no length says as much as none: an implementation may keep the difference or not.",
         ("SDS-MSG-11", "SDS-MSG-23"),
     ),
+    "EmptyFilter": Note(
+        "A filter of no length holds as much as none: an implementation may keep the difference or not.",
+        ("SDS-MSG-07", "AMB-125"),
+    ),
     "EmptyId": Note(
         "An identifier is empty. Such a message has no use, and may be refused or read as it is.",
         ("AMB-49", "AMB-51", "AMB-46"),
@@ -144,8 +148,9 @@ def _contents() -> list[Vector]:
         _plain("content-empty", comment, "EmptyContent", "MSG-01 MSG-19", empty, left_out),
         _plain("neither-timestamp-nor-content", "Nothing but identifiers.", "Presence", "MSG-01", nothing, refused),
     ]
-    comment = "A filter of no length is present: the sender has received nothing."
-    out.append(_plain("filter-empty", comment, "Presence", "MSG-07", ordinary(bloom_filter=b"")))
+    comment = "A filter of no length: the sender has received nothing."
+    unset = legal(read_as(ORDINARY), "AMB-125")
+    out.append(_plain("filter-empty", comment, "EmptyFilter", "MSG-07", ordinary(bloom_filter=b""), unset))
     contents = {
         "content-zero-byte": ("A single zero byte is content.", b"\x00"),
         "content-no-text": ("Content that is no UTF-8.", b"\xff\xfe\x00\x80"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sds_reference import HistoryEntry, Message
 from sds_reference.revision import Revision
 
@@ -60,6 +62,9 @@ Row = tuple[str, str, str, str, Message]
 
 
 def _encoded(layout: Layout, slug: str, comment: str, flags: str, shorts: str, said: Message, *more: Outcome) -> Vector:
+    """A message that an implementation could send: content and sync messages always have a filter (SDS-MSG-07)."""
+    if said.bloom_filter is None and said.lamport_timestamp is not None:
+        said = replace(said, bloom_filter=b"\x01")
     outcomes = [{"wire": layout.wire(said).hex()}, *more]
     if not said.content:
         empty = {"wire": layout.wire(said, content=layout.part("content", b"")).hex()}

@@ -40,6 +40,11 @@ class RepairTerms:
     """By how much the clock that it reckons with may be off, as declared: the times that it shows do not give it away,
     for only the present is rounded in them. At most a second, which is all that AMB-05 grants."""
 
+    def clock_hint(self, explained: bool = True) -> str:
+        """What to add to a time that is wrong where a clock that shows no milliseconds, and is not declared, would
+        have it ``explained``; "" elsewhere."""
+        return COARSE if explained and not self.clock_ms else ""
+
     @property
     def sound(self) -> bool:
         """T_min and T_max are known and leave room for a backoff (AMB-08, AMB-09)."""

@@ -335,8 +335,11 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
         shown = next((s for s in side.states(step.index, min(end, heard)) if missing.message_id in s.due), None)
         if shown is not None:
             due = shown.due[missing.message_id]
-            met = any(window.low - side.slack_ms <= due <= window.high + side.slack_ms for window in allowed)
-            yield judged(shown.step, met, expected, f"{due - step.now_ms} ms after it")
+            met, near = (
+                any(window.low - slack <= due <= window.high + slack for window in allowed)
+                for slack in (side.slack_ms, SECOND_MS)
+            )
+            yield judged(shown.step, met, expected, f"{due - step.now_ms} ms after it{view.terms.clock_hint(near)}")
         elif not side.shown:
             until = side.touched_after(missing.message_id, step.index)
             own = next((s for s in side.sends(step.index, until) if side.asks(s, missing.message_id)), None)
@@ -344,5 +347,7 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 asking = own.step
                 if not side.in_step(step, asking):
                     continue
-                seen = f"a request {asking.now_ms - step.now_ms} ms after it"
-                yield judged(asking, asking.now_ms >= overheard.now_ms + offsets.low - side.slack_ms, expected, seen)
+                soonest = overheard.now_ms + offsets.low
+                hint = view.terms.clock_hint(asking.now_ms >= soonest - SECOND_MS)
+                seen = f"a request {asking.now_ms - step.now_ms} ms after it{hint}"
+                yield judged(asking, asking.now_ms >= soonest - side.slack_ms, expected, seen)

@@ -20,7 +20,7 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.repair_terms import COARSE, SECOND_MS, TIMED
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester, together
 from ...view.windows import Window
@@ -77,7 +77,7 @@ def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
 
 def _coarse(side: Requester, seen: Window, expected: Window) -> str:
     """The way out where a coarse clock that is not declared explains the difference."""
-    return COARSE if not side.terms.clock_ms and seen.meets(expected, SECOND_MS) else ""
+    return side.terms.clock_hint(seen.meets(expected, SECOND_MS))
 
 
 def _span(window: Window) -> str:

@@ -152,7 +152,8 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
             if not side.in_step(detected, sent.step):
                 continue
             expected = f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing"
-            yield judged(sent.step, waited >= view.terms.t_min_ms - side.slack_ms, expected, f"one after {waited} ms")
+            seen = f"one after {waited} ms{view.terms.clock_hint(waited >= view.terms.t_min_ms - SECOND_MS)}"
+            yield judged(sent.step, waited >= view.terms.t_min_ms - side.slack_ms, expected, seen)
 
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="missing sds-r")

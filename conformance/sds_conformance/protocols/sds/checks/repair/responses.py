@@ -13,7 +13,7 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.elsewhere import asked_for_elsewhere, came_elsewhere
-from ...view.repair_terms import TIMED
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
     FEW,
@@ -260,7 +260,9 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
             continue
         span = f"{usual.low} to {usual.high} ms after the first of several requests"
         expected = f"an answer for {turn.message_id!r} {span}, as when it was asked for once"
-        yield judged(answer, between.meets(usual, view.terms.clock_ms), expected, f"one after {between.high} ms")
+        hint = view.terms.clock_hint(between.meets(usual, SECOND_MS))
+        seen = f"one after {between.high} ms{hint}"
+        yield judged(answer, between.meets(usual, view.terms.clock_ms), expected, seen)
 
 
 def _lacks(original: Message, answer: Message) -> str:

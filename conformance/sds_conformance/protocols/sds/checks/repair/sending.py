@@ -38,7 +38,7 @@ def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
                 sent.step,
                 f"a request for {missing.message_id!r} in the {sent.message.kind.value} message"
                 + (f": its T_req was {sent.step.now_ms - due.high} ms before" if due else ""),
-                "none",
+                f"none{view.terms.clock_hint(due is not None and sent.step.now_ms <= due.high + SECOND_MS)}",
             )
             break
 
@@ -58,7 +58,8 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
                 continue
             if early > side.slack_ms and side.asks(sent, missing.message_id):
                 expected = f"no request for {missing.message_id!r} before its T_req"
-                yield violated(sent.step, expected, f"one {early} ms before it")
+                hint = view.terms.clock_hint(early <= SECOND_MS)
+                yield violated(sent.step, expected, f"one {early} ms before it{hint}")
             elif early > 0:
                 yield held(sent.step)
         for sent, asks in side.owed(missing) if not side.slack_ms else ():
@@ -66,7 +67,7 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
                 continue
             if asks or sent.message.kind in side.kinds:
                 expected = f"{missing.message_id!r} asked for at T_req, which is this very millisecond"
-                yield judged(sent.step, asks, expected, "it is not")
+                yield judged(sent.step, asks, expected, f"it is not{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")

@@ -15,7 +15,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
 from ...view.refusals import offered
-from ...view.repair_terms import TIMED
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import TICKS, Turn, answers_and_originals, answers_at_all, no_resend, slack_ms, turns
 from .responses import answered
 
@@ -84,7 +84,9 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
         if passed_over and not turn.repeats:
             others = sum(other.answer is passed_over[0] for other in pending)
             expected = f"the answer for {turn.message_id!r} as well, which is due"
-            yield violated(passed_over[0], expected, f"{others} other{'s' if others > 1 else ''} and not this one")
+            late_ms = passed_over[0].now_ms - turn.window.high if turn.window is not None else 0
+            seen = f"{others} other{'s' if others > 1 else ''} and not this one"
+            yield violated(passed_over[0], expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}")
         elif turn.in_time and turn.answer is not None:
             yield held(turn.answer)
 
@@ -100,7 +102,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         wait = turn.window.low - turn.since.now_ms
         if turn.answer.now_ms < turn.window.low - slack_ms(view):
             expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
-            yield violated(turn.answer, expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms")
+            hint = view.terms.clock_hint(turn.answer.now_ms >= turn.window.low - SECOND_MS)
+            yield violated(turn.answer, expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms{hint}")
             continue
         yield held(turn.answer)
         # That a sweep ran is known of a tick in which others went out; that it was not full, if another sent more.
@@ -113,7 +116,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         ]
         if missed and turn.since.now_ms < turn.window.low:
             expected = f"the answer for {turn.message_id!r}, whose time is just now, with the others"
-            yield violated(missed[0], expected, f"it came {turn.answer.now_ms - turn.window.low} ms later")
+            late_ms = turn.answer.now_ms - turn.window.low
+            yield violated(missed[0], expected, f"it came {late_ms} ms later{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")

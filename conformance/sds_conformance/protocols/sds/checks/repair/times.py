@@ -10,7 +10,7 @@ from sds_harness.sds.trace import Step
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import TIMED
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import Turn, delay, slack_ms, turns
 from ...view.windows import Window
 
@@ -28,6 +28,7 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         by = "by the declared hash" if expected.exact else "whatever the hash"
         what = f"an answer for {turn.message_id!r} {_span(expected)} after the request of step {turn.since.index}, {by}"
         seen = f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms"
+        seen += view.terms.clock_hint(expected.meets(found, SECOND_MS))
         yield judged(turn.told, expected.meets(found, slack_ms(view)), what, seen)
 
 
@@ -40,7 +41,8 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
         if wait > slack_ms(view):
             expected = f"an answer for its own {turn.message_id!r} at once"
-            yield violated(turn.since, expected, f"one planned in {wait} ms")
+            hint = view.terms.clock_hint(wait <= SECOND_MS)
+            yield violated(turn.since, expected, f"one planned in {wait} ms{hint}")
         elif turn.answer is None or not turn.sure:
             continue  # that it never answers is another requirement, and nothing of it is known where it may resend
         elif not turn.in_time:
@@ -66,6 +68,7 @@ def _again(view: ChannelView, *, same_requester: bool) -> Iterator[Observation]:
                 which = f" of {second!r}, as after that of {first!r}: its author is the same"
             expected = f"an answer for {turn.message_id!r} {_span(before)} after the request{which}"
             seen = f"one {'planned ' if turn.shown else ''}after {_span(found)}"
+            seen += view.terms.clock_hint(before.meets(found, SECOND_MS))
             yield judged(turn.told, before.meets(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))
 

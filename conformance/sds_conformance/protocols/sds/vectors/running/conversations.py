@@ -21,6 +21,8 @@ REGISTERED = _checks
 
 NEEDED = ("virtual-clock", "channels", "ephemeral", "retrieval-hints", "sds-r", "sync")
 """Capabilities that a transcript can name as needed."""
+LAYOUT = ("SDS-MSG-01", "FORUM-01")
+"""The requirements that are violated in every transcript where messages are not in the layout of the text."""
 SIGNALS = ("delivered", "acknowledged", "possibly_acknowledged", "missing", "lost")
 
 
@@ -68,7 +70,8 @@ def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) ->
 
 
 def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> Answer:
-    """What the requirement checks say of a trace with an outcome that is not listed."""
+    """Judge a trace with an outcome that is not listed by the requirement checks, translated like all vectors."""
+    trace.translate()
     catalogue = load_catalogue()
     ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.stated_in(subject.revision)]
     judge = Judge(RULES, ids)
@@ -81,5 +84,7 @@ def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> Answer:
             finding = worst.findings[0] if worst.findings else None
             expected, seen = (finding.expected, finding.seen) if finding is not None else ("", "")
             violated = tuple(v.requirement.id for v in found)
-            return Answer(status, expected, seen or unlisted, worst.reason or ", ".join(violated), violated)
+            reason = worst.reason or ", ".join(violated)
+            layout = next((f"the layout of messages ({one})" for one in violated if one in LAYOUT), "")
+            return Answer(status, expected, seen or unlisted, reason, violated, difference=layout)
     return Answer(Status.ACCEPTABLE, seen=unlisted, reason="not listed, no requirement violated")
