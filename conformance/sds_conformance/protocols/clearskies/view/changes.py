@@ -113,7 +113,7 @@ def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
     if not uuid or update.uuid != uuid or update.step.index < change.step.index:
         return False
     later = (c for c in changes if change.step.index < c.step.index <= update.step.index)
-    return not any(c.step.uuid == uuid or c.key == change.key for c in later)
+    return not any(c.step.uuid == uuid or change.key in (c.key, c.old_key) for c in later)
 
 
 def written(request: pb.Request) -> Any:

@@ -190,7 +190,9 @@ def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
 def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     since, step = request.since or {}, request.step
     due = view.due(step, link)
-    there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
+    # An update that came with the request may have come behind it.
+    held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
+    there = [each.update for each in held if each.update is not None]
     there = [update for update in there if update.version is not None and update.version not in view.untaken]
     # What was written over by what had to be refused is not there any more: that is told once.
     leaked = {version[0] for version in view.leaked if version is not None}
