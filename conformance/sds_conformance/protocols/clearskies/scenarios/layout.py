@@ -53,7 +53,7 @@ TIMES = (
     "2014-02-23T23:45:39.5Z",
     "2014-03-30T12:35:29.113243778Z",
     "1970-01-01T00:00:00Z",
-    "2099-12-31T23:59:59.9Z",
+    "2099-12-31T23:59:59.900Z",
     "2014-02-23T23:45:39+05:30",
     "2014-02-23T23:45:39.25-08:00",
     "2014-03-30T12:35:29.11324377Z",
@@ -73,6 +73,16 @@ ODD_CONTENTS: tuple[tuple[str, Any], ...] = (
     ("\ufeffmark", "\ufeffmark"),
     ("empty list", []),
     ("one list", [[]]),
+    ("007", "007"),
+    ("7", 3.14159265358979),
+    ('C:\\new\\"table"', 'C:\\new\\"table"'),
+    ("lines\r\nof\rtext", "lines\r\nof\rtext"),
+    ("folder", "a folder"),
+    ("folder/", "what is in it"),
+    ("stra\xdfe", "stra\xdfe"),
+    ("strasse", "strasse"),
+    ("} and {", "} ] and { [ {"),
+    ("many", list(range(3_000))),
 )
 MEBIBYTE = 1 << 20
 HOUR_MS = 3_600_000
