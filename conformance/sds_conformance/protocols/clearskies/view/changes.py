@@ -73,6 +73,8 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     and need not be.
     """
     changes = [change for step in steps if (change := _change(step)) is not None]
+    if any(change.step.uuid for change in changes):
+        changes = [change for change in changes if change.kind != "delete" or change.step.uuid]  # it deleted nothing
     left = list(own)
     tests: tuple[Callable[[Change, Update], bool], ...] = (
         lambda change, update: change.step is update.step and change.is_in(update),
