@@ -405,6 +405,9 @@ def edges(driver: Driver, folder: Path) -> None:
         ("brace", "}\r\n"),
     ):
         receive(said(key=key, value=value))
+    receive(said(uuid="c0" * 16, key="null", value=1))
+    receive(said(uuid="c0" * 16, key="null", value=None))
+    driver.do("put", handle=one, key="null", value="null")
     driver.do("delete", handle=one, key="nothing")
     driver.do("put", handle=one, key="mine", value="1", uuid="a" * 32)
     driver.do("put", handle=one, key="other", value="2", uuid="b" * 32)

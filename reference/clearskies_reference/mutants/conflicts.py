@@ -230,6 +230,16 @@ class _Deciding(Peer):
             self._resolved.add(incoming.uuid)
             super().resolve(current, kept, incoming, source, effects)
 
+    @fault(
+        Peer.resolve,
+        "26",
+        "counts a revision for each conflict, without a change",
+        pending="a resolution may be a change that is never sent, so a gap after a conflict proves nothing",
+    )
+    def counts_conflicts(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        super().resolve(current, kept, incoming, source, effects)
+        self.store.count(self.store.revision + 1)
+
     @fault(Peer.separate, "53", "drops a loser that was to go on by itself", resolution=Resolution.SEPARATE)
     def keeps_no_losers(self, loser: Record, effects: Effects) -> None:
         pass

@@ -91,6 +91,12 @@ class _Written(Peer):
     def writes_null_for_false(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key, NULL if value == "false" else value, now_ms, uuid, effects)
 
+    @fault(Peer.write, "07", "deletes a record that is written again with null")
+    def deletes_what_is_null(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        if value == NULL and self.writes and self.store.leader(key) is not None:
+            return self.erase(key, now_ms, effects)
+        return super().write(key, value, now_ms, uuid, effects)
+
     @fault(Peer.write, "02", "refuses to write a value of more than a mebibyte")
     def writes_a_mebibyte(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if len(value) > 1 << 20:
@@ -341,6 +347,13 @@ class NeverRevives(Peer):
             super().take(incoming, signed, source, effects)
         else:
             self.learn(incoming)
+
+
+@mutant("13", "takes a record for deleted that is written again with null")
+class TakesNullForADeletion(Peer):
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        null = incoming.value == NULL and self.store.get(incoming.uuid) is not None
+        super().take(replace(incoming, deleted=incoming.deleted or null), signed, source, effects)
 
 
 @mutant("13", "takes what is deleted and written again for deleted once more")

@@ -109,7 +109,7 @@ def keys_and_values_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     look(alice)
 
 
-@scenario("07", "02", long=True)
+@scenario("07", "02", "13", long=True)
 def odd_contents(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Keys with blanks, NUL and letters of two cases, and values such as false, here and from somebody else."""
     listening(alice, carol)
@@ -121,6 +121,11 @@ def odd_contents(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedP
     alice.put("a\0b, own", 1)
     alice.put("a, own", 2)
     look(alice)
+    for value in (1, None, 0):
+        alice.after(1_000).put("again", value)
+        if not link.broken:
+            link.say(bob.update("again, of bob", value))
+        look(alice)
     alice.observe()
 
 

@@ -11,7 +11,7 @@ from .conflicts import HOUR_MS, WIDE, tell, version
 
 @scenario("26", "08", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_between_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes, somebody gets it, and the process is killed; started again, it writes two records."""
+    """The application writes, Bob receives it, and the process is killed; started again, it writes two records."""
     listening(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
