@@ -304,7 +304,7 @@ class IgnoresWhatIsLarge(Peer):
 FAULTS = {
     "answers-with-twenty": (Odd(AnswersWithTwenty), {"CSDB-37"}),
     "names-records-by-their-keys": (Odd(NamesRecordsByTheirKeys), {"CSDB-08"}),
-    "refuses-the-future": (Odd(RefusesTheFuture), {"CSDB-11"}),
+    "refuses-the-future": (Odd(RefusesTheFuture), {"CSDB-02"}),
     "spreads-to-two": (Odd(SpreadsToTwo), {"CSDB-14"}),
     "takes-a-hundred": (Odd(TakesAHundred), {"CSDB-02"}),
     "ignores-what-is-large": (Odd(IgnoresWhatIsLarge), {"CSDB-02"}),

@@ -281,3 +281,74 @@ class RenamesInTwo(Peer):
         self.refuse_full([current, *self.store.at_key(new_key), None], now_ms)
         self.erase(key, now_ms, effects)
         return self.write(new_key, current.record.value, now_ms, "", effects)
+
+
+class ScansItsRecords(Peer):
+    """ "Can be found by scanning the entire database": what others have written over is asked for again (CA-11)."""
+
+    def known(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for kept in self.store:
+            by, revision = kept.record.version
+            found[by] = max(found.get(by, 0), revision)
+        return dict(sorted(found.items()))
+
+
+class ShowsNoDeletions(Peer):
+    """Applications see the records that are there; deleted ones go over the wire alone."""
+
+    def records(self) -> list[Record]:
+        return [record for record in super().records() if not record.deleted]
+
+
+class RevivesItsRecords(Peer):
+    """A key is free again when its record is deleted (CA-13): a new value under it makes that record live again."""
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        gone = [kept for kept in self.store if kept.record.deleted and kept.record.key == key]
+        if not gone or self.store.leader(key) is not None:
+            return super().write(key, value, now_ms, uuid, effects)
+        value, last = json_text.normal(value), max(gone, key=lambda kept: kept.record.rank)
+        self.refuse_full([last], now_ms)
+        self.change(last, last.record.uuid, (key, value, False), self.time_of_change(now_ms, [last]), effects)
+        return last.record.uuid
+
+
+class RenamesInPlace(Peer):
+    """A rename to the same key is a change like any other."""
+
+    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        uuid = super().move(key, new_key, now_ms, effects)
+        if key == new_key:
+            current, *_ = self.having(key)
+            content = (key, current.record.value, False)
+            self.change(current, uuid, content, self.time_of_change(now_ms, [current]), effects)
+        return uuid
+
+
+class RefusesTakenKeys(Peer):
+    """ "The key should still be unique": a record is not given the key of another one."""
+
+    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        if self.writes and key != new_key and self.store.leader(new_key) is not None:
+            self.having(key)
+            raise RefusedWrite("another record has this key")
+        return super().move(key, new_key, now_ms, effects)
+
+
+class DeletesWhatIsGone(Peer):
+    """To delete what is not there changes nothing, and is no error."""
+
+    def erase(self, key: str, now_ms: int, effects: Effects) -> str:
+        return "" if self.writes and self.store.leader(key) is None else super().erase(key, now_ms, effects)
+
+
+class TakesWhatIsAbove(Peer):
+    """Revisions of a writer come in order on one subscription (CA-5): one that is not above the last is known."""
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        by, revision = incoming.version
+        current = self.store.get(incoming.uuid)
+        present = current is not None and self.is_present(current.record, incoming)
+        if present or by == self.peer_id or revision > self.store.known.get(by, 0):
+            super().take(incoming, signed, source, effects)

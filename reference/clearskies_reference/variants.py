@@ -105,6 +105,15 @@ VARIANTS = {
         _chosen(choices.RefusesTakenUuids, "refuses-taken-uuids", "refuses to write with a uuid that is taken"),
         _chosen(choices.LargestValueWinsTies, "largest-value-wins-ties", "of two equal times the larger value wins"),
         _chosen(choices.KeepsItsDeletion, "keeps-its-deletion", "of two deletions of one time keeps the one it has"),
+        _chosen(choices.ScansItsRecords, "scans-its-records", "looks for what it knows in its records"),
+        _chosen(choices.ShowsNoDeletions, "shows-no-deletions", "does not show its application deleted records"),
+        _chosen(
+            choices.RevivesItsRecords, "revives-its-records", "writes a deleted record again in place of a new one"
+        ),
+        _chosen(choices.RenamesInPlace, "renames-in-place", "counts a rename to the same key as a change"),
+        _chosen(choices.RefusesTakenKeys, "refuses-taken-keys", "refuses to give a record a key that another one has"),
+        _chosen(choices.DeletesWhatIsGone, "deletes-what-is-gone", "accepts a deletion of what is not there"),
+        _chosen(choices.TakesWhatIsAbove, "takes-what-is-above", "takes no revision of a writer below the last one"),
         _chosen(choices.RenamesInTwo, "renames-in-two", "renames by a deletion and a new record", ("CSDB-23",)),
     )
 }

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
@@ -79,6 +80,7 @@ def tour(handle: Callable[[pb.Request], pb.Reply], folder: Path) -> list[bytes]:
     odd(driver, folder)
     odd_for_readers(driver)
     large(driver)
+    edges(driver, folder)
     codecs(driver)
     return driver.said()
 
@@ -359,6 +361,79 @@ def large(driver: Driver) -> None:
     driver.do("receive", handle=one, link=1, data=plain(update(value=text)))
     driver.do("put", handle=one, key="own", value=json.dumps(text))
     driver.do("observe", handle=one)
+
+
+def edges(driver: Driver, folder: Path) -> None:
+    """Pieces, pings and crowds of messages, contents on the edge, commands that are refused, and a store that is copied
+    while it is open."""
+    store = folder / "edges"
+    one = driver.open(store=str(store))
+    for link, peer_id in enumerate((B, C), start=1):
+        driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=WRITER)
+
+    def receive(data: bytes, link: int = 1) -> None:
+        driver.do("receive", handle=one, link=link, data=data)
+
+    number = 0
+
+    def said(**fields: Any) -> bytes:
+        nonlocal number
+        number += 1
+        own = {
+            "uuid": f"{number:032x}",
+            "key": f"edge {number}",
+            "last_updated_rev": number,
+            "vector_clock": {B: number},
+        }
+        return plain(update(**own | fields))
+
+    receive(get_updates() + said())
+    receive(b"".join(said() for _ in range(80)))
+    halves = said(), plain(update(uuid="c" * 32, key="of c", last_updated_by=C, vector_clock={C: 1}))
+    for half in (slice(50), slice(50, None)):
+        for link, wire in enumerate(halves, start=1):
+            receive(wire[half], link)
+    wire = said()
+    receive(wire[:50])
+    driver.do("tick", handle=one)
+    receive(wire[50:])
+    receive(plain({"type": "core.ping", "timeout": 60}))
+    for key, value in (
+        ("007", 3.14159265358979),
+        ("folder/", list(range(1_100))),
+        ("stra\xdfe", "C:\\new"),
+        ("brace", "}\r\n"),
+    ):
+        receive(said(key=key, value=value))
+    receive(said(uuid="c0" * 16, key="null", value=1))
+    receive(said(uuid="c0" * 16, key="null", value=None))
+    driver.do("put", handle=one, key="null", value="null")
+    driver.do("delete", handle=one, key="nothing")
+    driver.do("put", handle=one, key="mine", value="1", uuid="a" * 32)
+    driver.do("put", handle=one, key="other", value="2", uuid="b" * 32)
+    driver.do("rename", handle=one, key="mine", new_key="mine")
+    driver.do("rename", handle=one, key="mine", new_key="other")
+    driver.do("delete", handle=one, key="other")
+    driver.do("put", handle=one, key="other", value="3", uuid="d" * 32)
+    receive(said(uuid="e" * 32, key="wide", vector_clock={A: (1 << 31) - 1, B: 1}))
+    driver.do("put", handle=one, key="wide", value="4")
+    for clock, value in (({B: 200}, 1), ({B: 1, C: 1}, 2), ({B: 201, C: 1, A: 9}, 3), ({B: 1, D: 1}, 4)):
+        receive(
+            said(
+                uuid="f" * 32,
+                key="contested",
+                value=value,
+                vector_clock=clock,
+                update_time=f"203{value}-01-01T00:00:00Z",
+            )
+        )
+    receive(said(uuid="9" * 32, key="new key", deleted=True, vector_clock={B: 2}))
+    receive(said(uuid="9" * 32, key="old key", vector_clock={B: 1}))
+    driver.do("observe", handle=one)
+    for file in sorted(folder.glob("edges*")):
+        copy(file, folder / file.name.replace("edges", "copy", 1))
+    two = driver.open(store=str(folder / "copy"))
+    driver.do("observe", handle=two)
 
 
 def odd_for_readers(driver: Driver) -> None:

@@ -48,21 +48,7 @@ def test_between_them_the_profiles_pass_every_vector() -> None:
     assert passed == {test["id"] for file in files() for test in file["tests"]}
 
 
-UNLIKE_VECTORS = {
-    "capital-uuids": "vectors compare uuids as text",
-    "says-it-twice": "vectors count each copy of an update",
-    "asks-with-zeros": "vectors expect a request that names nobody to be empty",
-}
-"""Legal choices that the answers of vectors do not list yet. `run` accepts them."""
-
-
-@pytest.mark.parametrize("name", sorted(UNLIKE_VECTORS))
-def test_a_choice_that_vectors_do_not_list_is_one(name: str) -> None:
-    variant = VARIANTS[name]
-    assert failures(asked(lambda: reference(variant.configure(Config()), variant.peer_class))) != []
-
-
-@pytest.mark.parametrize("name", sorted(VARIANTS.keys() - UNLIKE_VECTORS))
+@pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_legal_variants_pass(name: str) -> None:
     variant = VARIANTS[name]
     outcome = asked(lambda: reference(variant.configure(Config()), variant.peer_class))

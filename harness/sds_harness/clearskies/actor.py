@@ -94,9 +94,18 @@ class Actor:
         self.stage.network.left(self)
         return step
 
-    def reopen(self, *, forget: bool = False) -> Actor:
+    def reopen(self, *, forget: bool = False, killed: bool = False) -> Actor:
         """Itself, closed if it was not, and opened again as it was: with its store, or, to ``forget``, with a fresh
-        one. It has no links. Raises ScheduleStopped if that is refused."""
+        one. It has no links. Raises ScheduleStopped if that is refused.
+
+        ``killed`` opens it with a copy that was made of its store before it was closed, as if its process had been
+        killed. Raises ScheduleStopped if the store is not on this machine.
+        """
+        if killed:
+            copy = self.stage.copy_store(self._opening.store)
+            path, self._opening.store = self._opening.store, copy
+            self.close()
+            self.stage.need_store_at(path)
         if self.is_open:
             self.close()
         if forget and self._opening.store:

@@ -30,9 +30,9 @@ class Seen:
 
     @property
     def records(self) -> dict[str, dict[str, Any]]:
-        """The members of what was sent last of each uuid. What has no uuid is left out."""
+        """The members of the last update of each uuid, by the uuid in lower case. Those without one are left out."""
         sent = (message.body.members for message in self.updates)
-        return {members["uuid"]: members for members in sent if isinstance(members.get("uuid"), str)}
+        return {members["uuid"].lower(): members for members in sent if isinstance(members.get("uuid"), str)}
 
     @property
     def values(self) -> dict[str, list[Any]]:

@@ -24,7 +24,7 @@ from .frames import PING_TYPE
 from .language import CAPABILITY_OF_RESOLUTION, UPDATE_IDENTIFIERS
 from .network import Network
 from .peer import ScriptedPeer
-from .trace import CLEARSKIES_DATABASE, Party, Step, Trace
+from .trace import CLEARSKIES_DATABASE, Party, Step, Trace, store_name
 
 QUIET_ROUNDS = 2
 MAX_ROUNDS = 50
@@ -186,3 +186,26 @@ class Stage(stage.Stage[Step]):
             self._removal = weakref.finalize(self, shutil.rmtree, self._stores, ignore_errors=True)
         self._count += 1
         return str(self._stores / f"{self._count}-{self.trace.club.join(name)[:8]}.store")
+
+    def copy_store(self, path: str) -> str:
+        """The path of a copy of a store as it is now, with all files whose names begin with its."""
+        self._count += 1
+        name = Path(path).name
+        copy = Path(path).with_name(f"{store_name(path)}.copy-{self._count}.store")
+        for file in _files_of(path):
+            target = copy.with_name(copy.name + file.name.removeprefix(name))
+            if file.is_dir():
+                shutil.copytree(file, target)
+            else:
+                shutil.copy2(file, target)
+        return str(copy)
+
+    def need_store_at(self, path: str) -> None:
+        """Raises ScheduleStopped if nothing is stored there, say because the implementation is on another machine."""
+        if not _files_of(path):
+            raise ScheduleStopped(f"there is no file {path} on this machine, and no other that begins with its name")
+
+
+def _files_of(path: str) -> list[Path]:
+    """The files of a store: all whose names begin with its."""
+    return [file for file in Path(path).parent.iterdir() if file.name.startswith(Path(path).name)]

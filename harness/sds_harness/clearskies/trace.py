@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -31,6 +32,11 @@ class Text:
 
 
 CLEARSKIES_DATABASE = Text("clearskies-database", "ClearSkies database extension", "CSDB")
+
+
+def store_name(path: str) -> str:
+    """The part of a store's path that its copies have as well; "" if there is no store."""
+    return PurePath(path).name.partition(".")[0]
 
 
 LARGE_BYTES = 1 << 16

@@ -12,6 +12,7 @@ from clearskies_stages import stage_of, values, without
 from sds_harness.clearskies.environments import ENVIRONMENTS
 from sds_harness.clearskies.probes import look
 from sds_harness.clearskies.stage import Stage
+from sds_harness.clearskies.trace import store_name
 from sds_harness.environment import Environment
 from sds_harness.faults import TesteeFault
 from sds_harness.stage import ScheduleStopped
@@ -290,3 +291,25 @@ def test_what_is_closed_is_not_asked_any_more() -> None:
         alice.tick()
     stage.close()
     assert [step.command for step in stage.trace.steps] == ["open", "close"]
+
+
+def test_a_killed_peer_has_what_was_stored_before_it_was_closed() -> None:
+    stage = stage_of()
+    alice = stage.open("alice", store=True)
+    alice.put("k", 1)
+    alice.reopen(killed=True)
+    alice.put("l", 2)
+    alice.reopen(killed=True)
+    assert values(alice) == {"k": 1, "l": 2}
+    paths = [step.request.open.store for step in stage.trace.steps if step.command == "open"]
+    assert len(set(paths)) == 3
+    assert len({store_name(path) for path in paths}) == 1
+
+
+def test_a_store_on_another_machine_cannot_be_copied() -> None:
+    stage = stage_of()
+    alice = stage.open("alice", store=True)
+    for file in Path(stage.trace.steps[0].request.open.store).parent.iterdir():
+        file.unlink()
+    with pytest.raises(ScheduleStopped, match="on this machine"):
+        alice.reopen(killed=True)

@@ -3,7 +3,7 @@
 One module per group of sections; a mutant overrides one step of Peer or LogicalClock, and says whose violation it is.
 """
 
-from . import conflicts, contents, exchanges, layout, taking, updates
+from . import conflicts, contents, exchanges, layout, persistence, taking, updates
 from .registry import MUTANTS, Mutant
 
-__all__ = ["MUTANTS", "Mutant", "conflicts", "contents", "exchanges", "layout", "taking", "updates"]
+__all__ = ["MUTANTS", "Mutant", "conflicts", "contents", "exchanges", "layout", "persistence", "taking", "updates"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from ..config import Resolution
 from ..effects import Effects
 from ..errors import MalformedMessage
 from ..framing import Message
+from ..messages import GetUpdates
 from ..peer import Peer
 from ..record import Kept, Record
 from ..vector_clock import VectorClock, before
@@ -132,6 +134,17 @@ class ComparesCommonPeers(Peer):
         return all(number <= other[peer_id] for peer_id, number in one.items() if peer_id in other)
 
 
+@mutant("43", "takes a zero in a vector clock for more than nothing")
+class ZeroIsMoreThanNothing(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return all(number <= other.get(peer_id, -1) for peer_id, number in one.items())
+
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        said = super().read_body(body)
+        return replace(said, vector_clock=json.loads(body)["vector_clock"]) if isinstance(said, Record) else said
+
+
 @mutant("48", "takes equal vector clocks for concurrent")
 class EqualIsConcurrent(Peer):
     @staticmethod
@@ -205,6 +218,28 @@ class _Deciding(Peer):
             return super().decide(one, other)
         return (one, other) if one.last_updated_by == self.peer_id else (other, one)
 
+    @fault(Peer.decide, "54", "lets the version win whose numbers of the vector clock have the larger sum")
+    def larger_clock_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
+        first, second = (sum(record.vector_clock.values()) for record in (one, other))
+        return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
+
+    @fault(Peer.resolve, "51", "resolves the first conflict of a record, and discards what comes in later ones")
+    def resolves_one_conflict(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        self._resolved: set[str] = getattr(self, "_resolved", set())
+        if incoming.uuid not in self._resolved:
+            self._resolved.add(incoming.uuid)
+            super().resolve(current, kept, incoming, source, effects)
+
+    @fault(
+        Peer.resolve,
+        "26",
+        "counts a revision for each conflict, without a change",
+        pending="a resolution may be a change that is never sent, so a gap after a conflict proves nothing",
+    )
+    def counts_conflicts(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        super().resolve(current, kept, incoming, source, effects)
+        self.store.count(self.store.revision + 1)
+
     @fault(Peer.separate, "53", "drops a loser that was to go on by itself", resolution=Resolution.SEPARATE)
     def keeps_no_losers(self, loser: Record, effects: Effects) -> None:
         pass
@@ -248,6 +283,12 @@ class ForgetsTheDeleted(_Forgetting):
 class ForgetsDeletionsOfOthers(_Forgetting):
     def forgets(self, current: Kept, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
+
+
+@mutant("56", "takes records again that it has deleted, if they come with another key")
+class ForgetsDeletionsOfOtherKeys(_Forgetting):
+    def forgets(self, current: Kept, incoming: Record) -> bool:
+        return super().forgets(current, incoming) and current.record.key != incoming.key
 
 
 @mutant("56", "takes deleted records again when it has been started again")

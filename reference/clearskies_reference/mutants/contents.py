@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 from unicodedata import normalize
 
+from .. import json_text
 from ..config import AccessLevel
 from ..effects import Changed, Effects
 from ..errors import MalformedMessage, RefusedWrite
@@ -90,6 +91,12 @@ class _Written(Peer):
     def writes_null_for_false(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key, NULL if value == "false" else value, now_ms, uuid, effects)
 
+    @fault(Peer.write, "07", "deletes a record that is written again with null")
+    def deletes_what_is_null(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        if value == NULL and self.writes and self.store.leader(key) is not None:
+            return self.erase(key, now_ms, effects)
+        return super().write(key, value, now_ms, uuid, effects)
+
     @fault(Peer.write, "02", "refuses to write a value of more than a mebibyte")
     def writes_a_mebibyte(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if len(value) > 1 << 20:
@@ -100,6 +107,68 @@ class _Written(Peer):
     def writes_numbers_as_doubles(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         doubles = json.dumps(json.loads(value, parse_int=lambda text: int(float(text))), ensure_ascii=False)
         return super().write(key, doubles, now_ms, uuid, effects)
+
+
+class _Understands(Peer):
+    """Understands some values, or keys, otherwise than they are written."""
+
+    def value_of(self, value: Any) -> Any:
+        """One value; the elements of lists and objects are read before them."""
+        return value
+
+    def key_of(self, key: str) -> str:
+        return key
+
+    def read_all(self, value: Any) -> Any:
+        match value:
+            case list():
+                value = [self.read_all(each) for each in value]
+            case dict():
+                value = {name: self.read_all(each) for name, each in value.items()}
+        return self.value_of(value)
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        value = json_text.write(self.read_all(json.loads(incoming.value)))
+        super().take(replace(incoming, key=self.key_of(incoming.key), value=value), signed, source, effects)
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        read = json_text.write(self.read_all(json_text.read(value.encode())))
+        return super().write(self.key_of(key), read, now_ms, uuid, effects)
+
+
+def _in_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+@mutants
+class _Understanding(_Understands):
+    @fault(_Understands.value_of, "07", "keeps six digits of a number with a fraction")
+    def keeps_six_digits(self, value: Any) -> Any:
+        return float(f"{value:.6g}") if isinstance(value, float) else value
+
+    @fault(_Understands.value_of, "07", "keeps the first thousand elements of a list")
+    def keeps_a_thousand_elements(self, value: Any) -> Any:
+        return value[:1_000] if isinstance(value, list) else value
+
+    @fault(_Understands.value_of, "07", "takes a backslash in a string for the beginning of an escape")
+    def unescapes_twice(self, value: Any) -> Any:
+        return value.replace("\\n", "\n").replace('\\"', '"') if isinstance(value, str) else value
+
+    @fault(_Understands.value_of, "07", "ends all lines of a string with a line feed")
+    def ends_lines_with_line_feeds(self, value: Any) -> Any:
+        return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
+
+    @fault(_Understands.key_of, "07", "takes keys of digits for numbers")
+    def takes_keys_for_numbers(self, key: str) -> str:
+        return str(int(key)) if _in_digits(key) else key
+
+    @fault(_Understands.key_of, "07", "takes keys for paths, whose last slash says nothing")
+    def takes_keys_for_paths(self, key: str) -> str:
+        return key.rstrip("/") or key
+
+    @fault(_Understands.key_of, "07", "takes a sharp s in a key for a double one")
+    def folds_sharp_s(self, key: str) -> str:
+        return key.replace("\xdf", "ss")
 
 
 class _Tells(Peer):
@@ -205,6 +274,18 @@ class _Reading(Peer):
             raise MalformedMessage("a body that is too large")
         return super().read_body(body)
 
+    @fault(Peer.receive, "02", "refuses updates from more than a year ahead")
+    def refuses_the_future(self, number: int, data: bytes, now_ms: int) -> Effects:
+        self._latest = now_ms // 1_000 + 366 * 86_400
+        return super().receive(number, data, now_ms)
+
+    _latest: int | None = None
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if self._latest is not None and incoming.update_time.seconds > self._latest:
+            raise MalformedMessage("a time that has not come yet")
+        super().take(incoming, signed, source, effects)
+
     @fault(Peer.read_body, "11", "refuses times with an offset")
     def wants_times_in_utc(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
@@ -266,6 +347,13 @@ class NeverRevives(Peer):
             super().take(incoming, signed, source, effects)
         else:
             self.learn(incoming)
+
+
+@mutant("13", "takes a record for deleted that is written again with null")
+class TakesNullForADeletion(Peer):
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        null = incoming.value == NULL and self.store.get(incoming.uuid) is not None
+        super().take(replace(incoming, deleted=incoming.deleted or null), signed, source, effects)
 
 
 @mutant("13", "takes what is deleted and written again for deleted once more")

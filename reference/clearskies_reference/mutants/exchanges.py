@@ -10,10 +10,10 @@ from typing import Any
 from ..effects import Effects
 from ..framing import Message, Parser
 from ..logical_clock import LogicalClock
-from ..messages import GetUpdates
+from ..messages import GetUpdates, get_updates_body
 from ..peer import Link, Peer
 from ..record import Kept, Record
-from ..vector_clock import VectorClock, counted
+from ..vector_clock import MAX_INTEGER, VectorClock, counted
 from .conflicts import _Forgetting
 from .registry import fault, mutant, mutants
 
@@ -47,6 +47,11 @@ class _Clocks(LogicalClock):
         _, ticks = super().received(current, incoming)
         own = current.record.vector_clock if current is not None else {}
         return {m: int(max(str(own.get(m, 0)), str(incoming.get(m, 0)))) for m in {**own, **incoming}}, ticks
+
+    @fault(LogicalClock.changed, "44", "counts its changes in 31 bits")
+    def counts_changes_in_31_bits(self, current: Kept | None) -> VectorClock:
+        clock = super().changed(current)
+        return {**clock, self.peer_id: clock[self.peer_id] % (1 << 31)}
 
 
 @mutant("44", "does not count its changes of a record that somebody else has changed")
@@ -162,6 +167,48 @@ class _Links(Peer):
         """Is it of a type that it knows?"""
         return b'"database.' in message.body or b'"core.' in message.body
 
+    @fault(Peer.take_in, "35", "ends a subscription with a ping")
+    def pings_unsubscribe(self, link: Link, message: Message, effects: Effects) -> None:
+        link.subscribed = link.subscribed and b'"core.ping"' not in message.body
+        super().take_in(link, message, effects)
+
+    @fault(Peer.refuse, "35", "ends a subscription with a message that it refuses")
+    def refusals_unsubscribe(self, link: Link, reason: str, effects: Effects) -> None:
+        super().refuse(link, reason, effects)
+        link.subscribed = False
+
+    @fault(Peer.move, "14", "does not send a new key of a record")
+    def keeps_new_keys_back(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        known = len(effects.sent)
+        uuid = super().move(key, new_key, now_ms, effects)
+        del effects.sent[known:]
+        return uuid
+
+    @fault(Peer.listens, "35", "sends updates on the newest link of a peer alone")
+    def sends_on_the_newest_link(self, link: Link, source: int | None) -> bool:
+        newest = max(other.number for other in self.links.values() if other.peer_id == link.peer_id)
+        return super().listens(link, source) and link.number == newest
+
+    @fault(Peer.answer, "31", "does not answer requests that name peers of which it has not heard")
+    def answers_no_strangers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        if request.since.keys() <= self.store.known.keys() | {self.peer_id, link.peer_id}:
+            super().answer(link, request, effects)
+
+    @fault(Peer.missing, "59", "sends nothing of a peer that the client names with zero")
+    def takes_zero_for_everything(self, request: GetUpdates) -> list[Kept]:
+        return super().missing(GetUpdates({by: rev or MAX_INTEGER - 1 for by, rev in request.since.items()}))
+
+    @fault(Peer.request_body, "29", "asks with revisions as doubles")
+    def asks_with_doubles(self) -> bytes:
+        return get_updates_body({by: int(float(revision)) for by, revision in self.known().items()})
+
+    @fault(Peer.erase, "26", "counts a deletion that it refuses")
+    def counts_refused_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
+        if self.writes and self.store.leader(key) is None:
+            self.store.count(self.store.revision + 1)
+            self.store.commit()
+        return super().erase(key, now_ms, effects)
+
     @fault(Peer.adopt, "28", "writes what others have changed anew")
     def writes_anew(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
         super().adopt(current, kept, source, effects)
@@ -179,6 +226,62 @@ class _Links(Peer):
                 self.write(f"link {number}", "1", now_ms, "", more)
             effects.sent += more.sent
         return effects
+
+
+@mutants
+class _Losses(Peer):
+    _counted = 0
+    _asked: Effects | None = None
+
+    @fault(Peer.take, "37", "loses every fifth update")
+    def loses_every_fifth(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        self._counted += 1
+        if self._counted % 5:
+            super().take(incoming, signed, source, effects)
+        else:
+            self.learn(incoming)
+
+    @fault(Peer._take_apart, "37", "takes the first sixty-four messages that arrive at once")
+    def takes_sixty_four_at_once(self, link: Link, data: bytes, effects: Effects) -> None:
+        for number, message in enumerate(link.parser.feed(data)):
+            if number < 64:
+                self.take_in(link, message, effects)
+
+    @fault(Peer.take_in, "37", "drops what arrives with a request and behind it")
+    def drops_what_follows_a_request(self, link: Link, message: Message, effects: Effects) -> None:
+        if self._asked is effects:
+            return
+        if b"get_updates" in message.body[:60]:
+            self._asked = effects
+        super().take_in(link, message, effects)
+
+
+@mutant("37", "has one buffer for what arrives on all links")
+class HasOneBuffer(Peer):
+    def connect(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
+        effects = super().connect(number, peer_id, level, now_ms)
+        self.links[number].parser = next(iter(self.links.values())).parser
+        return effects
+
+
+@mutant("37", "drops the beginning of a message when its periodic work runs")
+class DropsBeginningsAtTicks(Peer):
+    def tick(self, now_ms: int) -> Effects:
+        for link in self.links.values():
+            link.parser = self.parser_class()
+        return super().tick(now_ms)
+
+
+class _CountsBraces(Parser):
+    """Takes a message for whole when as many braces are closed as were opened, also those in strings."""
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        return (message for message in super().feed(data) if message.body.count(b"{") == message.body.count(b"}"))
+
+
+@mutant("02", "looks for the end of a message by its braces")
+class CountsBraces(Peer):
+    parser_class = _CountsBraces
 
 
 class _DropsTheRest(Parser):

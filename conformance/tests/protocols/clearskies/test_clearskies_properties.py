@@ -237,6 +237,19 @@ def test_what_was_cut_off_or_replayed_may_be_skipped_for_good() -> None:
     assert not ClubView(exercised("G-C01")).lossy
 
 
+@pytest.mark.parametrize("variant", ["", "takes-what-is-above"])
+def test_a_revision_that_comes_after_a_later_one_may_be_taken_for_known(variant: str) -> None:
+    said: tuple[Operation, ...] = (Say("zoe", "bob", label="m1", key="k1", revision=9), MS)
+    said += (
+        Say("zoe", "bob", label="m2", revision=3),
+        MS,
+        *(Again("zoe", who, label="m2") for who in ("alice", "carol")),
+    )
+    testee = Testee(TesteeOptions("1", peer_class=VARIANTS[variant].peer_class)) if variant else model()
+    show = shown(*LINE, *said, *END, members=WRITERS, testee=testee)
+    assert outcomes(show, "G-C02") <= {Outcome.HELD}
+
+
 def test_a_record_that_comes_back_because_the_winner_went_is_nobodys_fault() -> None:
     show = shown(*A_FORMER_WINNER, members=WRITERS, testee=model())
     assert outcomes(show, "G-C03") <= {Outcome.HELD}

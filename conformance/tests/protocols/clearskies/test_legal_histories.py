@@ -384,3 +384,54 @@ def test_a_peer_whose_counter_is_at_its_end_may_refuse_to_write() -> None:
     alice.link(bob).say(last)
     assert alice.put("gate", "open").answer == "rejected"
     assert Outcome.VIOLATED not in outcomes(view_of(stage), "CSDB-02")
+
+
+def test_a_deletion_by_a_rename_is_not_the_change_before_it() -> None:
+    stage = stage_of(model(VARIANTS["renames-in-two"].peer_class))
+    alice, bob = stage.open(), stage.peer("bob")
+    alice.put("k", 1)
+    alice.put("", 2)
+    alice.rename("", "k2")
+    listening(alice, bob)
+    stage.settle()
+    view = view_of(stage)
+    assert [change.shown.rev if change.shown else None for change in view.changes] == [2, None, 5]
+    assert accused(stage) == set()
+
+
+def test_a_deletion_of_nothing_is_no_change() -> None:
+    stage = stage_of(model(VARIANTS["deletes-what-is-gone"].peer_class))
+    alice, bob = stage.open(), stage.peer("bob")
+    listening(alice, bob)
+    alice.put("k", 1)
+    alice.delete("k")
+    assert alice.after(3_000).delete("k").answer == "effects"
+    stage.settle()
+    assert [change.kind for change in view_of(stage).changes] == ["put", "delete"]
+    assert accused(stage) == set()
+
+
+def test_an_update_behind_a_request_is_not_owed_in_the_answer() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(), stage.peer("bob")
+    link = alice.link(bob)
+    link.send(bob.get_updates().wire + bob.update("door", "open").wire)
+    stage.settle()
+    assert link.updates == []
+    assert accused(stage) == set()
+
+
+def test_a_peer_that_was_killed_has_what_it_had() -> None:
+    stage = stage_of()
+    alice, bob = stage.open(store=True), stage.peer("bob")
+    link = listening(alice, bob)
+    alice.put("door", "open")
+    link.say(bob.update("gate", "shut"))
+    alice.reopen(killed=True)
+    listening(alice, bob)
+    alice.after(1_000).put("door", "ajar")
+    look(alice)
+    view = view_of(stage)
+    assert [change.shown.rev if change.shown else None for change in view.changes] == [2, 3]
+    assert view.known.same_era(1, len(stage.trace.steps))
+    assert accused(stage) == set()

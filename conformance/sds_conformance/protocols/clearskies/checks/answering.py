@@ -112,11 +112,12 @@ def applications_see_what_is_told(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-37", of="received shown")
 def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
-    """Of several updates that come at once all are taken."""
+    """An update is taken if it comes with others or in pieces, where one is taken that comes alone and whole."""
     for arrival in view.arrivals:
-        concerned = arrival.outcome == "new" and view.one_of_many(arrival) and arrival.update.largest <= SAFE_INTEGER
+        concerned = arrival.outcome == "new" and view.put_together(arrival) and arrival.update.largest <= SAFE_INTEGER
         if concerned and (proof := view.proof(arrival)) is not None:
-            expected = f"{view.named(arrival.update)}, one of several that came at step {arrival.step.index}"
+            how = "one of several that came" if view.one_of_many(arrival) else "which came in pieces, until"
+            expected = f"{view.named(arrival.update)}, {how} at step {arrival.step.index}"
             yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
 
 

@@ -117,10 +117,16 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
 def zeros_say_nothing(view: PeerView) -> Iterator[Observation]:
     """A record is taken although a number in its clock is zero: it is as if that were not there.
 
-    A peer that takes no other record either does not refuse it for the zero.
+    A peer that takes no other record either does not refuse it for the zero. Nor does the zero make it newer or older.
     """
     if view.took is False:
         return
+    for fate in fates(view):
+        meeting, later = fate.meeting, fate.meeting.arrival.outcome == "newer"
+        if fate.about_zeros and fate.left and (later or meeting.arrival.outcome == "older"):
+            kept, lost = (meeting.incoming, meeting.there) if later else (meeting.there, meeting.incoming)
+            expected = f"{view.named(kept)}, which descends: a zero is no number more"
+            yield judged(fate.shown.step, fate.left == (INCOMING if later else PRESENT), expected, view.named(lost))
     for arrival in view.arrivals:
         if arrival.outcome == "new" and has_zeros(arrival.update) and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(arrival.update)}, in whose clock a number is zero"
@@ -135,6 +141,12 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
             met = view.peer_id in update.clock
             expected = f"a vector clock that counts the change of {view.party.name}"
             yield judged(update.step, met, expected, json_of(dict(update.clock), 120))
+    for _, first, base in known_bases(view):
+        told = (base.clock or {}).get(view.peer_id, 0)
+        if 0 < told <= SAFE_INTEGER and base.by != view.peer_id:
+            number = (first.clock or {}).get(view.peer_id, 0)
+            expected = f"more than {told} of its own in the clock of {view.named(first)}, as {view.named(base)} has it"
+            yield judged(first.step, number > told, expected, f"{number}")
     for each in grown(view):
         most = max((update.clock or {}).get(view.peer_id, 0) for update in each.before)
         number = (each.first.clock or {}).get(view.peer_id, 0)

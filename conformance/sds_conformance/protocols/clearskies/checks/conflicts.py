@@ -66,8 +66,8 @@ def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
 
 
 def _plain_fates(view: PeerView) -> list[Fate]:
-    """Those of all but versions that numbers above 2^53 alone tell apart, which are the matter of CSDB-41."""
-    return [fate for fate in fates(view) if not fate.meeting.told_apart_beyond_doubles]
+    """The fates that neither numbers above 2^53 (CSDB-41) nor zeros in clocks (CSDB-43) decide."""
+    return [fate for fate in fates(view) if not (fate.meeting.told_apart_beyond_doubles or fate.about_zeros)]
 
 
 def _descends(fate: Fate) -> bool:

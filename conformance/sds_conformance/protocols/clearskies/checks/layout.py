@@ -30,7 +30,11 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
     """Key and value go over the wire as the application wrote them."""
     for change in view.changes:
         update = change.shown
-        if update is None or change.kind == "delete" or update.deleted or view.in_conflict(update.step):
+        if update is None or change.kind == "delete" or view.in_conflict(update.step):
+            continue
+        if update.deleted:
+            if change.kind == "put" and update.step is change.step:
+                yield violated(update.step, f"the value {_quoted(change.value)} of {change.key!r}", "a deletion")
             continue
         if update.key != change.key:
             if change.kind == "put":

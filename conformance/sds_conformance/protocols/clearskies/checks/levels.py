@@ -29,7 +29,7 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
         update = arrival.update
         if not (arrival.outcome == "new" or (arrival.outcome == "newer" and update.deleted)):
             continue  # a change of what is there: CSDB-50
-        if update.largest > SAFE_INTEGER or view.one_of_many(arrival) or not update.in_milliseconds:
+        if update.largest > SAFE_INTEGER or view.put_together(arrival) or not update.in_milliseconds:
             continue  # CSDB-25 and CSDB-41, CSDB-37, CSDB-11
         if has_zeros(update):
             continue  # CSDB-43

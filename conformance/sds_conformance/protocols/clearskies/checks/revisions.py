@@ -10,6 +10,7 @@ from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
 from ..view.authority import SAFE_INTEGER
 from ..view.changes import renames_in_place
+from ..view.facts import same_content
 from ..view.peer_view import PeerView
 from ..view.proofs import Successive
 from .layout import repeated
@@ -23,13 +24,19 @@ def revisions_start_with_one(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-25", pb.CAPABILITY_WIDE_INTEGERS, of="received shown")
 def wide_revisions_survive(view: PeerView) -> Iterator[Observation]:
-    """A revision above 2^53 is what it was when the record is passed on."""
+    """A revision above 2^53 is the same when the record is shown or passed on."""
     for arrival in view.arrivals:
         if arrival.outcome == "new" and (arrival.update.rev or 0) > SAFE_INTEGER:
             proof = view.proof(arrival)
             if proof is not None:
                 seen = "no trace of it" if proof.seen is None else f"{proof.seen.rev}"
                 yield judged(proof.shown.step, proof.is_there, f"revision {arrival.update.rev}", seen, "CA-6")
+    came = {arrival.update.version for arrival in view.arrivals}
+    wide = [arrival.update for arrival in view.arrivals if (arrival.update.rev or 0) > SAFE_INTEGER]
+    for update in view.sent if wide else ():
+        for other in wide if update.version not in came else ():
+            if (other.uuid, other.by) == (update.uuid, update.by) and same_content(other.content, update.content):
+                yield violated(update.step, f"revision {other.rev}, as it came", f"{update.rev}", "CA-6")
 
 
 @check("CSDB-26", of="own")

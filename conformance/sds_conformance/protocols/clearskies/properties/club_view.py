@@ -11,7 +11,7 @@ from typing import TypeVar
 from clearskies_reference import Timestamp, VectorClock
 from sds_harness.clearskies.operations import Calm, Leave, Look, Read
 from sds_harness.clearskies.performance import Act, Performance
-from sds_harness.clearskies.trace import Step
+from sds_harness.clearskies.trace import Step, store_name
 
 from ..view.authority import excused
 from ..view.facts import Update, Version
@@ -151,7 +151,7 @@ class ClubView:
 
     @staticmethod
     def _opened(side: Side, step: Step, stores: set[str]) -> None:
-        store = step.request.open.store
+        store = store_name(step.request.open.store)
         if side.open or store not in stores or not store:
             side.forget()
         stores.add(store)

@@ -1,10 +1,13 @@
-"""What must be the outcome for each key, where the text says it: who has which record in the end.
+"""The outcome that the text promises for each key: which record every peer has there at the end.
 
-Where it does not, nothing is expected. It says nothing where something may be refused; where two times are equal
-(CA-9); where a change is as old as what it changes, or older, and others know nothing of it, for then the order decides
-in which versions meet (CA-8); where a record that had a key longest is gone, and another one may come back for it or
-not; where revisions were used twice by somebody who lost its store; and where a revision was skipped that nobody had to
-send again (CA-5).
+Nothing is expected in these cases:
+
+- something may be refused
+- two times are equal (CA-9)
+- a change is not later than the version it changes, so that its result depends on the order of arrival (CA-8)
+- the record that had a key longest is gone, and another one may come back for it
+- a peer lost its store and used revisions twice
+- a peer received a revision after a later one of the same writer, or never, and no peer had to send it again (CA-5)
 """
 
 from __future__ import annotations
@@ -125,13 +128,16 @@ def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
 
 
 def _skipped(view: ClubView, group: Sequence[Side], winner: VersionFacts) -> bool:
-    """Has somebody been told of a later change of who wrote it and not of this one, which may be nobody's fault?"""
+    """Did a peer of the group receive a later change of its writer, and this one afterwards or never? Revisions come in
+    order, so the peer may take this one for known (CA-5)."""
     if not (view.lossy or winner.by not in view.members):
         return False
     _, by, rev = winner.version
     for side in group:
-        later = any(version[1] == by and version[2] >= rev for version in side.accounted)
-        if winner.version not in side.accounted and later:
+        others = ((v, at) for v, (at, _) in side.accounted.items() if v != winner.version)
+        later = [at for version, at in others if version[1] == by and version[2] >= rev]
+        own = side.accounted.get(winner.version)
+        if later and (own is None or own[0] > min(later)):
             return True
     return False
 

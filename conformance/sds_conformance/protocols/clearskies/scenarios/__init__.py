@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-_PLAYED = "levels layout changes revisions requests conflicts deletions"
+_PLAYED = "levels layout changes revisions requests conflicts deletions persistence"
 """In the order in which they are played."""
 
 for _name in _PLAYED.split():

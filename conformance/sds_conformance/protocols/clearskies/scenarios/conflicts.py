@@ -108,6 +108,57 @@ def times_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     alice.observe()
 
 
+@scenario("51", "54", long=True)
+def one_conflict_after_the_other(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
+) -> None:
+    """Bob and Carol change a record at the same time, then Bob changes the outcome. Dave knows nothing of that,
+    and changes it as well: later or earlier, and with the smaller clock."""
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    for key, later_ms in (("door", HOUR_MS), ("gate", -HOUR_MS)):
+        for peer, clock in (
+            (bob, {bob.peer_id: 2}),
+            (carol, {bob.peer_id: 1, carol.peer_id: 1}),
+            (bob, {bob.peer_id: 9, carol.peer_id: 1, alice.peer_id: 9}),
+        ):
+            tell(told, version(peer, key, f"of {peer.name}", clock))
+            stage.advance(1_000)
+        look(alice)
+        clock = {bob.peer_id: 1, dave.peer_id: 1}
+        tell(told, version(dave, key, "of dave", clock, at_ms=stage.now_ms + later_ms))
+        look(alice)
+    alice.observe()
+
+
+@scenario("43", long=True)
+def zeros_in_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Records come newest first, with a zero in the clock of the older version or of the newer one; the older versions
+    are dated later."""
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    for key, old, new in (
+        ("first", {bob.peer_id: 1, carol.peer_id: 0}, {bob.peer_id: 2}),
+        ("last", {bob.peer_id: 1}, {bob.peer_id: 2, carol.peer_id: 0}),
+    ):
+        tell(told, version(bob, key, "new", new))
+        tell(told, version(bob, key, "old", old, at_ms=stage.now_ms + HOUR_MS))
+    look(alice)
+    alice.observe()
+
+
+@scenario("41", "44", long=True)
+def its_own_number_is_large(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A record comes in whose clock the peer has the largest number of 31 bits; the application changes it twice."""
+    link = listening(alice, bob)
+    clock = {alice.peer_id: HALF - 1, bob.peer_id: 1}
+    tell(link, version(bob, "door", "open", clock))
+    look(alice)
+    alice.after(1_000).put("door", "shut")
+    alice.after(1_000).put("door", "ajar")
+    look(alice)
+
+
 @scenario("54", long=True)
 def two_keys_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Bob and Carol have given records two keys at the same time, and one of them has deleted the half of them."""

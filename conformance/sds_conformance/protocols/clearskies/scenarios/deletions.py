@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import record_id
 from sds_harness.clearskies.peer import iso
 
 from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
@@ -80,6 +81,20 @@ def ghosts_of_many(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scripte
     stage.advance(YEAR_MS)
     stage.settle()
     tell(ghosts, *(version(carol, f"record {number}", "there", old) for number in range(3, 6)))
+    look(alice)
+
+
+@scenario("56", long=True)
+def ghosts_with_other_keys(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Bob renames a record and deletes it; then Carol sends it with its old key."""
+    told = alice.link(bob)
+    tell(told, bob.update("lamp", "on"))
+    uuid, clock = record_id("renamed and deleted"), {bob.peer_id: 2, carol.peer_id: 1}
+    tell(told, version(bob, "new key", "there", {bob.peer_id: 1, carol.peer_id: 1}, uuid=uuid))
+    stage.advance(1_000)
+    tell(told, version(bob, "new key", None, clock, deleted=True, uuid=uuid))
+    look(alice)
+    tell(alice.link(carol), version(carol, "old key", "there", {carol.peer_id: 1}, uuid=uuid))
     look(alice)
 
 

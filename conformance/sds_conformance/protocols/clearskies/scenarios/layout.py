@@ -53,7 +53,7 @@ TIMES = (
     "2014-02-23T23:45:39.5Z",
     "2014-03-30T12:35:29.113243778Z",
     "1970-01-01T00:00:00Z",
-    "2099-12-31T23:59:59.9Z",
+    "2099-12-31T23:59:59.900Z",
     "2014-02-23T23:45:39+05:30",
     "2014-02-23T23:45:39.25-08:00",
     "2014-03-30T12:35:29.11324377Z",
@@ -73,6 +73,16 @@ ODD_CONTENTS: tuple[tuple[str, Any], ...] = (
     ("\ufeffmark", "\ufeffmark"),
     ("empty list", []),
     ("one list", [[]]),
+    ("007", "007"),
+    ("7", 3.14159265358979),
+    ('C:\\new\\"table"', 'C:\\new\\"table"'),
+    ("lines\r\nof\rtext", "lines\r\nof\rtext"),
+    ("folder", "a folder"),
+    ("folder/", "what is in it"),
+    ("stra\xdfe", "stra\xdfe"),
+    ("strasse", "strasse"),
+    ("} and {", "} ] and { [ {"),
+    ("many", list(range(3_000))),
 )
 MEBIBYTE = 1 << 20
 HOUR_MS = 3_600_000
@@ -99,7 +109,7 @@ def keys_and_values_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     look(alice)
 
 
-@scenario("07", "02", long=True)
+@scenario("07", "02", "13", long=True)
 def odd_contents(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Keys with blanks, NUL and letters of two cases, and values such as false, here and from somebody else."""
     listening(alice, carol)
@@ -111,6 +121,11 @@ def odd_contents(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedP
     alice.put("a\0b, own", 1)
     alice.put("a, own", 2)
     look(alice)
+    for value in (1, None, 0):
+        alice.after(1_000).put("again", value)
+        if not link.broken:
+            link.say(bob.update("again, of bob", value))
+        look(alice)
     alice.observe()
 
 

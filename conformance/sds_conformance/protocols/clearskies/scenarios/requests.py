@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sds_harness.clearskies.frames import PING, UNKNOWN
+
 from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
 
 
@@ -98,6 +100,69 @@ def pieces_of_messages(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scr
     place = wires.index(b"}m", len(wires) // 2) - 40
     link.send(wires[:place], wires[place:])
     look(alice)
+
+
+@scenario("37", long=True)
+def a_burst_of_updates(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Bob sends a request and two hundred updates in one piece; Carol listens."""
+    listening(alice, carol)
+    link = alice.link(bob)
+    updates = b"".join(bob.update(f"record-{number}", number).wire for number in range(200))
+    link.send(bob.get_updates().wire + updates)
+    look(alice)
+
+
+@scenario("37", long=True)
+def halves_of_messages(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Bob sends a whole message, the first half of another, and its rest seconds later; then Bob and Carol send halves
+    in turn."""
+    links = alice.link(bob), alice.link(carol)
+    links[0].say(bob.update("whole", 0))
+    look(alice)
+    wire = bob.update("one", 1).wire
+    links[0].send(wire[:100])
+    for _ in range(2):
+        alice.after(1_000).tick()
+    links[0].send(wire[100:])
+    look(alice)
+    wires = bob.update("two", 2).wire, carol.update("three", 3).wire
+    for half in (slice(100), slice(100, None)):
+        for link, wire in zip(links, wires, strict=True):
+            link.send(wire[half])
+    look(alice)
+
+
+@scenario("35", "14", long=True)
+def what_ends_no_subscription(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
+) -> None:
+    """Of four subscribers, Bob sends a ping, Carol sends a message of an unknown type, Erin sends an update without a
+    uuid, and Dave opens a second connection without a request on it. Then the application and Bob change records."""
+    erin = stage.peer("erin")
+    links = [listening(alice, peer) for peer in (bob, carol, dave, erin)]
+    alice.put("before", 0)
+    stage.settle()
+    links[0].send(PING)
+    links[1].send(UNKNOWN)
+    links[3].send(erin.update("bad", 1, without=("uuid",)))
+    alice.link(dave)
+    stage.settle()
+    alice.after(1_000).put("after", 1)
+    links[0].say(bob.update("of bob", 2))
+    stage.settle()
+    alice.after(1_000).delete("before")
+
+
+@scenario("31", "59", long=True)
+def asked_by_who_knows_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Requests name peers that are unknown here, and name with zero peers that have changed something."""
+    alice.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+    alice.put("mine", 3)
+    stage.settle()
+    for since in ({carol.peer_id: 5}, {bob.peer_id: 0}, {bob.peer_id: 1, carol.peer_id: 7, alice.peer_id: 0}):
+        link = listening(alice, stage.peer(f"asking {len(stage.trace.steps)}"), since)
+        stage.settle()
+        link.cut()
 
 
 @scenario("33", "34", "59", "37")

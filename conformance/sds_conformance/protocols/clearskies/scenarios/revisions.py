@@ -31,14 +31,31 @@ def changes_of_others_between(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     alice.put("theirs-1", 3)
 
 
-@scenario("25", "59")
+@scenario("25", "59", "29")
 def wide_revisions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer has made so many changes that 53 bits do not hold their number; somebody knows all but the last two."""
+    """Bob's revisions are above 53 bits. The peer knows the first of them and asks Erin; then it hears of the second,
+    and Dave asks for both."""
     listening(alice, carol)
     bob.revision = WIDE - 1
-    alice.link(bob).say(bob.update("door", "open"), bob.update("gate", "open"))
+    link = alice.link(bob)
+    link.say(bob.update("door", "open"))
+    stage.settle()
+    alice.link(stage.peer("erin"))
+    link.say(bob.update("gate", "open"))
     look(alice)
     listening(alice, stage.peer("dave"), {bob.peer_id: WIDE - 1})
+
+
+@scenario("26", needs=(pb.CAPABILITY_RENAME,), long=True)
+def refused_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Between two changes the application tries to delete and rename what does not exist, and to write bad JSON."""
+    listening(alice, bob)
+    alice.put("one", 1)
+    alice.delete("nothing")
+    alice.rename("nothing", "something")
+    alice.put("bad", text="{")
+    alice.after(1_000).put("two", 2)
+    look(alice)
 
 
 @scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True)

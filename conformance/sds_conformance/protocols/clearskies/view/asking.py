@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
@@ -51,7 +52,8 @@ def _least(view: PeerView, index: int) -> dict[str, int]:
             continue
         if any(link.connection.closed_by_peer and link.ended == held.step.index for link in view.links):
             continue  # it may have done so in place of taking it
-        if update.by not in (None, view.peer_id) and 0 < (update.rev or 0) <= SAFE_INTEGER:
+        exact = view.can(pb.CAPABILITY_WIDE_INTEGERS) or (update.rev or 0) <= SAFE_INTEGER
+        if update.by not in (None, view.peer_id) and update.rev and exact:
             least[str(update.by)] = max(update.rev or 0, least.get(str(update.by), 0))
     return least
 

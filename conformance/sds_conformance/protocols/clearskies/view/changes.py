@@ -73,6 +73,8 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     and need not be.
     """
     changes = [change for step in steps if (change := _change(step)) is not None]
+    if any(change.step.uuid for change in changes):
+        changes = [change for change in changes if change.kind != "delete" or change.step.uuid]  # it deleted nothing
     left = list(own)
     tests: tuple[Callable[[Change, Update], bool], ...] = (
         lambda change, update: change.step is update.step and change.is_in(update),
@@ -113,7 +115,7 @@ def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
     if not uuid or update.uuid != uuid or update.step.index < change.step.index:
         return False
     later = (c for c in changes if change.step.index < c.step.index <= update.step.index)
-    return not any(c.step.uuid == uuid or c.key == change.key for c in later)
+    return not any(c.step.uuid == uuid or change.key in (c.key, c.old_key) for c in later)
 
 
 def written(request: pb.Request) -> Any:

@@ -100,6 +100,11 @@ class Update:
         return self.time is not None and re.fullmatch(r"[^.,]*\.[0-9]{3}Z", self.time.text) is not None
 
     @property
+    def in_pieces(self) -> bool:
+        """Did it arrive in more than one step?"""
+        return self.message.began < self.message.step
+
+    @property
     def in_utc(self) -> bool:
         """Is its time written in UTC, as those of the core protocol are?"""
         return self.time is not None and self.time.text[-1:] in "Zz"

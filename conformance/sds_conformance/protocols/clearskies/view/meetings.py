@@ -14,7 +14,7 @@ from clearskies_reference import VectorClock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Update, Version, dominates, equal, same_content
+from .facts import Update, Version, dominates, equal, has_zeros, same_content
 from .knowledge import Arrival
 from .peer_view import PeerView
 from .shown import Seen, Shown
@@ -176,6 +176,11 @@ class Fate:
             if same_content(self.seen.content, update.content)
         ]
         return found[0] if found else ""
+
+    @property
+    def about_zeros(self) -> bool:
+        """Has one of the two a zero in its clock?"""
+        return has_zeros(self.meeting.incoming) or has_zeros(self.meeting.there)
 
     @property
     def mixed(self) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from clearskies_reference import AccessLevel
 from sds_harness import trace as trace_of_any
 from sds_harness.clearskies.clubs import READ_WRITE
-from sds_harness.clearskies.trace import Party, Step, Trace
+from sds_harness.clearskies.trace import Party, Step, Trace, store_name
 
 from . import quiet, telling
 from .authority import excused, forbidden
@@ -105,7 +105,7 @@ class PeerView:
         losses = []
         for step in self.steps:
             if step.command == "open":
-                store = step.request.open.store
+                store = store_name(step.request.open.store)
                 losses += [step.index] if store not in stores or not store else []
                 stores.add(store)
         return losses
@@ -284,6 +284,15 @@ class PeerView:
     def one_of_many(self, arrival: Arrival) -> bool:
         """Did more than one update arrive at once?"""
         return len(self._together[arrival.step.index]) > 1
+
+    def put_together(self, arrival: Arrival) -> bool:
+        """Did an update arrive with others, or in pieces where one that arrived whole was taken?"""
+        return self.one_of_many(arrival) or (arrival.update.in_pieces and self._takes_whole_ones)
+
+    @cached_property
+    def _takes_whole_ones(self) -> bool:
+        alone = (a for a in self.arrivals if a.due and not (a.update.in_pieces or self.one_of_many(a)))
+        return any((proof := self.proof(arrival)) is not None and proof.is_there for arrival in alone)
 
     @cached_property
     def _together(self) -> dict[int, list[Update]]:

@@ -49,7 +49,7 @@ def changes_owed(view: PeerView) -> list[Owed]:
     for change in view.changes if view.writes else ():
         for link in _subscribed(view, change.step):
             later = (u for u in link.sent if u.step.index >= change.step.index and _in_time(view, link, change.step, u))
-            copies = tuple(update for update in later if change.is_shown_by(update))
+            copies = tuple(update for update in later if _is_copy(view, change, update, link))
             told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
             due = None if copies or told or _may_be_known(view, change, link) else _due(view, change, link)
             out.append(Owed(link, change.step, None, change, copies, due))
@@ -79,6 +79,15 @@ def relays_owed(view: PeerView) -> list[Owed]:
                     due = None
                 out.append(Owed(link, arrival.step, arrival, None, copies, due))
     return [*out, *_winners_owed(view)]
+
+
+def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> bool:
+    """Is an update on a link a copy of a change? Another version with its content is that of a later change, unless it
+    was sent before this one was due."""
+    if change.shown is None or update.version == change.shown.version or update.by != view.peer_id:
+        return change.is_shown_by(update)
+    due = view.due(change.step, link)
+    return change.is_in(update) and (due is None or update.step.index <= due.index)
 
 
 def _was_named(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
@@ -190,7 +199,9 @@ def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
 def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
     since, step = request.since or {}, request.step
     due = view.due(step, link)
-    there = [held.update for _, held in view.known.all_at(step.index) if held.update is not None]
+    # An update that came with the request may have come behind it.
+    held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
+    there = [each.update for each in held if each.update is not None]
     there = [update for update in there if update.version is not None and update.version not in view.untaken]
     # What was written over by what had to be refused is not there any more: that is told once.
     leaked = {version[0] for version in view.leaked if version is not None}

@@ -13,7 +13,7 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Answer, Skip, among
 from ..fields import Fields, numbers, update_members
-from .subject import ClearSkiesSubject, arrive, held_to, rest, same_json, tell
+from .subject import ClearSkiesSubject, arrive, held_to, lowered, rest, same_json, tell
 
 ANOTHER = "another update"
 """One that nobody has made, or with other members than it was made with."""
@@ -33,7 +33,7 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
     rest(actor)
     sent = asking.updates
     seen = {
-        "sent": [_number(message, vector["updates"]) for message in sent],
+        "sent": list(dict.fromkeys(_number(message, vector["updates"]) for message in sent)),
         "signed": all(message.signer is READ_WRITE for message in sent),
         **({"closed": True} if asking.broken else {}),
     }
@@ -41,7 +41,7 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
 
 
 def _is(seen: dict[str, Any], outcome: Outcome) -> bool:
-    """Is that what is to be sent? Who has asked is subscribed, so the link stays."""
+    """Is it the outcome? The client is subscribed, so the link stays. A second copy of an update says nothing new."""
     if "closed" in seen:
         return False
     return bool(seen["sent"] == outcome["sent"] and (seen["signed"] or not outcome.get("signed")))
@@ -56,7 +56,9 @@ def _says(members: dict[str, Any], fields: Fields) -> bool:
     """Has a message the members of an update? Its clock may have grown on the way (CA-3)."""
     wanted = update_members(fields)
     deleted = wanted.get("deleted", False)
-    names = ["uuid", "last_updated_by", "last_updated_rev", *([] if deleted else ["key", "value"])]
+    names = ["last_updated_by", "last_updated_rev", *([] if deleted else ["key", "value"])]
+    if lowered(members.get("uuid")) != wanted["uuid"]:
+        return False
     if not all(name in members and same_json(members[name], wanted[name]) for name in names):
         return False
     try:

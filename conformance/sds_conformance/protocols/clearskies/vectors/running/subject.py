@@ -152,6 +152,11 @@ def said(values: list[Any]) -> str:
         return UNREADABLE
 
 
+def lowered(uuid: Any) -> Any:
+    """A uuid in lower case: the text does not say in which case its digits are written."""
+    return uuid.lower() if isinstance(uuid, str) else uuid
+
+
 def same_json(one: Any, other: Any) -> bool:
     """Are two values of JSON the same? To Python 1 is 1.0, and true is 1."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sds_harness.clearskies.frames import Frame
@@ -14,7 +14,7 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import numbers
-from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found, tell
+from .subject import ClearSkiesSubject, arrive, found, keys_of, lowered, rest, same_found, same_json, tell
 
 Seen = dict[str, Any]
 
@@ -78,7 +78,7 @@ class _Player:
             new = link.updates[self._known.get(name, 0) :]
             self._known[name] = len(link.updates)
             if new:
-                seen["updates"][name] = [_told(message) for message in new]
+                seen["updates"][name] = _without_copies(map(_told, new))
                 if "binds" in step:
                     self._bound[step["binds"]] = new[0]
         if step["do"] == "connect":
@@ -93,13 +93,14 @@ class _Player:
         self._links[step["link"]] = self._actor.link(peer)
 
     def _since(self, link: ScriptedLink) -> Any:
-        """What it asked for, without its own entry, which may be there or not; None if it did not ask."""
+        """The revisions it asked with; None if it did not ask. Its own entry and entries of zero are optional."""
         if not link.requests:
             return None
         since = link.requests[0].body.members.get("since")
         if not isinstance(since, dict):
             return since
-        return {peer: _in_vectors(rev) for peer, rev in since.items() if peer != self._actor.peer_id}
+        known = {peer: rev for peer, rev in since.items() if type(rev) is not int or rev}
+        return {peer: _in_vectors(rev) for peer, rev in known.items() if peer != self._actor.peer_id}
 
     def _open(self, step: dict[str, Any]) -> ScriptedLink:
         if step["link"] not in self._links:
@@ -119,9 +120,18 @@ class _Player:
         """What came of a change is read from the links."""
 
 
+def _without_copies(told: Iterable[Seen]) -> list[Seen]:
+    """The first of each: a second copy of an update says nothing new."""
+    out: list[Seen] = []
+    for each in told:
+        if not any(same_json(each, other) for other in out):
+            out.append(each)
+    return out
+
+
 def _told(message: Message) -> Seen:
     members = message.body.members
-    said = {name: members.get(name) for name in ("uuid", "last_updated_by", "key")}
+    said = {name: members.get(name) for name in ("last_updated_by", "key")} | {"uuid": lowered(members.get("uuid"))}
     revision = _in_vectors(members.get("last_updated_rev"))
     return {**said, "last_updated_rev": revision, "deleted": members.get("deleted", False)}
 

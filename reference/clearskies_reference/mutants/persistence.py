@@ -1,0 +1,111 @@
+"""Faults in stores: changes that are stored too late, and records that are read otherwise than they were written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from ..peer import Peer
+from ..record import Kept
+from ..sqlite_store import SqliteStore
+from ..timestamps import timestamp
+from .registry import fault, mutant, mutants
+
+
+@mutant("26", "stores everything when it is closed")
+class StoresAtClose(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        commit, close = self.store.commit, self.store.close
+
+        def store_and_close() -> None:
+            commit()
+            close()
+
+        self.store.commit = lambda: None  # type: ignore[method-assign]
+        self.store.close = store_and_close  # type: ignore[method-assign]
+
+
+@mutant("37", "has only the revisions of updates when it is started again without having been closed")
+class LosesUpdatesWhenKilled(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if isinstance(self.store, SqliteStore):
+            self._begin(self.store)
+
+    def _begin(self, store: SqliteStore) -> None:
+        if store._fact("closed", "yes") == "no":
+            store._do("DELETE FROM records WHERE last_updated_by <> ?", self.peer_id)
+        close = store.close
+
+        def say_so_and_close() -> None:
+            store._do("UPDATE facts SET value = 'yes' WHERE name = 'closed'")
+            store.commit()
+            close()
+
+        store._do("UPDATE facts SET value = 'no' WHERE name = 'closed'")
+        store.commit()
+        store.close = say_so_and_close  # type: ignore[method-assign]
+
+
+class _ReadAgain(Peer):
+    """Reads a record otherwise than it was written when it is started again."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        for kept in list(self.store):
+            if (again := self.read_again(kept)) is not kept:
+                self.store.put(again)
+        self.start()
+
+    def read_again(self, kept: Kept) -> Kept:
+        return kept
+
+    def start(self) -> None:
+        """Do more when it is started."""
+
+
+def _with(kept: Kept, **fields: Any) -> Kept:
+    return replace(kept, record=replace(kept.record, **fields))
+
+
+@mutants
+class _AtStart(_ReadAgain):
+    @fault(_ReadAgain.read_again, "44", "forgets how far it has counted when it is started again")
+    def forgets_its_number_at_start(self, kept: Kept) -> Kept:
+        if kept.record.last_updated_by != self.peer_id:
+            return kept
+        return replace(_with(kept, vector_clock={**kept.record.vector_clock, self.peer_id: 1}), ticks=0)
+
+    @fault(_ReadAgain.read_again, "46", "forgets the numbers of all but the last writer when it is started again")
+    def forgets_clocks_at_start(self, kept: Kept) -> Kept:
+        known = (self.peer_id, kept.record.last_updated_by)
+        return _with(kept, vector_clock={m: n for m, n in kept.record.vector_clock.items() if m in known})
+
+    @fault(_ReadAgain.read_again, "41", "reads numbers of vector clocks as doubles when it is started again")
+    def reads_clocks_as_doubles_at_start(self, kept: Kept) -> Kept:
+        return _with(kept, vector_clock={m: int(float(n)) for m, n in kept.record.vector_clock.items()})
+
+    @fault(_ReadAgain.read_again, "25", "reads revisions as doubles when it is started again")
+    def reads_revisions_as_doubles_at_start(self, kept: Kept) -> Kept:
+        return _with(kept, last_updated_rev=int(float(kept.record.last_updated_rev)))
+
+    @fault(_ReadAgain.read_again, "13", "takes deleted records for records that are there when it is started again")
+    def revives_at_start(self, kept: Kept) -> Kept:
+        return _with(kept, deleted=False) if kept.record.deleted else kept
+
+    @fault(_ReadAgain.read_again, "47", "reads times as whole seconds when it is started again")
+    def cuts_times_at_start(self, kept: Kept) -> Kept:
+        second = kept.record.update_time.text.removesuffix("Z").partition(".")[0]
+        return _with(kept, update_time=timestamp(f"{second}Z")) if self.writes else kept
+
+    @fault(_ReadAgain.read_again, "07", "reads whole numbers of values as doubles when it is started again")
+    def reads_values_as_doubles_at_start(self, kept: Kept) -> Kept:
+        value = json.loads(kept.record.value, parse_int=lambda text: int(float(text)))
+        return _with(kept, value=json.dumps(value, ensure_ascii=False))
+
+    @fault(_ReadAgain.start, "29", "asks for everything when it is started again")
+    def asks_for_all_at_start(self) -> None:
+        for by in self.store.known:
+            self.store.learn(by, 0)
