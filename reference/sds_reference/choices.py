@@ -141,6 +141,20 @@ class OnlyAsks(Channel):
     repair_class = _Asking
 
 
+class _Planning(Repair):
+    """ "SHOULD broadcast the corresponding Message from local history": this one does not, and the request is over."""
+
+    def take_responses(self, now_ms: int) -> list[Message]:
+        super().take_responses(now_ms)
+        return []
+
+
+class OnlyPlansAnswers(Channel):
+    """Plans answers as it should, and drops them when they are due."""
+
+    repair_class = _Planning
+
+
 class OneIdForAllSyncs(Channel):
     """Sync messages "MAY have non-unique message IDs": all of everybody have the same (AMB-43)."""
 
@@ -181,6 +195,16 @@ class RefusesTheOdd(Channel):
         empty = not message.sender_id or "" in ids
         if empty or message.message_id in ids or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
             raise MalformedMessage(f"{message.message_id!r} is odd")
+
+
+class IgnoresWhatIsTooFarAhead(Channel):
+    """Messages beyond a declared bound may be dropped silently (AMB-107)."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        bound = self.config.max_lamport_ahead_ms
+        if bound is not None and (message.lamport_timestamp or 0) > now_ms + bound:
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
 
 
 class ReadsTheFront(Channel):

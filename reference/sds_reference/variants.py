@@ -186,6 +186,19 @@ _OF_SDS = {
             _ANSWERING,
             repair=RepairConfig(),
         ),
+        _chosen(
+            choices.OnlyPlansAnswers,
+            "only-plans-answers",
+            "plans answers, and broadcasts none of them",
+            _ANSWERING,
+            repair=RepairConfig(),
+        ),
+        _chosen(
+            choices.IgnoresWhatIsTooFarAhead,
+            "ignores-what-is-too-far-ahead",
+            "drops messages with Lamport timestamps over a day ahead silently",
+            max_lamport_ahead_ms=24 * 3_600_000 + 1,
+        ),
         _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
         _chosen(
             reply_choices.ResendsBeforeSending, "resends-before-sending", "a resend goes out before the next message"

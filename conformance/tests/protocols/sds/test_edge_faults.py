@@ -8,6 +8,7 @@ from played import reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
@@ -30,20 +31,42 @@ FAULTS = (
     ("signs-foreign-histories", "repaired-after-detours"),
     ("private-groups-overlap", "response-groups-by-number"),
     ("counts-groups-round-256", "response-groups-by-number"),
+    ("renamed-copies", "rebroadcasts-and-the-clock"),
+    ("numbered-copies", "rebroadcasts-and-the-clock"),
+    ("negative-is-unset", "at-the-ends-of-the-range"),
+    ("ignores-repeated-syncs", "acknowledged-by-anything"),
+    ("answers-the-refused", "refused-with-requests"),
+    ("asks-for-what-the-refused-names", "refused-with-requests"),
+    ("answers-from-all-channels", "asked-for-in-another-channel"),
+    ("overhears-in-all-channels", "repairs-in-three-channels"),
+    ("keeps-the-newest-few-50", "asked-for-many-of-a-thousand"),
+    ("mentions-cancel", "life-goes-on-while-answers-are-pending"),
+    ("twice-the-second-time", "named-again"),
+    ("filters-first-16-characters", "long-ids-that-look-alike"),
 )
+ALONE = (
+    ("renamed-copies", "rebroadcasts-and-the-clock"),
+    ("mentions-cancel", "life-goes-on-while-answers-are-pending"),
+    ("filters-first-16-characters", "long-ids-that-look-alike"),
+    ("answers-from-all-channels", "asked-for-in-another-channel"),
+    ("keeps-the-newest-900", "asked-for-many-of-a-thousand"),
+)
+"""Faults that failed only, or also, under another requirement than the one whose sentence they break."""
 EDGES = (
     ("lost-for-all", "what-comes-before-it-is-given-up"),
     ("drops-the-lost", "what-comes-before-it-is-given-up"),
     ("sweep-only", "chains-and-fans"),
     ("ack-after-two", "two-filters-and-a-name"),
     ("private-hash", "response-groups-by-number"),
+    ("ignores-what-is-too-far-ahead", "refused-and-looked-for"),
+    ("ignores-what-is-too-far-ahead", "refused-with-requests"),
 )
 
 
-def played(name: str, scenario: str) -> Stage:
-    """What a mutant, or a legal variant, does in a scenario."""
+def played(name: str, scenario: str, without: tuple[int, ...] = ()) -> Stage:
+    """Play a scenario with a mutant or a legal variant, which does not declare some capabilities."""
     one = MUTANTS.get(name) or VARIANTS[name]
-    on = stage(reference(one.configure(Config()), participant=one.participant_class))
+    on = stage(reference(one.configure(Config()), without=without, participant=one.participant_class))
     SCENARIOS[scenario].function(on)
     return on
 
@@ -63,6 +86,39 @@ def violated(on: Stage) -> set[str]:
 @pytest.mark.parametrize(("mutant", "scenario"), FAULTS)
 def test_a_fault_at_an_edge_fails_under_its_own_requirement(mutant: str, scenario: str) -> None:
     assert MUTANTS[mutant].requirement in violated(played(mutant, scenario))
+
+
+@pytest.mark.parametrize(("mutant", "scenario"), ALONE)
+def test_a_fault_fails_under_no_requirement_but_its_own(mutant: str, scenario: str) -> None:
+    assert violated(played(mutant, scenario)) == {MUTANTS[mutant].requirement}
+
+
+def test_a_message_that_waited_is_missed_without_delivery_events() -> None:
+    blind = (pb.CAPABILITY_DELIVERED, pb.CAPABILITY_OBSERVE)
+    assert violated(played("quietly-drops-the-blocked", "waiting-from-ahead", blind)) == {"SDS-RECV-08"}
+    assert violated(played("sweep-only", "waiting-from-ahead", blind)) == set()
+
+
+def test_resends_in_real_time_show_that_nothing_was_acknowledged() -> None:
+    hidden = (
+        pb.CAPABILITY_VIRTUAL_CLOCK,
+        pb.CAPABILITY_ACKNOWLEDGED,
+        pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
+        pb.CAPABILITY_OBSERVE,
+    )
+    assert violated(played("resends-for-ever", "acknowledged-and-done", hidden)) >= {"SDS-OUTSWEEP-04"}
+    assert violated(played("resends-in-spite-of-syncs", "every-way-to-acknowledge", hidden)) == {"SDS-SYNC-12"}
+
+
+def test_an_implementation_that_delivers_at_ticks_is_asked_for_what_it_holds() -> None:
+    on = played("delivers-at-the-sweep", "asked-for-again-and-again")
+    seen = {o.outcome for check in CHECKS["SDS-R-STATE-06"] for o in check.function(view(on, "alice", "c1"))}
+    assert seen == {Outcome.HELD}
+
+
+def test_an_answer_that_is_not_broadcast_is_no_answer_that_was_moved() -> None:
+    """To broadcast it is a SHOULD; a further request then plans another one."""
+    assert violated(played("only-plans-answers", "repaired-as-a-counter-fills")) <= {"SDS-R-RECV-08"}
 
 
 @pytest.mark.parametrize(("variant", "scenario"), EDGES)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from ...channel import Channel
 from ...effects import Effects, Missing
 from ...errors import MalformedMessage
-from ...message import HistoryEntry, Kind, Message, decode
+from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode
 from ...outgoing_buffer import Outgoing
 from ...participant import UNNAMED_CHANNEL, Participant
 from ...wire_fields import LEN, WireField, join, split
@@ -58,7 +58,7 @@ class _Fields(Channel):
 
     @fault(Channel.compose, "MSG-05", "keeps Lamport timestamps in doubles")
     def lamport_as_double(self, message_id: str, lamport: int, content: bytes | None) -> Message:
-        return super().compose(message_id, int(float(lamport)), content)
+        return super().compose(message_id, min(int(float(lamport)), MAX_LAMPORT), content)
 
     @fault(Channel.encode, "MSG-06", "writes the IDs of history entries into field 4")
     def entry_id_in_field4(self, message: Message) -> bytes:
@@ -164,6 +164,17 @@ class _Presence(Channel):
     def restamped_copies(self, entry: Outgoing) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1))
+
+    @fault(Channel.rebroadcast, "MSG-21", "gives each rebroadcast an ID of its own")
+    def renamed_copies(self, entry: Outgoing) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        return super().encode(replace(message, message_id=self.new_message_id(message.lamport_timestamp, b"copy")))
+
+    @fault(Channel.rebroadcast, "MSG-21", "gives all rebroadcasts of a message one new ID and the next timestamp")
+    def numbered_copies(self, entry: Outgoing) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        lamport = (message.lamport_timestamp or 0) + 1
+        return super().encode(replace(message, message_id=f"{entry.message_id}-2", lamport_timestamp=lamport))
 
     @fault(Channel.compose, "MSG-22", "changes its own ID after three messages")
     def changes_its_name(self, message_id: str, lamport: int, content: bytes | None) -> Message:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...channel import Channel
-from ...message import MAX_LAMPORT
+from ...effects import Effects
+from ...message import MAX_LAMPORT, Message
 from ..registry import fault, mutants, ordering, sized
 from .long_times import turned
 
@@ -46,6 +49,15 @@ class _Following(Channel):
     def counts_in_floating_point(self, now_ms: int) -> int:
         self.clock.value = min(int(max(float(now_ms), float(self.clock.value) + 1)), MAX_LAMPORT)
         return self.clock.value
+
+
+@mutants
+class _Receiving(Channel):
+    @fault(Channel.receive, "MSG-05", "takes a Lamport timestamp from 2^63 on, which is negative, for none")
+    def negative_is_unset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.lamport_timestamp is not None and _signed(message.lamport_timestamp) < 0:
+            message = replace(message, lamport_timestamp=None)
+        return super().receive(message, now_ms, retrieval_hint)
 
 
 @sized("SEND-01", "counts on from 2^{}-1 with the time of the clock", 63)

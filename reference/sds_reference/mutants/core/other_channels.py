@@ -158,11 +158,7 @@ class HasItSomewhere(Neighbour):
         return message.message_id in self.log or message.message_id in self.incoming
 
 
-@among(
-    "STATE-16",
-    "answers a request for a message of another channel",
-    pending="an answer to a request of another channel is told as SDS-R-STATE-04",
-)
+@among("STATE-16", "answers a request for a message of another channel")
 class AnswersFromAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.repair is not None:
@@ -173,11 +169,7 @@ class AnswersFromAllChannels(Neighbour):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@among(
-    "STATE-16",
-    "what others ask for in one channel is not asked for in any",
-    pending="no check compares what is missing with what is asked for in other channels",
-)
+@among("STATE-16", "what others ask for in one channel is not asked for in any")
 class OverhearsInAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         for channel in self.neighbours() if not self.is_own(message) else ():

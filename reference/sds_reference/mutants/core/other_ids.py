@@ -136,6 +136,15 @@ class _Syncs(Channel):
             return Effects()
         return super().receive(message, now_ms, retrieval_hint)
 
+    @fault(Channel.receive, "SYNC-12", "ignores a sync message that has the ID of an earlier one")
+    def ignores_repeated_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.kind is Kind.SYNC:
+            came: set[str] = self.__dict__.setdefault("_came", set())
+            if message.message_id in came:
+                return Effects()
+            came.add(message.message_id)
+        return super().receive(message, now_ms, retrieval_hint)
+
     @fault(Channel.receive, "SYNC-12", "ignores a sync message without an ID")
     def ignores_nameless_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.SYNC and not message.message_id:

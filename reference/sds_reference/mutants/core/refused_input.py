@@ -75,9 +75,8 @@ class _Keeping(Channel):
 
     @fault(
         Channel.refuse_unusable,
-        "R-RECV-03",
+        "R-FIELDS-02",
         "asks for what a message names that it refuses",
-        pending="no check judges a request for what only a refused message names",
         max_lamport_ahead_ms=_AHEAD_MS,
     )
     def asks_for_what_the_refused_names(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -89,7 +88,6 @@ class _Keeping(Channel):
         Channel.refuse_unusable,
         "R-STATE-04",
         "answers the repair requests of a message that it refuses",
-        pending="an answer to a refused request is not told from one to an accepted request",
         max_lamport_ahead_ms=_AHEAD_MS,
     )
     def answers_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:

@@ -119,9 +119,11 @@ def _of_a_part(part: slice, which: str) -> None:
 
     name = f"filters-{which.replace(' ', '-')}-characters"
     profile = replace(WAKU_SDS_JS, name=name, description="", hash=hash_of)
-    configured(name, "STATE-05", f"puts but the {which} characters of an ID into its filter", bloom_profile=profile)
+    configured(name, "STATE-07", f"hashes but the {which} characters of an ID for its filter", bloom_profile=profile)
 
 
+_of_a_part(slice(16), "first 16")
+_of_a_part(slice(-16, None), "last 16")
 _of_a_part(slice(64), "first 64")
 _of_a_part(slice(1000), "first 1000")
 _of_a_part(slice(-64, None), "last 64")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...channel import Channel
 from ...effects import Effects
 from ...local_log import LocalLog
-from ...message import Message
+from ...message import Kind, Message
+from ...outgoing_buffer import Outgoing
 from ..registry import again, mutant
 
 _BLIND = ("delivered",)
@@ -55,6 +56,66 @@ class QuietlyIgnoresRoots(Channel):
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         if message.causal_history:
             super().deliver(message, effects, retrieval_hint)
+
+
+@mutant("RECV-08", "drops what would have to wait, and signals nothing", unseen=True, undeclared=_BLIND)
+class QuietlyDropsTheBlocked(Channel):
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        pass
+
+
+@mutant("RECV-07", "delivers no content of more than 64 bytes, and signals nothing", unseen=True, undeclared=_BLIND)
+class QuietlyIgnoresLongContents(Channel):
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        if len(message.content or b"") <= 64:
+            super().deliver(message, effects, retrieval_hint)
+
+
+@mutant(
+    "RECV-07",
+    "delivers nothing whose causal history names senders, and signals nothing",
+    unseen=True,
+    undeclared=_BLIND,
+)
+class QuietlyIgnoresNamedSenders(Channel):
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        if not any(entry.sender_id for entry in message.causal_history):
+            super().deliver(message, effects, retrieval_hint)
+
+
+_REAL_TIME = ("virtual-clock", "acknowledged", "possibly-acknowledged")
+"""Only resends show which messages it takes for acknowledged."""
+
+
+class _ResendsAtEachTick(Channel):
+    def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
+        self.outgoing.reschedule(entry, 0)
+
+    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
+        super().remember_outgoing(message, wire, -self.config.resend_unacknowledged_ms)
+
+
+@mutant(
+    "OUTSWEEP-04",
+    "resends at each tick what was acknowledged, without a virtual clock",
+    unseen=True,
+    undeclared=_REAL_TIME,
+)
+class ResendsForEver(_ResendsAtEachTick):
+    def acknowledge(self, message_id: str, effects: Effects) -> None:
+        pass
+
+
+@mutant(
+    "SYNC-12",
+    "resends at each tick what a sync message has acknowledged, without a virtual clock",
+    unseen=True,
+    undeclared=_REAL_TIME,
+)
+class ResendsInSpiteOfSyncs(_ResendsAtEachTick):
+    def review_causal_history(self, message: Message, effects: Effects) -> None:
+        if message.kind is not Kind.SYNC:
+            super().review_causal_history(message, effects)
 
 
 again("sends-and-forgets", "secretly-forgets", "does not remember what it sent, and shows nothing", unseen=True)

@@ -74,7 +74,6 @@ class _Again(Repair):
         Repair.t_req,
         "R-TREQ-01",
         "computes T_req without T_min for what it has asked for before",
-        pending="the time of an entry that comes back after it was overheard is not compared",
     )
     def no_t_min_the_second_time(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()
@@ -85,7 +84,6 @@ class _Again(Repair):
         Repair.t_req,
         "R-TREQ-01",
         "computes T_req twice as late for what it has asked for before",
-        pending="the time of an entry that comes back after it was overheard is not compared",
     )
     def twice_the_second_time(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()
@@ -171,13 +169,7 @@ class AnswersTwiceInAMillisecond(Repair):
         return [*responses, *(last if last_ms == now_ms and not responses else ())]
 
 
-@sized(
-    "R-STATE-07",
-    "keeps the newest {} messages to answer with",
-    5,
-    50,
-    pending="which of the logged messages go unanswered is told as SDS-R-RECV-08",
-)
+@sized("R-STATE-07", "keeps the newest {} messages to answer with", 5, 50)
 class KeepsTheNewestFew(Repair):
     size: int
 

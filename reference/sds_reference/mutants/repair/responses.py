@@ -176,6 +176,13 @@ class _Choosing(Repair):
 
     never_answers = omitted(Repair.take_request, "R-RECV-08", "never answers")
 
+    @unseen_too("mentions-cancel-unseen", "and shows nothing")
+    @fault(Repair.track_missing, "R-RECV-08", "drops a request when a causal history names the message")
+    def mentions_cancel(self, message: Message, now_ms: int) -> None:
+        for entry in message.causal_history:
+            self.incoming.remove(entry.message_id)
+        super().track_missing(message, now_ms)
+
 
 @mutant("R-RECV-09", "answers an old request when the message arrives at last")
 class AnswersOldRequests(Repair):

@@ -49,7 +49,7 @@ class RoomForRequests(_Sized):
             super().take_request(entry, now_ms)
 
 
-@sized("R-RECV-08", "keeps the newest {} messages to answer with", 900)
+@sized("R-STATE-07", "keeps the newest {} messages to answer with", 900)
 class KeepsTheNewest(_Sized):
     def remember(self, message: Message) -> None:
         super().remember(message)

@@ -19,7 +19,7 @@ from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import FiltersOf, KnownFilters, Membership, holds_nothing
 from .hints import Hints, note_own, note_received
 from .lamport_tracker import LamportTracker
-from .odd_messages import in_another_layout, oddness
+from .odd_messages import BEYOND_LIMITS, in_another_layout, oddness
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
 from .windows import Window, clock_at, least_clock
@@ -69,6 +69,7 @@ class ChannelView:
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
+        self._renamed: dict[str, Sent] = {}
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self.known_filters = filters or KnownFilters(trace)
@@ -224,13 +225,14 @@ class ChannelView:
         if not received.own:
             self._read_repairs(received)
         counts = not received.own and step.reply is not None
-        if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and not received.duplicate:
+        reviewed = not received.duplicate and received.odd not in BEYOND_LIMITS
+        if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and reviewed:
             self._acknowledging.review(received, self._filter_received(message))
         elif step.reply is not None:
             self._acknowledging.review_maybe(received, self._filter_received(message))
         if counts and self._is_regular(received.kind):
             self.known_ids.add(message.message_id)
-            if not received.duplicate and received.kind is Kind.CONTENT:
+            if received.kind is Kind.CONTENT and (not received.duplicate or self._replaces(received)):
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.sync_received(received)
@@ -245,6 +247,11 @@ class ChannelView:
         elif received.own and message.lamport_timestamp is not None and not received.rejected:
             self._clock.claimed(message.lamport_timestamp)
         self._read_broadcasts(step, certain=not self._delivers(step, set()))
+
+    def _replaces(self, received: Received) -> bool:
+        """Does it come under the ID of a message that waits, unless a declared limit had it dropped?"""
+        waiting = self._buffered.get(received.message.message_id)
+        return waiting is not None and waiting.odd in BEYOND_LIMITS and not received.odd
 
     def _read_repairs(self, received: Received) -> None:
         """Before the message counts as arrived: what it asks for may be itself."""
@@ -339,14 +346,13 @@ class ChannelView:
             elif asked_for and fresh is not None:
                 self._read_sent(step, wire, message, fresh, certain)
             elif message.message_id in self._own and not self._is_new_sync(message):
-                original = self._own[message.message_id]
-                copy = Copy(step, message, original, self._last_broadcast[message.message_id])
-                self.copies.append(copy)
-                self.standing(message.message_id).copies.append(copy)
-                self._last_broadcast[message.message_id] = step
-                self._clock.rebroadcast(asked_for=message.message_id in self.repairs)
+                self._read_copy(step, message, self._own[message.message_id])
                 if message.message_id in self.repairs:
                     self.repair.broadcast(step, message)
+            elif (original := self._under_its_old_id(message)) is not None:
+                self._read_copy(step, message, original)
+                self.known_ids.add(message.message_id)
+                self._renamed[message.message_id] = original
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
                 self._owed -= 1
                 self._clock.maybe_moved(self._now(step))
@@ -360,6 +366,27 @@ class ChannelView:
             else:
                 self._clock.rebroadcast(asked_for=True)
                 self.repair.broadcast(step, message)
+
+    def _read_copy(self, step: Step, message: Message, original: Sent) -> None:
+        message_id = original.message.message_id
+        copy = Copy(step, message, original, self._last_broadcast[message_id])
+        self.copies.append(copy)
+        self.standing(message_id).copies.append(copy)
+        self._last_broadcast[message_id] = step
+        self._clock.rebroadcast(asked_for=message_id in self.repairs)
+
+    def _under_its_old_id(self, message: Message) -> Sent | None:
+        """Find the own message whose content goes out again under a new ID.
+
+        It is the unacknowledged one of that content whose last broadcast is the oldest; None if there is none.
+        """
+        if message.kind is not Kind.CONTENT or message.sender_id != self.party.participant_id:
+            return None
+        if message.message_id in self.known_ids or not self.can(pb.CAPABILITY_RESEND):
+            return self._renamed.get(message.message_id)
+        own = (self._own[message_id] for message_id in self._acknowledging.outstanding if message_id in self._own)
+        alike = [sent for sent in own if sent.message.content == message.content]
+        return min(alike, key=lambda sent: self._last_broadcast[sent.message.message_id].index, default=None)
 
     def _is_new_sync(self, message: Message) -> bool:
         """Is it a sync message under the ID of an own message, rather than a copy of that without its content?

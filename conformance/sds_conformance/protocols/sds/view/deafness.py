@@ -27,6 +27,8 @@ _ROLL_OVER_KEEPS = 10
 """So few messages are in every filter: none that is for less is asked for (AMB-55)."""
 
 
+SWEEP_MS = 60_000
+"""The longest period of a sweep that is reckoned with where none is in force."""
 _NEVER_SENT = "never-sent-by-anybody"
 """A filter that holds this ID as well holds everything, and shows nothing."""
 
@@ -111,6 +113,66 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
         for sent, received in named_in_histories(view)
         if all(entry.message_id in known for entry in received.message.causal_history)
     ]
+
+
+@once
+def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
+    """Tail probes of messages that had to wait, after all that they wait for has come and sweeps have run since.
+
+    Each with the step that freed it. Sweeps deliver one level of a chain at a time, or all at once (AMB-94).
+    """
+    if view.outgrown or view.gives_up:
+        return []
+    size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
+    levels: dict[str, int] = {}
+    """IDs that the log holds if nothing was lost, with the depth of the chain in which each waited."""
+    freed: dict[int, tuple[Step, int]] = {}
+    waiting: dict[str, Received] = {}
+    log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
+    out: list[tuple[Sent, Received, Step]] = []
+    happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
+    for one in happened:
+        if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None:
+            last = list(log[-size:]) if size else []
+            tied = _lamport(log[-size - 1]) if len(log) > size else -1
+            for item in last:
+                since, level = freed.get(item.step.index, (None, 0))
+                settled = since is not None and sweeps(view, since, one.step) > level
+                if isinstance(item, Received) and since is not None and settled and _lamport(item) > tied:
+                    out.append((one, item, since))
+        log.add(one)
+        if isinstance(one, Received) and one.acceptable and one.step.answer == "effects":
+            waiting.setdefault(one.message.message_id, one)
+        elif isinstance(one, Sent) and not one.repeat:
+            levels[one.message.message_id] = 0
+        met = True
+        while met:
+            met = False
+            for message_id, received in list(waiting.items()):
+                named = {entry.message_id for entry in received.message.causal_history}
+                if named <= levels.keys():
+                    del waiting[message_id]
+                    at_once = received is one
+                    levels[message_id] = 0 if at_once else 1 + max((levels[i] for i in named), default=0)
+                    if not at_once:
+                        freed[received.step.index] = one.step, levels[message_id]
+                    met = True
+    return out
+
+
+def sweeps(view: ChannelView, first: Step, last: Step) -> int:
+    """Number of sweeps of the incoming buffer between two steps; 0 if their period is unknown."""
+    c = view.configuration
+    period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else SWEEP_MS
+    if period and not view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        return 0
+    count, since = 0, first.now_ms
+    for tick in view.ticks:
+        if first.index < tick.index < last.index:
+            if not period or tick.now_ms >= since + period:
+                count, since = count + 1, tick.now_ms
+            since = min(since, tick.now_ms)
+    return count
 
 
 def _lamport(one: Received | Sent) -> int:

@@ -21,8 +21,13 @@ def named_elsewhere(view: ChannelView) -> dict[str, int]:
 @once
 def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that only repair requests of other channels name, with the first step that does."""
-    asked = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.repair_request}
-    return {i: index for i, index in asked.items() if i not in _named_here(view)}
+    return {i: index for i, index in requested_elsewhere(view).items() if i not in _named_here(view)}
+
+
+@once
+def requested_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs that repair requests of other channels name, whatever this channel has of them, with the first such step."""
+    return {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.repair_request}
 
 
 @once

@@ -16,6 +16,10 @@ LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 NAMELESS = "no sender ID (AMB-50)"
 """What is odd about a message of an older revision, and nothing else is."""
+BEYOND_BOUND = "a Lamport timestamp beyond the declared bound (AMB-107)"
+BEYOND_SIZE = "content beyond the declared limit"
+BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)
+"""Messages beyond a declared limit: an implementation may drop them without saying so."""
 
 
 def in_another_layout(message: Message, channels: Collection[str]) -> bool:
@@ -35,10 +39,10 @@ def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: i
     if lamport > LARGEST_LAMPORT:
         return "a Lamport timestamp beyond 2^53+10 (AMB-14)"
     if ahead is not None and lamport > now_ms + ahead:
-        return "a Lamport timestamp beyond the declared bound (AMB-107)"
+        return BEYOND_BOUND
     size, limit = len(message.content or b""), declared.limit("content_bytes")
     if limit is not None and size > limit:
-        return "content beyond the declared limit"
+        return BEYOND_SIZE
     if size > LARGEST_CONTENT:
         return "content beyond the size that every implementation must take"
     if len(message.causal_history) > LARGEST_HISTORY:

@@ -281,6 +281,7 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
     for copy in view.copies:
         was, now = copy.original.message, copy.message
         pairs = {
+            "message_id": (was.message_id, now.message_id),
             "sender_id": (was.sender_id, now.sender_id),
             "channel_id": (was.channel_id, now.channel_id),
             "lamport_timestamp": (was.lamport_timestamp, now.lamport_timestamp),

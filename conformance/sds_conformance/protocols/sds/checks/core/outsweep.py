@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
@@ -83,6 +84,44 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
 def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """After an acknowledgement no copy follows."""
     return no_copies_after_acknowledgement(view)
+
+
+def _resent_in_spite(view: ChannelView, kind: Kind) -> Iterator[Observation]:
+    """Without a virtual clock: copies of what a causal history in a message of that kind names.
+
+    A copy may have been on its way already, so the replies up to the first tick after the message are not looked at.
+    """
+    if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        return
+    for mention in view.mentions:
+        message_id, named = mention.message_id, mention.received
+        if (
+            not mention.certain
+            or named.kind is not kind
+            or named.odd
+            or acknowledged_by(view, named, message_id) is False
+        ):
+            continue
+        copies = [copy.step for copy in view.standing(message_id).copies if message_id not in view.repairs]
+        ticks = [tick for tick in view.ticks if tick.index > named.step.index]
+        late = [step for step in copies if ticks and step.index > ticks[0].index]
+        if late:
+            expected = f"no copy of {message_id!r}, which a causal history named at step {named.step.index}"
+            yield violated(late[0], expected, "a copy")
+        elif copies and len(ticks) > LENIENT_SWEEPS:
+            yield held(ticks[-1])
+
+
+@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, of="mentions")
+def named_ones_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
+    """After a causal history in content names a message no copy of it follows, whatever the clock."""
+    return _resent_in_spite(view, Kind.CONTENT)
+
+
+@check("SDS-SYNC-12", pb.CAPABILITY_RESEND, of="mentions")
+def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
+    """Nor does one after a sync message that names it."""
+    return _resent_in_spite(view, Kind.SYNC)
 
 
 @check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies outgoing")

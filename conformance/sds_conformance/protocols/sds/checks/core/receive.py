@@ -14,7 +14,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.deafness import tail_probes
+from ...view.deafness import freed_probes, tail_probes
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.elsewhere import met_elsewhere
 from ...view.facts import Delivered, Mention, Received, Sent
@@ -429,6 +429,23 @@ def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
             continue  # who keeps what waits and does not wake all of it shows the same: SDS-INSWEEP-04
         expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
         yield from judge_waiting(view, received, expected, "it was never delivered", unless_shown=True)
+
+
+@check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
+def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observation]:
+    """A message that had to wait is at the end of a causal history when its dependencies have come: it was kept.
+
+    This is for who gives no delivery events.
+    """
+    asked: set[str] = set()
+    for sent, received, since in freed_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
+        message_id = received.message.message_id
+        if message_id not in asked:
+            asked.add(message_id)
+            kept = f"{message_id!r}, which waited, kept until step {since.index} brought all that it depends on"
+            yield judged(
+                sent.step, message_id in sent.history, f"{kept}, and in causal_history", f"{list(sent.history)}"
+            )
 
 
 @check("SDS-RECV-08", of="refused unmet")

@@ -13,7 +13,8 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import tail_probes
-from ...view.filters import ENOUGH, KnownFilters
+from ...view.facts import Sent
+from ...view.filters import ENOUGH, KnownFilters, Membership
 from ...view.histories import outsiders, with_outsiders
 from ...view.lateness import named_early
 from ...view.log_orders import neighbours
@@ -96,11 +97,43 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-05", of="outgoing")
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
-    """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
+    """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter.
+
+    Those that resemble a received one may be in it by a hash that does not tell them apart: SDS-STATE-07.
+    """
+    for sent, holds, what, ids in _strangers(view, alike=False):
+        yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
+
+
+@check("SDS-STATE-07", of="outgoing")
+def the_hash_tells_alike_ids_apart(view: ChannelView) -> Iterator[Observation]:
+    """IDs that share a long beginning or end with a received one are not in the filter for that: the hash is of all."""
+    for sent, holds, what, ids in _strangers(view, alike=True):
+        expected = f"no IDs {what} in the filter, although they have {ALIKE} characters in common with received ones"
+        yield from judge_strangers(sent.step, holds, ids, expected)
+
+
+ALIKE = 16
+"""That many characters at the beginning or at the end make two IDs resemble each other."""
+
+
+@once
+def _ends_of_members(view: ChannelView) -> tuple[set[str], set[str]]:
+    """How the IDs of received messages begin, and how they end."""
+    members = [message_id for message_id in view.arrivals if len(message_id) > ALIKE]
+    return {message_id[:ALIKE] for message_id in members}, {message_id[-ALIKE:] for message_id in members}
+
+
+def _strangers(view: ChannelView, *, alike: bool) -> Iterator[tuple[Sent, Membership, str, set[str]]]:
+    """Own messages whose filters can be read, and the IDs that these have no reason to hold, by where they come from.
+
+    They are those that resemble a received ID, or those that do not. The set grows from message to message.
+    """
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
     met |= view.arrivals.keys() - _only_refused(view)
     if len(_named_with_content(view.known_filters) - met) < ENOUGH:
         return
+    starts, ends = _ends_of_members(view)
     foreign: dict[str, set[str]] = {}
     steps, passed = _with_content(view.known_filters), 0
     for sent in view.outgoing:
@@ -108,11 +141,11 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
         if holds is None:
             continue
         while passed < len(steps) and steps[passed].index < sent.step.index:
-            _note_foreign_ids(view, steps[passed], met, foreign)
+            for what, message_id in _foreign_ids(view, steps[passed], met):
+                if (message_id[:ALIKE] in starts or message_id[-ALIKE:] in ends) is alike:
+                    foreign.setdefault(what, set()).add(message_id)
             passed += 1
-        for what, ids in foreign.items():
-            if len(ids) >= ENOUGH:
-                yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
+        yield from ((sent, holds, what, ids) for what, ids in foreign.items())
 
 
 @once
@@ -142,11 +175,11 @@ def _named_with_content(known: KnownFilters) -> set[str]:
     return ids.union(entry.message_id for message in messages for entry in message.causal_history)
 
 
-def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
-    """Add the IDs of a step that a filter has no reason to hold, by where they come from; not what it has ``met``."""
+def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple[str, str]]:
+    """The IDs of a step that a filter has no reason to hold, with where they come from; not what it has ``met``."""
     for sent in step.messages if step.command == "send" and step.participant != view.party.name else ():
         if sent.kind is Kind.CONTENT and sent.channel_id == view.channel_id and sent.message_id not in met:
-            out.setdefault(f"that {step.participant} sent and that did not arrive", set()).add(sent.message_id)
+            yield f"that {step.participant} sent and that did not arrive", sent.message_id
     message = step.arrived
     if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
         return
@@ -154,10 +187,10 @@ def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[st
         whose = f"that only {step.participant} received in {message.channel_id!r}"
         if message.message_id in view.arrivals:
             whose = "of messages that were refused"
-        out.setdefault(whose, set()).add(message.message_id)
+        yield whose, message.message_id
     if step.participant == view.party.name and message.channel_id == view.channel_id:
         missing = {entry.message_id for entry in message.causal_history} - met
-        out.setdefault("of missing dependencies", set()).update(missing)
+        yield from (("of missing dependencies", message_id) for message_id in missing)
 
 
 @check("SDS-STATE-08", pb.CAPABILITY_RESEND, of="sent")

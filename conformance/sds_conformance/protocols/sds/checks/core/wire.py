@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, MalformedMessage
+from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.judgement import Observation, held, judged, violated
@@ -183,6 +183,8 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
 
 _COARSEST = 1 << 11
 """Distance of neighbouring doubles below 2^64."""
+_SIGN = 1 << 63
+"""The first timestamp that has a sign where 64 bits have one."""
 
 
 _UNITS_PER_MS = (0.001, 1_000, 1_000_000)
@@ -244,6 +246,20 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
                     seen = "the message that depends on it was never delivered"
                     yield judged(later_message.step, bool(later_message.delivered), expected, seen)
+
+
+@check("SDS-MSG-05", pb.CAPABILITY_DELIVERED, of="observed received")
+def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
+    """Content that is delivered with a Lamport timestamp of 64 bits is a regular message: it enters the log."""
+    for received in view.received:
+        lamport = received.message.lamport_timestamp or 0
+        if received.kind is not Kind.CONTENT or received.own or received.duplicate or lamport < _SIGN:
+            continue
+        message_id = received.message.message_id
+        for later in view.showing("log") if received.delivered else ():
+            if later.step.index > received.delivered[0].step.index:
+                ids = later.step.shown_log
+                yield judged(later.step, message_id in ids, f"{message_id!r} (Lamport {lamport}) in the log", f"{ids}")
 
 
 @check("SDS-MSG-06", of="outgoing")

@@ -10,11 +10,12 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.elsewhere import asked_for_elsewhere, came_elsewhere, named_elsewhere
+from ...view.elsewhere import asked_for_elsewhere, came_elsewhere, named_elsewhere, requested_elsewhere
 from ...view.repair_terms import TIMED
+from ...view.repair_tracker import NEVER
 from ...view.requester import requester
 from ...view.responder import turns
-from .responses import answered, matter_of
+from .responses import answered, matter_of, unbidden
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="sds-r")
@@ -34,6 +35,17 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
     for observed in view.showing("incoming_repairs") if view.terms.on else ():
         queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
         yield from _judge(view, observed.step, asked_for_elsewhere(view), queued, "asked for", "a time for an answer")
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels sds-r")
+def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[Observation]:
+    """A message goes out for requests in its own channel alone."""
+    requested = requested_elsewhere(view) if view.terms.on else {}
+    for answer in unbidden(view) if requested else ():
+        message_id = answer.message.message_id
+        if requested.get(message_id, NEVER) < answer.step.index:
+            expected = f"{message_id!r} of {view.channel_id!r} left alone, which only another channel asked for"
+            yield violated(answer.step, expected, "a broadcast of it")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -59,6 +71,21 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
             yield held(asking.step)
         elif not side.shown and (sent := side.both_kinds(list(side.owed(missing)))):
             yield violated(sent.step, f"{which} asked for", "no message asks for it, neither content nor sync")
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
+def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator[Observation]:
+    """A request of another channel for an ID leaves the entry of the message that is missing in this one."""
+    side, requested = requester(view), requested_elsewhere(view)
+    for missing in side.wanted if requested else ():
+        message_id, since = missing.message_id, requested.get(missing.message_id, 0)
+        if not any(message_id in shown.due for shown in side.states(missing.detected.step.index, since)):
+            continue
+        end = min(side.until(missing), side.first_asked(message_id, since), side.renewed(missing))
+        for shown in side.states(since, end):
+            which = f"{message_id!r}, missing in {view.channel_id!r} whatever another channel asks for,"
+            expected = f"{which} in the outgoing repair request buffer"
+            yield judged(shown.step, message_id in shown.due, expected, "it is not in it")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")

@@ -68,6 +68,31 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         yield judged(step, seen.meets(expected, slack), what, f"{_span(seen)}{_coarse(side, seen, expected)}")
 
 
+@check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
+def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observation]:
+    """An entry that comes back after others asked for the message has a T_req by the formula, too.
+
+    It counts from a message that came since (AMB-68, AMB-69).
+    """
+    side = requester(view)
+    for missing in side.wanted:
+        expected, old = _by_the_formula(side, missing), side.shown_due(missing)
+        if not missing.overheard or expected is None or old is None:
+            continue
+        gone = missing.overheard[0].step
+        end = min(missing.arrived.index if missing.arrived is not None else NEVER, side.renewed(missing))
+        for shown in side.states(gone.index, end):
+            due = shown.due.get(missing.message_id, old)
+            heard = [r.step for r in side.heard if gone.index <= r.step.index < shown.step.index]
+            if due == old or not all(side.in_step(missing.detected.step, step) for step in heard):
+                continue
+            met = any(Window(due - step.now_ms, due - step.now_ms).meets(expected, side.slack_ms) for step in heard)
+            what = f"T_req of {missing.message_id!r}, which has an entry again, {_span(expected)} after"
+            expected_time = f"{what} one of the steps from {gone.index} to {heard[-1].index}"
+            yield judged(shown.step, met, expected_time, f"{due - heard[-1].now_ms} ms after the last of these")
+            break
+
+
 def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
     terms = side.terms
     if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:

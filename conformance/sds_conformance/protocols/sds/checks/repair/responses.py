@@ -12,7 +12,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.elsewhere import asked_for_elsewhere, came_elsewhere
+from ...view.elsewhere import came_elsewhere, requested_elsewhere
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
@@ -89,6 +89,10 @@ def _matter_of(view: ChannelView, turn: Turn) -> str:
     if turn.never and turn.shown:
         return "SWEEP-01"
     several = view.terms.groups is None or view.terms.groups > 1
+    if turn.message_id in _evicted(view):
+        return "STATE-07"
+    if turn.never and turn.asked.own and turn.request.kind is Kind.SYNC and _answers_for_its_own(view):
+        return "RECV-13"
     if turn.asked.own:
         return "GROUP-02" if several else "STATE-08"
     if turn.message_id in refused_for_good(view):
@@ -97,9 +101,60 @@ def _matter_of(view: ChannelView, turn: Turn) -> str:
         return "STATE-08"
     if several and turn.crowd <= FEW:
         return "GROUP-01"
+    if _named_meanwhile(view, turn):
+        return "RECV-08"
     if _carrier(turn):
         return "RECV-13"
     return "RECV-12" if len(turn.request.message.repair_request) > 1 and turn.crowd <= FEW else "RECV-08"
+
+
+EVICTED = 10
+"""So many old messages of one request without an answer, and newer ones with one, are no chance."""
+
+
+@once
+def _evicted(view: ChannelView) -> frozenset[str]:
+    """Messages that are not answered for because newer ones took their place.
+
+    All of one request that came before some message are unanswered, and all that came after it are answered.
+    """
+    first = {received.message.message_id: received.step.index for received in reversed(view.received)}
+    first |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
+    requests: dict[int, list[Turn]] = {}
+    for turn in turns(view):
+        if turn.due and (turn.in_time or turn.never):
+            requests.setdefault(turn.since.index, []).append(turn)
+    evicted: set[str] = set()
+    for together in requests.values():
+        old = {turn.message_id: first[turn.message_id] for turn in together if turn.never}
+        new = [first[turn.message_id] for turn in together if not turn.never]
+        if len(old) >= EVICTED and new and max(old.values()) < min(new):
+            evicted |= old.keys()
+    return frozenset(evicted)
+
+
+@once
+def _answers_for_its_own(view: ChannelView) -> bool:
+    """Was any own message sent again as an answer? Then it keeps what it sends."""
+    return any(turn.in_time and turn.sure for turn in turns(view) if turn.asked.own)
+
+
+def _named_meanwhile(view: ChannelView, turn: Turn) -> bool:
+    """Did a causal history name the message while its answer was pending, which may have dropped the request?"""
+    if not turn.never or turn.overdue is None:
+        return False
+    last = turn.overdue.index
+    return any(turn.since.index < index < last for index in _named(view).get(turn.message_id, ()))
+
+
+@once
+def _named(view: ChannelView) -> dict[str, list[int]]:
+    """Indices of the steps whose messages name an ID in their causal history."""
+    named: dict[str, list[int]] = {}
+    for received in view.received:
+        for entry in received.message.causal_history:
+            named.setdefault(entry.message_id, []).append(received.step.index)
+    return named
 
 
 def _answers(view: ChannelView, turn: Turn) -> bool:
@@ -140,7 +195,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     for observed in view.showing("incoming_repairs"):
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
-            if message_id in asked_for_elsewhere(view):
+            if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
                 continue  # somebody asks for it in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
                 yield violated(observed.step, "only requests of others to be answered for", f"{message_id!r}")
@@ -162,8 +217,8 @@ def _first_named(view: ChannelView) -> dict[str, int]:
     return {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
 
 
-def _unbidden(view: ChannelView) -> list[Answer]:
-    """Broadcasts of messages of others that no message at all has asked for."""
+def unbidden(view: ChannelView) -> list[Answer]:
+    """Broadcasts of messages of others that no message of the channel has asked for."""
     named = _first_named(view)
     return [a for a in view.repair.unasked if named.get(a.message.message_id, NEVER) > a.step.index]
 
@@ -171,7 +226,10 @@ def _unbidden(view: ChannelView) -> list[Answer]:
 @check("SDS-R-STATE-04", *TIMED)
 def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
     """Messages of others go out only after a request for them."""
-    for answer in _unbidden(view):
+    elsewhere = requested_elsewhere(view)
+    for answer in unbidden(view):
+        if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
+            continue  # another channel asked for it: SDS-STATE-16
         expected = f"{answer.message.message_id!r} left alone, which nobody asked for"
         yield violated(answer.step, expected, "a broadcast of it")
     for turn in turns(view):
@@ -243,7 +301,9 @@ def _moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
     """Where the buffer is shown, before a further request and after it."""
     shown = [(observed.step, due) for observed, due in shown_t_resp(view, turn.asked) if due is not None]
     for (before, first), (after, second) in pairwise(shown):
-        if any(before.index < r.step.index < after.index for r in turn.repeats) and after.index < turn.end:
+        further = [r.step for r in turn.repeats if before.index < r.step.index < after.index]
+        # An answer that was due before the further request may have been dropped: to broadcast it is a SHOULD.
+        if further and after.index < turn.end and all(step.now_ms < first for step in further):
             moved = second - first
             expected = f"the time of the answer for {turn.message_id!r} as the first request fixed it"
             seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
@@ -286,6 +346,12 @@ def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
     for answer, original in answers_and_originals(view):
         lacking = _lacks(original, answer.message)
         yield judged(answer.step, not lacking, f"the full message {original.message_id!r}", f"one with no {lacking}")
+
+
+@check("SDS-R-STATE-07", *TIMED, of="asked sds-r")
+def old_messages_are_kept_too(view: ChannelView) -> Iterator[Observation]:
+    """Not only the newest messages of the log are answered for."""
+    return answered(view, "STATE-07", "in its log as newer ones are that were answered for")
 
 
 @check("SDS-R-STATE-08", *TIMED, of="asked sds-r")
@@ -350,7 +416,7 @@ def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observat
 def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request in a reflected message of the participant itself is ignored."""
     asked = view.repairs
-    for received in view.received if view.terms.on and not _unbidden(view) else ():
+    for received in view.received if view.terms.on and not unbidden(view) else ():
         for entry in received.message.repair_request if received.own else ():
             if view.repair.original(entry.message_id) is None or entry.message_id in asked:
                 continue

@@ -70,7 +70,7 @@ def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
         alice.send()
 
 
-@scenario("DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
+@scenario("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
 def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
     """Timestamps are received with which integers with and without a sign end, or floating point gets coarse.
 

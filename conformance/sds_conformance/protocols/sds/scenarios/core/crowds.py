@@ -140,7 +140,7 @@ def many_participants(stage: Stage) -> None:
         actor.after(10).send()
 
 
-@scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", long=True)
+@scenario("RECV-05", "RECV-07", "RECV-08", "STATE-07", long=True)
 def long_ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """IDs of up to 1,024 characters differ in the last one; what waits for one of them waits until it comes.
 

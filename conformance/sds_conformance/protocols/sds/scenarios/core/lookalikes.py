@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
@@ -47,6 +48,15 @@ def the_same_words_at_once(stage: Stage) -> None:
         for actor in actors:
             for channel in actor.party.channels[:2]:
                 actor.send(b"ok", channel_id=channel)
+
+
+@scenario("RECV-07", long=True)
+def contents_of_growing_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A causal history names a sender, as with SDS-R; contents of 65 bytes to 4 KiB come; an own one follows each."""
+    root = bob.content(stage.now_ms)
+    alice.given(root, bob.content(stage.now_ms + 1, *signed(root))).after(10).send()
+    for length in (65, 300, 4_096):
+        alice.given(bob.content(stage.now_ms + 1, content=b"x" * length)).after(10).send()
 
 
 @scenario("MSG-09", "MSG-20")

@@ -87,7 +87,8 @@ def refused_with_requests(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     far = stage.now_ms + bound + DAY_MS
     lost = bob.content(far, message_id="too-far")
     alice.given(carol.content(stage.now_ms + 1, *signed(lost))).observe()
-    alice.receive(lost, bob.content(far, *signed(carol.content(far)), requests=signed(held)))
+    asking = bob.content(far, *signed(carol.content(far)), message_id="too-far-too", requests=signed(held))
+    alice.receive(lost, asking)
     alice.observe()
     say_both(alice, t_max(alice), 1_000)
     wait_out(stage, alice)

@@ -21,7 +21,7 @@ IN_VAIN = 4
 TICKS = 16
 
 
-@repair_scenario("R-RECV-08", "R-SWEEP-01", long=True)
+@repair_scenario("R-STATE-07", "R-RECV-08", "R-SWEEP-01", long=True)
 def asked_for_many_of_a_thousand(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """A participant that has nearly a thousand messages is asked for two hundred of these, the oldest among them."""
     bound = stage.trace.declaration.limit("log_entries")
@@ -29,7 +29,7 @@ def asked_for_many_of_a_thousand(stage: Stage, alice: Actor, carol: ScriptedPeer
     peers = [stage.peer(f"p{number}") for number in range(SENDERS)]
     held = [peers[number % SENDERS].content(stage.now_ms + number) for number in range(many)]
     alice.receive(*held)
-    every = max(1, len(held) // (AT_ONCE - 1))
+    every = -(-len(held) // (AT_ONCE - 1))
     ask(stage, carol, alice, *[*held[::every], held[-1]][:AT_ONCE])
     alice.observe()
     wait_out(stage, alice)

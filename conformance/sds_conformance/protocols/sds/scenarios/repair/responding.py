@@ -48,11 +48,13 @@ def watch(stage: Stage, actor: Actor) -> None:
 
 
 def holding(stage: Stage, actor: Actor, number: int, author: str = "bob") -> list[Message]:
-    """Messages of one author that the participant has."""
+    """Messages of one author that the participant has; one that delivers at ticks alone has them after some."""
     peer, serial = stage.peer(author), len(stage.trace.steps)
     ids = [f"{peer.name}-{serial + count}" for count in range(1, number + 1)]
     messages = [peer.content(stage.now_ms + count, message_id=message_id) for count, message_id in enumerate(ids)]
-    actor.receive(*messages)
+    last = actor.receive(*messages)
+    if stage.trace.declaration.can(pb.CAPABILITY_DELIVERED) and not last.signals("delivered", messages[-1].channel_id):
+        actor.settle()
     return messages
 
 
