@@ -16,6 +16,7 @@ from rich.text import Text
 
 from sds_harness import signals
 from sds_harness.declaration import Declaration
+from sds_harness.docstrings import first_line
 from sds_harness.schedules.worlds import Part
 
 from ..exploration.campaign import Tally
@@ -339,7 +340,7 @@ def _last_screen(coverage: Coverage, shrunk: Shrunk, driven: Driven) -> LastScre
 def events_left_out(coverage: Coverage) -> list[str]:
     """The events that are left out: the letter of the alphabet that each belongs to, and what it is."""
     kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
-    told = ((kind.name, (kind.write.__doc__ or "").partition("\n")[0] if kind.write else "") for kind in kinds)
+    told = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
     return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in told))
 
 

@@ -19,7 +19,7 @@ from sds_conformance.reports.rerunning import drawn
 from suite_terminal import too_wide, typed, words
 
 REFERENCE = ("--", *reference_command())
-FEW = ("--sample", "2", "--seed", "1")
+FEW = ("--sample", "4", "--seed", "1")
 """Options with which a rerun takes no time."""
 MUST, SHOULD = "SDS-MSG-01", "SDS-STATE-06"
 
@@ -182,7 +182,7 @@ def test_a_true_one_holds_as_far_as_was_played() -> None:
     result = verified(certified(), *FEW, *REFERENCE)
     assert result.exit_code == 0
     text = words(result.stdout)
-    assert "Rerun seed 1: 2 scenarios, in plain, " in text
+    assert "Rerun seed 1: 4 scenarios, in plain, " in text
     assert "none in " in text
     assert "Holds, as far as was played: " in text
     assert "170 of 170" not in text
