@@ -67,6 +67,6 @@ def test_every_requirement_that_can_be_violated_has_a_mutant() -> None:
 
 
 def test_names_are_those_of_one_fault() -> None:
-    assert all(name == chosen.name and re.fullmatch("[a-z-]+", name) for name, chosen in MUTANTS.items())
+    assert all(name == chosen.name and re.fullmatch("[a-z0-9-]+", name) for name, chosen in MUTANTS.items())
     with pytest.raises(ConfigurationError, match="two mutants"):
         mutant("01", "again", name="signs-nothing")(Peer)
