@@ -122,6 +122,15 @@ class Driven:
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
+def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
+    """Raises UsageError unless a dialect of that name, or in that file, is known; None and "" are none."""
+    if dialect:
+        try:
+            protocol.rules.dialect(protocol.rules.current, dialect)
+        except UnknownDialect as error:
+            raise click.UsageError(str(error)) from None
+
+
 def jobs_here(context: click.Context, parameter: click.Parameter, value: int) -> int:
     """One where no other processes can work for this one."""
     if value > 1 and not context.resilient_parsing and (why := why_alone()):
@@ -204,11 +213,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
         driven: Driven, clock: str, grpc: str | None, dialect: str | None, command: tuple[str, ...], **rest: Any
     ) -> None:
         protocol = spoken(rest.get("revision"))
-        if dialect:
-            try:
-                protocol.rules.dialect(protocol.rules.current, dialect)
-            except UnknownDialect as error:
-                raise click.UsageError(str(error)) from None
+        refuse_unknown_dialect(protocol, dialect)
         endpoint = None
         if grpc is None:
             without_server(driven.access)

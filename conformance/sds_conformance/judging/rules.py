@@ -85,7 +85,7 @@ class Rules:
         if asked is None and name and name not in self.dialects:
             raise UnknownDialect(
                 f"The implementation declares a dialect that is not known here: {name!r}. Known are "
-                f"{', '.join(self.dialects) or 'none'}; --dialect FILE describes another"
+                f"{', '.join(self.dialects) or 'none'}; describe another in a file, and give it to --dialect"
             )
         return self.dialect(revision, name) if name else None
 

@@ -20,6 +20,7 @@ from played import REPOSITORY, broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli.options import python
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
+from sds_reference.testee import dialect
 from suite_terminal import controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
@@ -60,6 +61,15 @@ def test_three_of_which_one_speaks_a_private_layout() -> None:
     assert "  Agree     ref → ref, ref → two, nim → nim, two → ref, two → two\n" in result.stdout
     assert "  Not       ref → nim: 1 wire, 5 filter\n" in result.stdout
     assert too_wide(result.stdout) == []
+
+
+def test_a_layout_that_a_file_describes_is_translated(tmp_path: Path) -> None:
+    shipped = Path(dialect.__file__).parent / "dialects" / "nim-sds.json"
+    file = tmp_path / "mine.json"
+    file.write_text(shipped.read_text("utf-8").replace('"nim-sds"', '"mine"'), "utf-8")
+    result = typed("interop", "--examples", "0", "--dialect", f"nim={file}", REF, NIM)
+    assert "instead of dialect mine." in words(result.stdout)
+    assert f"--dialect nim={file}" in words(result.stdout)
 
 
 def test_many_columns_stay_within_the_width() -> None:
@@ -125,6 +135,10 @@ def test_as_json() -> None:
         (["seventeen-letters=./x", "b=./y"], "needs a NAME of 1 to 16"),
         (["a\x1b[31m=./x", "b=./y"], "needs a NAME"),
         (["a=", "b=./y"], "'a' has no COMMAND"),
+        (["--dialect", "nim-sds", "a=./x", "b=./y"], "write NAME=DIALECT, with the NAME of an implementation: a, b"),
+        (["--dialect", "c=nim-sds", "a=./x", "b=./y"], "write NAME=DIALECT, with the NAME of an implementation: a, b"),
+        (["--dialect", "a=nim-sds", "--dialect", "a=nim-sds", "a=./x", "b=./y"], "a has a dialect already"),
+        (["--dialect", "a=martian", "a=./x", "b=./y"], "no dialect 'martian': known are nim-sds"),
         (["a='./x", "b=./y"], "cannot be split into words: No closing quotation"),
     ],
 )

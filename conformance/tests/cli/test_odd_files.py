@@ -44,7 +44,7 @@ def test_no_file_that_an_implementation_names_is_opened(tmp_path: Path) -> None:
         assert result.exit_code == 3, command
         told = words(result.stdout + result.stderr)
         assert "declares a dialect that is not known here" in told, command
-        assert "Known are nim-sds; --dialect FILE describes another" in told, command
+        assert "Known are nim-sds; describe another in a file, and give it to --dialect" in told, command
 
 
 READING = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,20 @@ from ...protocols import scheduled
 from ...telling.last_screen import LastScreen, show_last_screen
 from ..carrying import SCHEME, without_server
 from ..keeping import keeping, record
-from ..options import CURRENT, SAVE, SEED_HELP, TOLD, Driven, console, program, python, spoken, talking, which_seed
+from ..options import (
+    CURRENT,
+    SAVE,
+    SEED_HELP,
+    TOLD,
+    Driven,
+    console,
+    program,
+    python,
+    refuse_unknown_dialect,
+    spoken,
+    talking,
+    which_seed,
+)
 from ..paths import INPUT_FILE
 from ..scheduled import revision_of
 from ..showing import print_json, steps_bar
@@ -42,6 +56,7 @@ Examples:
   sds-conformance interop --transcript talk.jsonl 'a=./a' 'b=./b'
   sds-conformance interop --replay counterexamples/G-04-b.json 'a=./a' 'b=./b'
   sds-conformance interop --revision forum-2024 'a=./a' 'b=./b'
+  sds-conformance interop --dialect a=mine.json 'a=./a' 'b=./b'
   sds-conformance interop a=grpc://127.0.0.1:50051 'b=grpc://auto ./b'
 
 \b
@@ -69,6 +84,14 @@ Exit codes:
     type=click.Choice(scheduled()),
     help="Revision that all speak. Default: the revision in the FILE of --replay, else the current one.",
 )
+@click.option(
+    "--dialect",
+    "dialects",
+    multiple=True,
+    metavar="NAME=DIALECT",
+    help="Translate the wire format of the implementation NAME: the name of a dialect or a .json file, as for `run`; "
+    "repeatable. Default: the dialect that it declares.",
+)
 @SAVE
 @click.option(
     "--replay",
@@ -86,6 +109,7 @@ def interop_command(
     examples: int,
     seed: int,
     revision: str | None,
+    dialects: tuple[str, ...],
     folder: Path,
     file: Path | None,
     as_json: bool,
@@ -101,8 +125,10 @@ def interop_command(
     Each pair exchanges messages in short schedules, also each implementation with itself. The matrix shows the results:
     rows send, columns receive. Then all play generated schedules in one group; failures are shrunk to counterexamples.
     """
-    options = [*driven.options, *(["--revision", revision] if revision not in (None, CURRENT) else [])]
+    translated = [*driven.options, *(word for one in dialects for word in ("--dialect", one))]
+    options = [*translated, *(["--revision", revision] if revision not in (None, CURRENT) else [])]
     commands = _commands(named, options, spoken(revision).model.module, fewest=0 if file is not None else 2)
+    spoken_by = _dialects(dialects, commands, revision)
     if not any(words[0].startswith(SCHEME) for words in commands.values()):
         without_server(driven.access, f"NAME={SCHEME}ADDRESS")
     out, err = console(), console(stderr=True)
@@ -110,13 +136,15 @@ def interop_command(
         schedule, roles = schedule_of(file)
         names = needed(file, roles, commands)
         judged = revision_of(dict(schedule.notes).get("revision", ""), revision, str(file))
-        with Cast((_implementation(name, commands[name], driven, judged) for name in names), judged) as cast:
+        taking_part = (_implementation(name, commands[name], driven, judged, spoken_by) for name in names)
+        with Cast(taking_part, judged) as cast:
             with of_one_text():
                 code, findings = play_again(out, err, cast, schedule, roles, as_json=as_json)
             record(driven, findings)
         sys.exit(code)
     started, judged = time.monotonic(), revision or CURRENT
-    with Cast((_implementation(name, words, driven, judged) for name, words in commands.items()), judged) as cast:
+    all_of_them = (_implementation(name, words, driven, judged, spoken_by) for name, words in commands.items())
+    with Cast(all_of_them, judged) as cast:
         with steps_bar(err, 40, BAR_WIDTH) as bar, of_one_text():
             outcome = explore(cast, bar)
         # What breaks from here on is told elsewhere.
@@ -125,7 +153,7 @@ def interop_command(
         shown, matrix_s = InteropStory(out, outcome), time.monotonic() - started
         if not (as_json or quiet):
             shown.show()
-        groups = MixedGroups(out, err, cast, commands, driven.options, IN_FULL if stories is None else stories)
+        groups = MixedGroups(out, err, cast, commands, translated, IN_FULL if stories is None else stories)
         if examples and not outcome.interrupted:
             groups.play(seed, examples, folder, quiet=as_json or quiet)
             record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
@@ -172,9 +200,30 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
     return outcome.exit_code
 
 
-def _implementation(name: str, command: tuple[str, ...], driven: Driven, revision: str) -> Implementation:
+def _implementation(
+    name: str, command: tuple[str, ...], driven: Driven, revision: str, dialects: Mapping[str, str]
+) -> Implementation:
     endpoint, words = driven.access.server_in(command, spoken(revision).rules.language.service)
-    return Implementation(name, replace(driven, command=words, endpoint=endpoint).connect, driven.limits)
+    connect = replace(driven, command=words, endpoint=endpoint).connect
+    return Implementation(name, connect, driven.limits, dialects.get(name))
+
+
+def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str | None) -> dict[str, str]:
+    """The dialects by the name of the implementation. Raises UsageError, which says what to type."""
+    dialects: dict[str, str] = {}
+    for one in given:
+        name, equals, dialect = one.partition("=")
+        shown = printable(one, 60)
+        if not equals or name not in commands:
+            names = ", ".join(commands) or "none"
+            raise click.UsageError(
+                f"--dialect {shown!r}: write NAME=DIALECT, with the NAME of an implementation: {names}"
+            )
+        if name in dialects:
+            raise click.UsageError(f"--dialect {shown!r}: {name} has a dialect already")
+        refuse_unknown_dialect(spoken(revision), dialect)
+        dialects[name] = dialect
+    return dialects
 
 
 def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest: int) -> dict[str, tuple[str, ...]]:
