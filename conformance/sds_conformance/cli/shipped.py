@@ -38,6 +38,7 @@ PAGES = {
     "wire-forum-2024": Page("proto/sds/wire/forum_2024/message.proto", "those of the proposal of 2024"),
     "commands": Page("docs/commands.md", "all commands by purpose, and optional packages"),
     "reading-a-report": Page("docs/reading-a-report.md", "the parts of a report and of a finding, and transcripts"),
+    "glossary": Page("docs/glossary.md", "the words of the suite"),
     "verdicts": Page("docs/verdicts.md", "verdicts, severity, positions and exit codes"),
     "baselines": Page("docs/baselines.md", "known failures that do not fail a CI"),
     "certificate": Page("docs/certificate.md", "what a certificate means, and how one is verified"),
