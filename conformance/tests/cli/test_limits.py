@@ -55,6 +55,15 @@ def test_vectors_run_says_that_it_translates_and_can_be_told_not_to() -> None:
     assert "Dialect" not in plain.stdout
 
 
+def test_vectors_run_names_the_layout_that_was_not_declared() -> None:
+    asked_for, declared = (
+        words(typed("vectors", "run", "--group", "causal-history", *options, *NIM_LIKE).stdout)
+        for options in (("--dialect", ""), ())
+    )
+    assert "What it sends is in the dialect nim-sds: try --dialect nim-sds" in asked_for
+    assert "Beware" not in declared
+
+
 @pytest.mark.parametrize(
     ("typed_one", "in_file", "spoken"),
     [(None, "", None), ("", "", ""), ("", "nim-sds", ""), (None, "nim-sds", "nim-sds")],

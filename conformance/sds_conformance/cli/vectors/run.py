@@ -22,10 +22,11 @@ from ...judging.quoting import counted
 from ...judging.runner import PATIENCE
 from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import RANK, Verdict
+from ...protocols import protocol_of
 from ...reports.baselines.failures import judged
 from ...reports.baselines.matching import Match
 from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
-from ...telling.story import plain_table
+from ...telling.story import plain_table, show_doubts
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
@@ -116,7 +117,8 @@ def run_command(
             f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them"
         )
     files = list(chosen(whole, revision, groups))
-    examiner = Examiner(material, driven.connect, driven.limits, revision, driven.dialect)
+    protocol = protocol_of(revision)
+    examiner = Examiner(material, driven.connect, driven.limits, revision, driven.dialect, protocol.rules.heed)
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
     signals.hold()
@@ -190,6 +192,7 @@ def _show(out: Console, outcome: Examination, dialect: str, stories: int | None)
             f"  Dialect   {printable(dialect)}: all bytes are translated; --dialect '' asks as they are", soft_wrap=True
         )
     out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
+    show_doubts(out, protocol_of(outcome.revision).words.doubts(outcome.heard))
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     out.print(_table(outcome))
     out.print()

@@ -134,7 +134,8 @@ def _most(some: int, of_all: int) -> bool:
 
 def _add(heard: Heard, one: Heard) -> None:
     """Take in what one run shows."""
-    heard.dialect, heard.revision = one.dialect, one.revision
+    # A trace that was translated to be judged has no dialect any more.
+    heard.dialect, heard.revision = one.dialect or heard.dialect, one.revision
     heard.given += one.given
     heard.refused += one.refused
     heard.ignored += one.ignored

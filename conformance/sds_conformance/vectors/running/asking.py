@@ -44,6 +44,8 @@ class Examination:
     asked: list[Asked] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not asked: it broke down too often, or somebody interrupted."""
+    heard: list[Any] = field(default_factory=list)
+    """What `Rules.heed` returns for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
     """The total time was over before all were asked."""
@@ -94,13 +96,20 @@ class Examiner:
     """One implementation, and what is needed to talk to it again after it broke."""
 
     def __init__(
-        self, material: Material, connect: Connect, limits: Limits, revision: str, dialect: str | None = None
+        self,
+        material: Material,
+        connect: Connect,
+        limits: Limits,
+        revision: str,
+        dialect: str | None = None,
+        heed: Callable[[Any], Any] = lambda trace: None,
     ) -> None:
         self._material = material
         self._connect = connect
         self._limits = limits
         self._revision = revision
         self._dialect = dialect
+        self._heed = heed
         self._session: Session | None = None
         self._remembered: dict[str, str] = {}
         self._stillborn = 0
@@ -125,7 +134,7 @@ class Examiner:
                 if in_a_row[group] >= PATIENCE or self._stillborn >= PATIENCE:
                     out.left_out.append((group, test["id"]))
                     continue
-                answer = self._ask(shape, test)
+                answer = self._ask(shape, test, out.heard)
                 if self._limits.left_s <= 0:
                     out.out_of_time = True
                     out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
@@ -140,7 +149,7 @@ class Examiner:
             self._end(kill=True)
         return out
 
-    def _ask(self, shape: str, test: Vector) -> Answer:
+    def _ask(self, shape: str, test: Vector, heard: list[Any]) -> Answer:
         material = self._material
         if shape not in material.shapes:
             return Answer(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
@@ -153,6 +162,7 @@ class Examiner:
             except (ScheduleStopped, Skip) as stopped:
                 answer = Answer(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
+            heard += map(self._heed, subject.traces)
             # Not in a `finally`: after an interrupt an answer is still to come, and a command would cross it.
             subject.close()
             return answer

@@ -69,6 +69,11 @@ class Subject:
     def declaration(self) -> Declaration:
         return self.session.declaration
 
+    @property
+    def traces(self) -> Sequence[Any]:
+        """The traces of the participants that were opened for the vector."""
+        return ()
+
     def close(self) -> None:
         """Let go of what was made for the vector."""
 

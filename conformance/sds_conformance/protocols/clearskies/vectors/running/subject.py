@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +50,10 @@ class ClearSkiesSubject(Subject):
         if signs and profile_called(self.declaration.profile("signature")) is None:
             raise Skip("declares signatures of no known kind")
         return stage.open("peer", read_only=vector["access_level"] == "read_only")
+
+    @property
+    def traces(self) -> Sequence[Any]:
+        return [stage.trace for stage in self.stages]
 
     def close(self) -> None:
         for stage in self.stages:

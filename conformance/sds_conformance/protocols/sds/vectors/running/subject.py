@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +38,10 @@ class SdsSubject(Subject):
         stage = Stage(self.session, name, self.dialect)
         self.stages.append(stage)
         return stage
+
+    @property
+    def traces(self) -> Sequence[Any]:
+        return [stage.trace for stage in self.stages]
 
     def close(self) -> None:
         for stage in self.stages:
