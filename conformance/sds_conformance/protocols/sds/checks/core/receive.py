@@ -137,16 +137,25 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-RECV-04", pb.CAPABILITY_OBSERVE, of="observed received")
 def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Where the filter itself is asked, it holds what came last, whatever its encoding, its size and a roll-over."""
+    """Where the filter itself is asked, it holds what came last, whatever its encoding, its size and a roll-over.
+
+    Own messages may enter the filter too (AMB-19), and a roll-over may leave out all that came before them.
+    """
+    capacity = view.configuration.bloom_capacity
     came = [received for received in view.received if received.acceptable and not received.duplicate]
+    own = [sent.step.index for sent in view.sent]
     for observed in view.observed:
         asked = observed.step.request.observe.filter_ids
         at = bisect_right(came, observed.step.index, key=lambda received: received.step.index)
-        newest = came[at - 1].message.message_id if at else ""
-        hits = dict(zip(asked, observed.state.filter_hits, strict=False))
-        if newest in hits:
-            expected = f"{newest!r}, the last that came, in the filter"
-            yield judged(observed.step, hits[newest], expected, "it is not in it")
+        newest = came[at - 1] if at else None
+        sent = bisect_right(own, observed.step.index)
+        aged = newest is not None and sent > bisect_right(own, newest.step.index)
+        if newest is None or (aged and at + sent > capacity):
+            continue
+        message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
+        if message_id in hits:
+            expected = f"{message_id!r}, the last that came, in the filter"
+            yield judged(observed.step, hits[message_id], expected, "it is not in it")
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered unmet")
