@@ -165,12 +165,20 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
 
 @once
 def _halves(view: GroupView) -> tuple[set[str], set[str]]:
-    """Who asks for anything, and who answers for others, it or another participant of the same implementation."""
+    """Participants that ask for anything, and participants that answer for others: they or another one of their
+    implementation. An entry that is dropped when it is due leaves out a SHOULD; one that is overdue is a debt."""
     show = view.performance
     asking = {id(act.trace) for act in show.acts if any(message.repair_request for message in act.step.messages)}
-    states = [(id(act.trace), act.step.state) for act in show.acts if act.step.state is not None]
-    asking |= {trace for trace, state in states if state.outgoing_repairs.entries}
-    answering = {trace for trace, state in states if state.incoming_repairs.entries}
+    answering, ticked = set(), dict[tuple[int, str], int]()
+    for act in show.acts:
+        trace, step, state = id(act.trace), act.step, act.step.state
+        if step.command == "tick":
+            ticked[trace, step.participant] = step.now_ms
+        if state is not None and state.outgoing_repairs.entries:
+            asking.add(trace)
+        over = ticked.get((trace, step.participant), 0) - SECOND_MS
+        if state is not None and any(entry.due_ms < over for entry in state.incoming_repairs.entries):
+            answering.add(trace)
     for packet in show.packets:
         message = packet.wire.message
         if packet.act and message is not None and message.kind is Kind.CONTENT and message.sender_id != packet.sender:
