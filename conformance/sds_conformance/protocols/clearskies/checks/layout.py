@@ -215,8 +215,11 @@ def times_of_any_precision_are_taken(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
 def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
     """update_time is when the record was changed, to the second: it may be later where what was changed is later, or
-    where the change is sent later."""
-    for change in view.changes:
+    where the change is sent later.
+
+    An own change may be a second later than the own change before it, which need not have been sent (CA-8).
+    """
+    for number, change in enumerate(view.changes):
         update = change.shown
         if update is None or update.time is None or not change.is_in(update) or view.in_conflict(update.step):
             continue
@@ -228,7 +231,7 @@ def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
             for u in (*view.own, *view.received)
             if u.time is not None and u.step.index < update.step.index
         ]
-        latest = max([most, *(seconds + 1 for seconds in others)])
+        latest = max([most, *(seconds + 1 for seconds in others)]) + number
         met = least <= update.time.seconds <= latest
         yield judged(update.step, met, f"the time of the change, {iso(change.step.now_ms)}", update.time.text)
 
