@@ -1,0 +1,79 @@
+"""Schedules in which `fuzz` once accused a legal implementation, as files: replaying them finds nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite_terminal import typed
+
+SDS = {
+    "version": 1,
+    "name": "legal",
+    "seed": 0,
+    "members": [{"name": "alice"}, {"name": "bob"}, {"name": "carol"}],
+    "channels": ["c1"],
+    "notes": {"cast": "together", "revision": "sds-2026-01"},
+}
+CLEARSKIES = {
+    "version": 1,
+    "name": "legal",
+    "seed": 0,
+    "members": [{"name": "alice"}, {"name": "bob"}],
+    "channels": [],
+    "notes": {"cast": "together", "revision": "clearskies-database"},
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "schedule"),
+    [
+        pytest.param(
+            ("sds_reference",),
+            SDS
+            | {
+                "configuration": {"bloom_capacity": 10},
+                "operations": [
+                    {"op": "send", "who": "bob", "label": "m1", "times": 14},
+                    {"op": "send", "who": "alice", "label": "m2", "times": 7},
+                    {"op": "look"},
+                ],
+            },
+            id="own messages roll the filter over",
+        ),
+        pytest.param(
+            ("sds_reference", "--variant", "only-plans-answers"),
+            SDS
+            | {
+                "configuration": {"sds_r": True, "sync_interval_ms": 10_000},
+                "operations": [
+                    {"op": "send", "who": "carol", "label": "m1", "route": {"lost": ["bob"]}},
+                    {"op": "calm", "rounds": 7},
+                    {"op": "look"},
+                ],
+            },
+            id="answers are planned and not sent",
+        ),
+        pytest.param(
+            ("clearskies_reference", "--variant", "times-in-seconds"),
+            CLEARSKIES
+            | {
+                "operations": [
+                    *({"op": "put", "who": "alice", "label": f"m{number}", "key": "k"} for number in (1, 2, 3)),
+                    {"op": "link", "who": "alice", "to": "bob"},
+                ]
+            },
+            id="three changes within a second",
+        ),
+    ],
+)
+def test_nothing_is_found(command: tuple[str, ...], schedule: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "legal.json"
+    file.write_text(json.dumps(schedule), "utf-8")
+    result = typed("replay", file, "--", sys.executable, "-m", *command)
+    assert "FAIL" not in result.stdout
+    assert result.exit_code == 0
