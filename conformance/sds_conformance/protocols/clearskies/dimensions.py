@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+from sds_harness.clearskies.actor import Actor
 from sds_harness.clearskies.clubs import record_id
 from sds_harness.clearskies.links import ScriptedLink
 from sds_harness.clearskies.stage import Stage
@@ -13,6 +14,7 @@ from sds_harness.clearskies.stage import Stage
 from ..dimensions import Dimensions
 from .scenarios.cast import listening, look
 from .scenarios.conflicts import tell, version
+from .scenarios.layout import MEBIBYTE
 
 DIMENSIONS = Dimensions("CSDB-")
 
@@ -20,7 +22,6 @@ TOO_MANY = 1 << 16
 """No more is played in one run, all of which is kept until it is judged."""
 LARGEST_BODY = 16_777_216
 """Bytes of a message's body, by the text."""
-MEBIBYTE = 1 << 20
 
 counting = partial(DIMENSIONS.dimension, position="the text names no bound", most=TOO_MANY)
 """Registers a dimension in which things are counted."""
@@ -31,10 +32,7 @@ at_once = partial(DIMENSIONS.dimension, at_once=True)
 @counting("records received", "02", "33", "37", demanded=260)
 def records(stage: Stage, size: int) -> str | None:
     """N records arrive on one link; then another peer asks for all of them."""
-    alice, bob = stage.open("alice"), stage.peer("bob")
-    link = alice.link(bob)
-    for number in range(size):
-        tell(link, bob.update(f"record-{number}", number))
+    alice, link = _told_of(stage, size)
     asked = look(alice)
     return _closed(link) or _lacks(asked, size)
 
@@ -156,10 +154,16 @@ def pieces(stage: Stage, size: int) -> str | None:
 )
 def cost(stage: Stage, size: int) -> None:
     """N records arrive: does each cost more processor time as their number grows?"""
+    _told_of(stage, size)
+
+
+def _told_of(stage: Stage, size: int) -> tuple[Actor, ScriptedLink]:
+    """A peer that received N records on one link, and the link."""
     alice, bob = stage.open("alice"), stage.peer("bob")
     link = alice.link(bob)
     for number in range(size):
         tell(link, bob.update(f"record-{number}", number))
+    return alice, link
 
 
 def _closed(link: ScriptedLink) -> str | None:

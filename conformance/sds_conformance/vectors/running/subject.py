@@ -9,6 +9,7 @@ from typing import Any
 
 from sds_harness.declaration import Declaration, printable
 from sds_harness.session import Session
+from sds_harness.stage import NEEDS
 
 
 class Status(Enum):
@@ -64,6 +65,8 @@ class Subject:
     revision: str
     remembered: dict[str, str] = field(default_factory=dict)
     """What is to stay the same from vector to vector, as one showed it first."""
+    stages: list[Any] = field(default_factory=list, kw_only=True)
+    """The stages that were made for the vector, of the class of the protocol."""
 
     @property
     def declaration(self) -> Declaration:
@@ -72,10 +75,18 @@ class Subject:
     @property
     def traces(self) -> Sequence[Any]:
         """The traces of the participants that were opened for the vector."""
-        return ()
+        return [stage.trace for stage in self.stages]
+
+    def need(self, *capabilities: int) -> None:
+        """Skip the vector unless all are declared."""
+        for name in self.declaration.lacking(capabilities):
+            raise Skip(f"{NEEDS}{name}")
 
     def close(self) -> None:
-        """Let go of what was made for the vector."""
+        """Free the participants of all stages whose conversation did not break."""
+        for stage in self.stages:
+            if stage.trace.breakdown is None:
+                stage.close()
 
 
 Match = Callable[[Any, dict[str, Any]], bool]

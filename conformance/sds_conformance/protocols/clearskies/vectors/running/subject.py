@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -33,9 +32,6 @@ SEVERAL, UNREADABLE = "several records", "no JSON that can be read"
 class ClearSkiesSubject(Subject):
     """One implementation of ClearSkies."""
 
-    stages: list[Stage] = field(default_factory=list)
-    """Those that were made for the vector."""
-
     def stage(self, name: str) -> Stage:
         """A fresh stage, with no peers."""
         stage = Stage(self.session, name)
@@ -50,20 +46,6 @@ class ClearSkiesSubject(Subject):
         if signs and profile_called(self.declaration.profile("signature")) is None:
             raise Skip("declares signatures of no known kind")
         return stage.open("peer", read_only=vector["access_level"] == "read_only")
-
-    @property
-    def traces(self) -> Sequence[Any]:
-        return [stage.trace for stage in self.stages]
-
-    def close(self) -> None:
-        for stage in self.stages:
-            if stage.trace.breakdown is None:
-                stage.close()
-
-    def need(self, *capabilities: int) -> None:
-        """Skip the vector unless all are declared."""
-        for name in self.declaration.lacking(capabilities):
-            raise Skip(f"{NEEDS}{name}")
 
     def call(self, request: pb.Request) -> pb.Reply:
         """The answer to a codec operation. Skips the vector if there is none of its own."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sds_harness.faults import FaultKind, TesteeFault
@@ -11,7 +10,6 @@ from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import Codec
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
-from sds_harness.stage import NEEDS
 from sds_reference import Kind, Message
 from sds_reference.testee.dialect import Dialect
 
@@ -26,8 +24,6 @@ class SdsSubject(Subject):
     """One implementation of SDS."""
 
     dialect: Dialect | None = None
-    stages: list[Stage] = field(default_factory=list)
-    """Those that were made for the vector."""
 
     @property
     def codec(self) -> Codec:
@@ -38,20 +34,6 @@ class SdsSubject(Subject):
         stage = Stage(self.session, name, self.dialect)
         self.stages.append(stage)
         return stage
-
-    @property
-    def traces(self) -> Sequence[Any]:
-        return [stage.trace for stage in self.stages]
-
-    def close(self) -> None:
-        for stage in self.stages:
-            if stage.trace.breakdown is None:
-                stage.close()
-
-    def need(self, *capabilities: int) -> None:
-        """Skip the vector unless all are declared."""
-        for name in self.declaration.lacking(capabilities):
-            raise Skip(f"{NEEDS}{name}")
 
     def need_lamport(self, now_ms: int, *timestamps: int) -> None:
         """Skip the vector if the declared bound lets it refuse one of the timestamps."""
