@@ -7,13 +7,24 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from played import altered, reference, stage
 from sds_conformance.judging.certification import Certification, certify
-from sds_conformance.judging.declarations import BROKEN, DEAF, HONEST, Declared, Disguise, declarations
+from sds_conformance.judging.declarations import (
+    BROKEN,
+    DEAF,
+    FORGETFUL,
+    HALF_DEAF,
+    HONEST,
+    Declared,
+    Disguise,
+    declarations,
+)
 from sds_conformance.judging.planning import plan
 from sds_conformance.judging.playing import VERDICTS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds.rules import RULES, start
+from sds_conformance.protocols.sds.view.declared_limits import limit_in_force
 from sds_harness.declaration import Declaration
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link, LocalLink
@@ -56,7 +67,12 @@ SOME = {pb.CAPABILITY_SYNC, pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_CHANNELS, pb.
     [
         ((), {"lamport_ahead_ms": 0}, {}),
         ((), {}, {"bloom": "private"}),
-        ((*SOME, pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_MESSAGE_CODEC), {"lamport_ahead_ms": 60_000}, {}),
+        pytest.param(
+            (*SOME, pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_MESSAGE_CODEC),
+            {"lamport_ahead_ms": 60_000},
+            {},
+            marks=LONG,
+        ),
         pytest.param((), {"lamport_ahead_ms": 1_000}, {}, marks=LONG),
         pytest.param((), {"lamport_ahead_ms": 60_000}, {}, marks=LONG),
         pytest.param((*SOME, pb.CAPABILITY_RESEND, pb.CAPABILITY_SDS_R), {"lamport_ahead_ms": 0}, {}, marks=LONG),
@@ -137,7 +153,7 @@ def test_a_limit_that_is_not_declared_is_none() -> None:
     assert declared_with({}).unhonoured == {}
 
 
-@pytest.mark.parametrize("value", [0, 10, 2**64 - 1, *(pytest.param(value, marks=LONG) for value in (1, 11, 2**63))])
+@pytest.mark.parametrize("value", [0, 2**64 - 1, *(pytest.param(value, marks=LONG) for value in (1, 10, 11, 2**63))])
 def test_no_limit_makes_the_suite_fail(value: int) -> None:
     limits = {field.name: value for field in pb.Limits.DESCRIPTOR.fields}
     outcome = certified(HONEST, EVERY, limits)
@@ -158,33 +174,56 @@ def test_each_way_to_be_broken_is_one_that_fails_with_everything_declared() -> N
         assert outcome.exit_code == 1, how
 
 
-def bounded(size: int) -> type[Participant]:
-    """A participant whose log keeps the last ``size`` entries only."""
+def bounded(size: int, *, by_order: bool) -> type[Participant]:
+    """A participant whose log keeps the newest ``size`` entries only, by its order or by when they entered."""
 
     class Bounded(LocalLog):
         def insert(self, entry: LogEntry) -> bool:
             new = super().insert(entry)
             while len(self) > size:
-                _, key = self._order.pop(0)
-                del self._entries[key]
+                oldest = self._order[0][1] if by_order else next(iter(self._entries))
+                self._order.remove(next(place for place in self._order if place[1] == oldest))
+                del self._entries[oldest]
             return new
 
     channel = type("BoundedChannel", (Channel,), {"log_class": Bounded})
     return type("BoundedParticipant", (Participant,), {"channel_class": channel})
 
 
-@pytest.mark.parametrize("capabilities", [(), (pb.CAPABILITY_DELIVERED,)])
-@pytest.mark.parametrize("size", [2, 50, pytest.param(3, marks=LONG), pytest.param(100, marks=LONG)])
+@pytest.mark.parametrize("by_order", [True, False])
+@pytest.mark.parametrize("capabilities", [(), (pb.CAPABILITY_DELIVERED,), pytest.param(tuple(EVERY), marks=LONG)])
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=LONG), pytest.param(50, marks=LONG)])
 def test_a_log_of_the_declared_size_is_accused_of_nothing_that_it_has_dropped(
-    size: int, capabilities: tuple[int, ...]
+    size: int, capabilities: tuple[int, ...], by_order: bool
 ) -> None:
     declared = Declared("sds-2026-01", frozenset(capabilities), {"log_entries": size}, {"bloom": "private"})
 
     def connect(_: Mapping[str, str]) -> Link:
-        model = start(participant=bounded(size), without=EVERY - declared.capabilities)
+        model = start(participant=bounded(size, by_order=by_order), without=EVERY - declared.capabilities)
         return Disguise(model, SDS, declared)
 
     outcome = certify(connect, plan(RULES), Limits(), keep=VERDICTS)
     bad = [v for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)]
     assert [(v.requirement.id, v.findings[0].run, v.findings[0].expected, v.findings[0].seen) for v in bad] == []
     assert outcome.breakdowns == []
+
+
+@pytest.mark.parametrize("how", [HALF_DEAF, pytest.param(FORGETFUL, marks=LONG)])
+def test_a_log_of_two_entries_is_no_excuse_to_forget_the_newest(how: str) -> None:
+    assert certified(how, (), {"content_bytes": 0, "log_entries": 0}, {"bloom": "private"}).exit_code == 1
+
+
+def test_a_limit_that_the_implementation_exceeds_excuses_nothing() -> None:
+    def declares(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("hello"):
+            reply.hello.limits.content_bytes, reply.hello.limits.log_entries = 0, 0
+
+    for contents, largest, longest in (([b"a"], 1_024, 2), ([b"a", b"b" * 2_000, b"c"], 2_000, 3)):
+        on = stage(altered(declares, reference()))
+        alice = on.open()
+        for content in contents:
+            alice.send(content)
+        alice.observe()
+        assert limit_in_force(on.trace, "content_bytes") == largest
+        assert limit_in_force(on.trace, "log_entries") == longest
+        assert limit_in_force(on.trace, "lamport_ahead_ms") is None

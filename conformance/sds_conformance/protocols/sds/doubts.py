@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from sds_harness.declaration import printable
 from sds_harness.sds.language import CAPABILITY_OF_COMMAND, SDS
@@ -17,6 +18,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Kind, Message
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
 
+from .view.declared_limits import limit_in_force
 from .view.odd_messages import in_another_layout, oddness
 
 _FEW = 2
@@ -154,6 +156,7 @@ def heed(trace: Trace) -> Heard:
     """What is to be remembered of a run."""
     heard = Heard(trace.dialect, trace.revision.name)
     told = trace.declaration.can(pb.CAPABILITY_DELIVERED)
+    limits = partial(limit_in_force, trace)
     signals = {i for step in trace.steps for event in step.events for i in signalled(event)}
     everywhere: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     """What came to a participant in a channel, or was sent there."""
@@ -169,7 +172,7 @@ def heed(trace: Trace) -> Heard:
         if (arrived := step.arrived) is not None and arrived.channel_id in party.channels:
             came = everywhere[step.participant, arrived.channel_id]
             regular = arrived.kind in (Kind.CONTENT, Kind.SYNC) and arrived.sender_id != party.participant_id
-            if regular and not oddness(arrived, step.now_ms, trace.declaration, trace.revision.wire.max_lamport):
+            if regular and not oddness(arrived, step.now_ms, limits, trace.revision.wire.max_lamport):
                 heard.given += 1
                 refused = step.answer == "rejected"
                 heard.timestamps[refused][(arrived.lamport_timestamp or 0).bit_length()] += 1

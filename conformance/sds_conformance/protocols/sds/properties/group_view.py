@@ -344,7 +344,7 @@ class GroupView:
         why = self._oddness.get(which)
         if why is None:
             most = self.revision.wire.max_lamport
-            why = self._oddness[which] = oddness(message, step.now_ms, side.declared, most)
+            why = self._oddness[which] = oddness(message, step.now_ms, side.declared.limit, most)
         if why:
             self.odd.add((message.channel_id, message_id))
         taken = message.sender_id != side.id and (step.answer == "effects" or not why)

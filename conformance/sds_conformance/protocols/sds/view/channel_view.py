@@ -7,13 +7,17 @@ Scenarios, generated schedules and stored traces are all read this way: a check 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 from sds_harness.lazy import lazy
 from sds_harness.sds.trace import Step, Trace, Wire
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, Message
+from sds_reference import MAX_LAMPORT, Kind, Message
 
 from .ack_tracker import AckTracker, Standing
+from .declared_limits import KeptEntries, limit_in_force
 from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import FiltersOf, KnownFilters, Membership, holds_nothing
@@ -59,6 +63,7 @@ class ChannelView:
         self.hints: Hints = {}
         self.known_ids: set[str] = set()
         """IDs of regular messages that were sent or received: content, and sync messages where these are logged."""
+        self.kept = KeptEntries(limit_in_force(trace, "log_entries"))
         self.repairs: dict[str, int] = {}
         """IDs of repair requests received, with the step."""
         self.repair = RepairTracker(party.participant_id)
@@ -117,7 +122,7 @@ class ChannelView:
 
         A log of declared size may be too short for more (AMB-96), and need not be.
         """
-        size, bound = self.history_size or 0, self.trace.declaration.limit("log_entries")
+        size, bound = self.history_size or 0, limit_in_force(self.trace, "log_entries")
         return size if bound is None else min(size, max(bound, len(set(sent.history))))
 
     @lazy
@@ -153,8 +158,8 @@ class ChannelView:
 
     @property
     def outgrown(self) -> bool:
-        """Have there been more messages than the declared size of the log has room for? Entries may be gone then."""
-        bound = self.trace.declaration.limit("log_entries")
+        """Have there been more messages than the log keeps by its declaration? Entries may be gone then."""
+        bound = limit_in_force(self.trace, "log_entries")
         return bound is not None and len(self.known_ids) >= bound
 
     @lazy
@@ -209,7 +214,8 @@ class ChannelView:
         if message is None or message.channel_id != self.channel_id:
             self.heard_elsewhere |= message is not None
             if message is None or in_another_layout(message, self.party.channels):
-                self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}
+                for event in step.signals("delivered", self.channel_id):
+                    self._enter(step, event.delivered.message_id, None)
             return
         received = self._received(step, message)
         self.arrivals.setdefault(message.message_id, []).append(received)
@@ -231,7 +237,8 @@ class ChannelView:
         elif step.reply is not None:
             self._acknowledging.review_maybe(received, self._filter_received(message))
         if counts and self._is_regular(received.kind):
-            self.known_ids.add(message.message_id)
+            named = (entry.message_id for entry in message.causal_history)
+            self._enter(step, message.message_id, message.lamport_timestamp, named)
             if received.kind is Kind.CONTENT and (not received.duplicate or self._replaces(received)):
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
@@ -266,10 +273,10 @@ class ChannelView:
         named = [entry.message_id for entry in message.causal_history]
         unmet = frozenset([i for i in named if i not in log])
         clock = least_clock(self.trace, step.now_ms)
-        odd = oddness(message, clock, self.trace.declaration, self.revision.wire.max_lamport)
+        odd = oddness(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
         if not odd and log.is_open(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
-        if not odd and named and self.outgrown:
+        if not odd and self.outgrown and any(i in self.known_ids and not self.kept.holds(i) for i in named):
             odd = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,
@@ -304,7 +311,8 @@ class ChannelView:
         ids = [entry.message_id for entry in message.causal_history] if message is not None else []
         unmet = frozenset(i for i in ids if i not in self._log)
         waits, again = frozenset(i for i in unmet if self._waits(i)), event.message_id in self._log
-        delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again)
+        dropped = self.outgrown and not self.kept.holds(event.message_id)
+        delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again, dropped)
         self.delivered.append(delivery)
         if received is None or message is None:
             return
@@ -313,7 +321,7 @@ class ChannelView:
         if waiting is not None and waiting is not received:
             waiting.delivered.append(delivery)  # a later copy was taken instead of the one that waits
         if received.own and received.kind is Kind.CONTENT and event.message_id not in self._own:
-            self.known_ids.add(event.message_id)
+            self._enter(step, event.message_id, message.lamport_timestamp)
             self._log.claimed(event.message_id, message.lamport_timestamp or 0)
         elif received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
@@ -337,7 +345,7 @@ class ChannelView:
                 if step.channel_id in ("", self.channel_id):
                     self.strays.append((step, wire))
                 if asked_for and step.reply is not None:
-                    self.known_ids.add(step.reply.effects.message_id)
+                    self._enter(step, step.reply.effects.message_id, None)
             elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
                 # In no channel of its own: a response that went astray, if this is the one that was asked for.
                 if message.channel_id not in self.party.channels and message.message_id in self.repairs:
@@ -351,13 +359,13 @@ class ChannelView:
                     self.repair.broadcast(step, message)
             elif (original := self._under_its_old_id(message)) is not None:
                 self._read_copy(step, message, original)
-                self.known_ids.add(message.message_id)
+                self._enter(step, message.message_id, message.lamport_timestamp)
                 self._renamed[message.message_id] = original
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
                 self._owed -= 1
                 self._clock.maybe_moved(self._now(step))
                 if self.revision.syncs_are_logged:
-                    self.known_ids.add(message.message_id)
+                    self._enter(step, message.message_id, message.lamport_timestamp)
                     self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
@@ -421,16 +429,21 @@ class ChannelView:
         if sent.repeat:
             self._clock.maybe_moved(self._now(step))
         if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
-            self.known_ids.add(message.message_id)
+            self._enter(step, message.message_id, message.lamport_timestamp)
             self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
         if into is self.sent:
             self._acknowledging.send(message.message_id, repeat=sent.repeat)
         if into is self.sent and not sent.repeat:
-            self.known_ids.add(message.message_id)
+            self._enter(step, message.message_id, message.lamport_timestamp)
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
             self._log.insert(message.message_id, message.lamport_timestamp, own=True)
             self._fogged |= message.lamport_timestamp is None  # SDS-MSG-17: where it stands in the log is open
+
+    def _enter(self, step: Step, message_id: str, lamport: int | None, named: Iterable[str] = ()) -> None:
+        """A regular message was sent or received; without a timestamp, it may be the newest."""
+        self.known_ids.add(message_id)
+        self.kept.enter(message_id, MAX_LAMPORT if lamport is None else lamport, named, step.index)
 
     def _read_observe(self, step: Step) -> None:
         if step.state is None:

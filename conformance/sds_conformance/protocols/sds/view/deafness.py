@@ -79,10 +79,8 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
     """The tail probe: own messages, each with the given messages that must be in its causal history.
 
     A message must be there if it is among the last of the log even if all else is in the log that may be there, and in
-    whatever order equal timestamps stand. Nothing must be in the history of who has outgrown a log of declared size.
+    whatever order equal timestamps stand; and if a log of declared size surely keeps it.
     """
-    if view.outgrown:
-        return []
     size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
     given = {received.step.index for received in _given(view)}
     log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
@@ -95,7 +93,7 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
             # Of equal timestamps at the edge, others may be among the last instead.
             tied = _lamport(log[-size - 1]) if len(log) > size else -1
             due = (item for item in last if item.step.index in given and _lamport(item) > tied)
-            out += [(one, item) for item in due if isinstance(item, Received)]
+            out += [(one, item) for item in due if isinstance(item, Received) and _kept(view, item, one)]
         log.add(one)
     return out
 
@@ -121,7 +119,7 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
 
     Each with the step that freed it. Sweeps deliver one level of a chain at a time, or all at once (AMB-94).
     """
-    if view.outgrown or view.gives_up:
+    if view.gives_up:
         return []
     size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
     levels: dict[str, int] = {}
@@ -138,7 +136,8 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
             for item in last:
                 since, level = freed.get(item.step.index, (None, 0))
                 settled = since is not None and sweeps(view, since, one.step) > level
-                if isinstance(item, Received) and since is not None and settled and _lamport(item) > tied:
+                apart = _lamport(item) > tied
+                if isinstance(item, Received) and since is not None and settled and apart and _kept(view, item, one):
                     out.append((one, item, since))
         log.add(one)
         if isinstance(one, Received) and one.acceptable and one.step.answer == "effects":
@@ -173,6 +172,11 @@ def sweeps(view: ChannelView, first: Step, last: Step) -> int:
                 count, since = count + 1, tick.now_ms
             since = min(since, tick.now_ms)
     return count
+
+
+def _kept(view: ChannelView, received: Received, by: Sent) -> bool:
+    """Is a message surely in a log of declared size as an own message is made?"""
+    return view.kept.holds(received.message.message_id, by.step.index)
 
 
 def _lamport(one: Received | Sent) -> int:

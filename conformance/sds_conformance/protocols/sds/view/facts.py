@@ -205,6 +205,8 @@ class Delivered:
     unmet_buffered: frozenset[str]
     again: bool
     """The ID was delivered or sent before."""
+    maybe_dropped: bool
+    """A log of the declared size may have dropped the ID since then, so that it is new again (AMB-96)."""
 
 
 @dataclass(slots=True)

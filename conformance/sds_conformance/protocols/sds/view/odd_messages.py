@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from sds_harness.declaration import Declaration
 from sds_reference import MAX_LAMPORT, Message
 
 LARGEST_HISTORY = 200
@@ -30,18 +29,21 @@ def in_another_layout(message: Message, channels: Collection[str]) -> bool:
     return not message.message_id and message.channel_id not in channels
 
 
-def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: int = MAX_LAMPORT) -> str:
-    """What is odd about a received message, "" for nothing; ``max_lamport`` is what the wire has room for."""
+def oddness(message: Message, now_ms: int, limit: Callable[[str], int | None], max_lamport: int = MAX_LAMPORT) -> str:
+    """What is odd about a received message, "" for nothing.
+
+    ``limit`` gives a declared limit by its name, None for none; ``max_lamport`` is what the wire has room for.
+    """
     lamport = message.lamport_timestamp or 0
-    ahead = declared.limit("lamport_ahead_ms")
+    ahead = limit("lamport_ahead_ms")
     if lamport > max_lamport - ROOM_AFTER:
         return "a Lamport timestamp that hardly any can follow (AMB-14)"
     if lamport > LARGEST_LAMPORT:
         return "a Lamport timestamp beyond 2^53+10 (AMB-14)"
     if ahead is not None and lamport > now_ms + ahead:
         return BEYOND_BOUND
-    size, limit = len(message.content or b""), declared.limit("content_bytes")
-    if limit is not None and size > limit:
+    size, largest = len(message.content or b""), limit("content_bytes")
+    if largest is not None and size > largest:
         return BEYOND_SIZE
     if size > LARGEST_CONTENT:
         return "content beyond the size that every implementation must take"

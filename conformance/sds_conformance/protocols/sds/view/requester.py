@@ -60,6 +60,7 @@ class Requester:
         """What others sent, in order, that may have been taken notice of."""
         self._heard_at = [received.step.index for received in self.heard]
         self._copies = view.arrivals
+        self._kept = view.kept
         self._elsewhere = came_elsewhere(view)
         self._touched: dict[str, list[int]] = {}
         for received in view.received:
@@ -175,7 +176,7 @@ class Requester:
 
     def in_log(self, message_id: str, step: Step) -> bool:
         """Was it in the log for certain when a step began?"""
-        return any(
+        return self._kept.holds(message_id, step.index - 1) and any(
             (not r.unmet and r.step.index < step.index) or any(d.step.index < step.index for d in r.delivered)
             for r in self.arrivals.get(message_id, ())
         )

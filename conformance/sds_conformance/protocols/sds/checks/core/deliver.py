@@ -125,8 +125,9 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             yield judged(
                 observed.step, double is None, f"{double!r} once in the log", f"{ids.count(double or '')} times"
             )
-    for delivery in view.delivered if not view.outgrown else ():  # what has left the log is new again (AMB-96)
-        if delivery.again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
+    for delivery in view.delivered:
+        again = delivery.again and not delivery.maybe_dropped
+        if again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(delivery.step, f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24")
     for sent in view.outgoing:
         double = _double(sent.history)

@@ -245,7 +245,7 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
 
     This is for who gives no delivery events (AMB-27).
     """
-    if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up or view.outgrown:
+    if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
         return
     own = {sent.message.message_id for sent in view.sent}
     first = {message_id: came[0].step.index for message_id, came in view.arrivals.items()}

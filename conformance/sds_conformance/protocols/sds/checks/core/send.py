@@ -14,6 +14,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.declared_limits import limit_in_force
 from ...view.facts import Sent
 from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.histories import log_is_astray, own_are_shown, with_outsiders
@@ -114,7 +115,8 @@ def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
     size = view.history_size_of(sent)
     if not size or not sent.certain or sent.repeat:
         return None
-    return [item.message_id for item in sent.before[-size:]]
+    expected = [item.message_id for item in sent.before[-size:]]
+    return expected if all(view.kept.holds(i, sent.step.index - 1) for i in expected) else None
 
 
 def tied_at_the_edge(sent: Sent, expected: list[str]) -> bool:
@@ -291,7 +293,7 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
 
 def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
     """Where content is to be sent that nobody has reason to refuse."""
-    declared = view.trace.declaration.limit("content_bytes")
+    declared = limit_in_force(view.trace, "content_bytes")
     largest = LARGEST_CONTENT if declared is None else min(declared, LARGEST_CONTENT)
     for step in view.trace.of(view.party.name):
         if step.command == command and step.channel_id == view.channel_id and step.reply is not None:
@@ -371,7 +373,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
 
 def _absent(view: ChannelView, message_ids: list[str]) -> bool:
     """Does the log, as it is last shown, lack one of these own messages?"""
-    bounded = view.trace.declaration.limit("log_entries") is not None
+    bounded = limit_in_force(view.trace, "log_entries") is not None
     shown = [] if bounded else view.showing("log")[-1:]
     before = shown[0].step.index if shown else 0
     logged = {message_id for observed in shown for message_id in observed.step.shown_log}

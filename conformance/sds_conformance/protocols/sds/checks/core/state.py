@@ -13,6 +13,7 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import tail_probes
+from ...view.declared_limits import limit_in_force
 from ...view.facts import Sent
 from ...view.filters import ENOUGH, KnownFilters, Membership
 from ...view.histories import outsiders, with_outsiders
@@ -265,7 +266,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
             elif not with_outsiders(view, sent):
                 expected = f"{absent!r} in the causal history, which has room for all of the log"
                 yield violated(sent.step, expected, "not there")
-    bound = view.trace.declaration.limit("log_entries")
+    bound = limit_in_force(view.trace, "log_entries")
     for observed in view.showing("log"):
         if bound is not None and len(observed.log) > bound:
             continue

@@ -257,7 +257,8 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             continue
         message_id = received.message.message_id
         for later in view.showing("log") if received.delivered else ():
-            if later.step.index > received.delivered[0].step.index:
+            index = later.step.index
+            if index > received.delivered[0].step.index and view.kept.holds(message_id, index):
                 ids = later.step.shown_log
                 yield judged(later.step, message_id in ids, f"{message_id!r} (Lamport {lamport}) in the log", f"{ids}")
 

@@ -159,7 +159,8 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         own = view.own(message_id)
         # Who gives dependencies up may drop what arrives after that, and still want it (AMB-92).
         logged = not view.gives_up and side.in_log(message_id, sent.step)
-        has = logged or (own is not None and own.step.index < sent.step.index)
+        sent_before = own is not None and own.step.index < sent.step.index
+        has = logged or (sent_before and view.kept.holds(message_id, sent.step.index - 1))
         if has or named.get(message_id, sent.step.index) >= sent.step.index:
             wrong.add((sent.step.index, message_id))
             seen = "one that is in the log" if has else "one that no causal history has named"

@@ -83,7 +83,8 @@ def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
         for entry in sent.message.repair_request:
             waits = side.waits(entry.message_id, sent.step) and not _left_over(side, entry.message_id, sent.step.now_ms)
             came = {m for r in side.arrivals.get(entry.message_id, ()) for m in (entry.message_id, *r.unmet)}
-            if waits and not may_be_lost(view, came, sent.step):
+            dropped = not view.kept.holds(entry.message_id, sent.step.index - 1)  # it is missing again (AMB-96)
+            if waits and not dropped and not may_be_lost(view, came, sent.step):
                 seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
                 yield violated(sent.step, "requests for messages that are missing only", seen, "AMB-70")
 

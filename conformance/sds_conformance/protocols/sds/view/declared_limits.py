@@ -1,0 +1,81 @@
+"""The declared limits of an implementation, as far as its trace does not contradict them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping
+
+from sds_harness.sds.trace import Trace
+
+from ....judging.once import once
+
+
+def limit_in_force(trace: Trace, name: str) -> int | None:
+    """The limit of a trace's implementation in its own unit, None if it declares none.
+
+    Who declares that a log keeps two IDs, and then shows ten, keeps ten: a declaration excuses only what is kept to.
+    """
+    declared = trace.declaration.limit(name)
+    return declared if declared is None else max(declared, _largest_shown(trace).get(name, 0))
+
+
+class KeptEntries:
+    """Which messages are surely in a log of declared size, whatever it drops (AMB-96).
+
+    It may drop the oldest by its order, or what entered it first. So an entry is surely there while it is among the
+    newest by both.
+    """
+
+    def __init__(self, size: int | None) -> None:
+        """``size`` is that of the log in IDs, None for a log without a bound."""
+        self._size = size
+        self._lamports: list[int] = []
+        """Those of all that entered, ascending."""
+        self._there: dict[str, tuple[int, int]] = {}
+        """By message ID, for what is surely there: how many had entered before, and its Lamport timestamp."""
+        self._waits: set[str] = set()
+        """Message IDs of what had to wait, and may have entered at any time since."""
+        self._left: dict[str, int] = {}
+        """By message ID: the step from which it may have left."""
+
+    def enter(self, message_id: str, lamport: int, named: Iterable[str], at: int) -> None:
+        """Note a message that is in the log from a step on, or from when all that its causal history names is there."""
+        if self._size is None or message_id in self._there:
+            return
+        if message_id not in self._left and message_id not in self._waits:
+            known = (i in self._there or (i in self._left and i not in self._waits) for i in named)
+            if all(known):
+                self._there[message_id] = (len(self._lamports), lamport)
+            else:
+                self._waits.add(message_id)
+        insort(self._lamports, lamport)
+        if len(self._lamports) > self._size:
+            self._drop(self._size, at)
+
+    def _drop(self, size: int, at: int) -> None:
+        entered = len(self._lamports)
+        for message_id in self._waits:
+            self._left.setdefault(message_id, at)
+        for message_id, (before, lamport) in list(self._there.items()):
+            as_new = entered - min(before, bisect_left(self._lamports, lamport))
+            if as_new + len(self._waits) > size:
+                del self._there[message_id]
+                self._left[message_id] = at
+
+    def holds(self, message_id: str, by: int | None = None) -> bool:
+        """Is a message that entered the log surely still there when a step is over, or at the end?"""
+        left = self._left.get(message_id)
+        return left is None or (by is not None and by < left)
+
+
+@once
+def _largest_shown(trace: Trace) -> Mapping[str, int]:
+    """The largest content, in bytes, and the longest log of a channel, in IDs, that the implementation showed."""
+    content = log = 0
+    for step in trace.steps:
+        sizes = [len(event.delivered.content) for event in step.events]
+        sizes += [len(message.content or b"") for message in step.messages]
+        content = max(content, *sizes) if sizes else content
+        named = [len({entry.message_id for entry in message.causal_history}) for message in step.messages]
+        log = max(log, len(set(step.shown_log)), *named)
+    return {"content_bytes": content, "log_entries": log}
