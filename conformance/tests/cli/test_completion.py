@@ -69,8 +69,12 @@ def _completed(shell: str, line: str, environment: dict[str, str]) -> set[str]:
     ("line", "found"),
     [
         ("sds-conformance re", {"replay", "report", "requirements"}),
-        ("sds-conformance run --revision forum-2024 --select FORUM-1", {f"FORUM-1{n}" for n in range(10)}),
-        ("sds-conformance fuzz --dialect n", {"nim-sds"}),
+        pytest.param(
+            "sds-conformance run --revision forum-2024 --select FORUM-1",
+            {f"FORUM-1{n}" for n in range(10)},
+            marks=pytest.mark.exhaustive,
+        ),
+        pytest.param("sds-conformance fuzz --dialect n", {"nim-sds"}, marks=pytest.mark.exhaustive),
     ],
 )
 def test_a_shell_completes(shell: str, line: str, found: set[str], environment: dict[str, str]) -> None:

@@ -121,6 +121,7 @@ def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_pat
     assert "is violated here, too." in replayed.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_counterexample_that_was_found_apart_says_how_it_can_be_played_on_one_server(tmp_path: Path) -> None:
     command = reference_command(*MUTANT)
     options = ("--grpc", "auto", "--cast", "apart", "--jobs", "1")

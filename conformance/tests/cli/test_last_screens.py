@@ -80,6 +80,10 @@ def check(text: str, columns: int = 80) -> None:
     assert sum("Next  " in line for line in lines) == 1
 
 
+WIDTHS = [80, pytest.param(120, marks=pytest.mark.exhaustive)]
+"""Columns of the terminal."""
+
+
 @pytest.fixture(scope="module")
 def conforming(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report on the reference."""
@@ -88,14 +92,14 @@ def conforming(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 def test_a_conforming_implementation(conforming: Path, columns: int, snapshot: SnapshotAssertion) -> None:
     text = screen("report", conforming, columns=columns)
     check(text, columns)
     assert steady(text, OUT=conforming) == snapshot
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 def test_waku_sds(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
     text = screen("run", *FEW, "--report", tmp_path, "--", *waku_command(), columns=columns, code=1)
     check(text, columns)
@@ -103,21 +107,21 @@ def test_waku_sds(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> 
     assert steady(text, OUT=tmp_path, ADAPTERS=FOLDER).replace(node, "node") == snapshot
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 def test_an_implementation_that_crashes(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
     text = screen("run", *FEW, "--", *altered(tmp_path, CRASHES), columns=columns, code=1)
     check(text, columns)
     assert steady(text, FOLDER=tmp_path) == snapshot
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 def test_an_implementation_that_cannot_be_started(columns: int, snapshot: SnapshotAssertion) -> None:
     text = screen("run", *FEW, "--", sys.executable, "-c", "raise SystemExit(7)", columns=columns, code=3)
     check(text, columns)
     assert steady(text) == snapshot
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 def test_an_implementation_with_a_foreign_layout(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
     command = altered(tmp_path, HIDES_ITS_DIALECT, "--dialect", "nim-sds")
     text = screen("run", *FEW, "--", *command, columns=columns, code=1)
@@ -126,7 +130,7 @@ def test_an_implementation_with_a_foreign_layout(tmp_path: Path, columns: int, s
     assert steady(text, FOLDER=tmp_path) == snapshot
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 def test_an_implementation_with_a_baseline(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
     command = reference_command("--mutant", "ties-by-arrival")
     report, baseline = tmp_path / "out", tmp_path / "known.yaml"

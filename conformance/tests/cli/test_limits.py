@@ -93,7 +93,14 @@ def test_what_one_difference_violates_is_told_for_all_transcripts_that_show_it()
     assert about.startswith("SDS-MSG-01, SDS-RECV-07, SDS-RECV-08, SDS-SYNC-12 ")
 
 
-@pytest.mark.parametrize("command", [["smoke"], ["run", "--scenario", "a-diamond"], ["fuzz", "--examples", "1"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--scenario", "a-diamond"],
+        pytest.param(["smoke"], marks=pytest.mark.exhaustive),
+        pytest.param(["fuzz", "--examples", "1"], marks=pytest.mark.exhaustive),
+    ],
+)
 def test_no_dialect_is_spoken_where_none_is_asked_for(command: list[str]) -> None:
     assert "Dialect   nim-sds" in typed(*command, *NIM_LIKE).stdout
     assert "Dialect   nim-sds" not in typed(*command, "--dialect", "", *NIM_LIKE).stdout

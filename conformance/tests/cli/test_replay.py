@@ -70,12 +70,14 @@ def test_it_is_as_strict_as_the_run() -> None:
     assert replayed("run", *WAITING, "--", *command) == {"SDS-DELIVER-03": "warn"}
 
 
+@pytest.mark.exhaustive
 def test_it_speaks_the_framing_of_the_run() -> None:
     """Many an adapter speaks only one."""
     arguments = ("run", "--framing", "binary", *STARTING, "--", *odd_adapter("speaks-binary-only"))
     assert replayed(*arguments) == {"SDS-STATE-02": "fail"}
 
 
+@pytest.mark.exhaustive
 def test_it_speaks_the_dialect_of_the_run() -> None:
     command = reference_command("--dialect", "nim-sds")
     assert replayed("run", "--dialect", "nim-sds", *NAMING, "--", *command) == {"SDS-MSG-03": "fail"}
@@ -89,6 +91,7 @@ def test_a_dialect_in_a_file_is_named_by_its_file(tmp_path: Path) -> None:
     assert replayed("run", "--dialect", str(file), *NAMING, "--", *command) == {"SDS-MSG-03": "fail"}
 
 
+@pytest.mark.exhaustive
 def test_it_gives_the_implementation_the_same_limits() -> None:
     command = reference_command("--mutant", "starts-at-zero")
     arguments = ["run", "--timeout", "77", "--start-timeout", "78", "--memory", "3g", *STARTING]

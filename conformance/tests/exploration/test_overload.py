@@ -65,6 +65,7 @@ def test_what_an_additional_process_could_not_play_is_played_later(
     assert told["gave_up"] == ""
 
 
+@pytest.mark.exhaustive
 def test_a_run_plays_the_units_that_an_additional_process_could_not_begin(tmp_path: Path) -> None:
     result = typed(
         "run", "--jobs", "2", "--scenario", "a-*", "--scenario", "n*", "--json", "--", *limited(tmp_path, at_once=1)

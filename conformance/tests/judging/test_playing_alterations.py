@@ -60,6 +60,7 @@ def runs(reached: Reached, name: str) -> dict[str, list[str]]:
     return {c.variant: [r.run for r in reaches] for c, reaches in reached.by(PLACES[name])}
 
 
+@pytest.mark.exhaustive
 def test_a_place_is_played_where_its_statement_is_executed(reached: Reached) -> None:
     everywhere = runs(reached, "channel.Channel.receive: dropped: self.review_ack_status(message, effects, now_ms) #2")
     assert list(everywhere) == ["", "creates-channels"]

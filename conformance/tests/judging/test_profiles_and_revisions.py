@@ -228,6 +228,7 @@ def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
     return standing(Report.of(outcome, {**data, **whole})).sentence
 
 
+@pytest.mark.exhaustive
 def test_the_last_line_says_that_the_extension_was_left_out() -> None:
     everything: dict[str, Any] = {"scenarios": ["*"]}
     core = len([r for r in CHECKS if in_profile(KNOWN[r], "core") and KNOWN[r].stated_in(CURRENT)])
@@ -256,6 +257,7 @@ def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_ju
 # ---- Reports ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes: dict[str, Certification]) -> None:
     reports = {revision: report(outcome, Invocation(("./it",))) for revision, outcome in outcomes.items()}
     for revision, data in reports.items():

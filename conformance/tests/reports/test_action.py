@@ -175,7 +175,14 @@ def test_it_installs_the_suite_that_it_came_with(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "temp" / "sds-conformance.venv" / "bin" / "sds-conformance").exists()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, "143"), (signal.SIGHUP, "143"), (signal.SIGINT, "143")])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGTERM, "143"),
+        pytest.param(signal.SIGHUP, "143", marks=pytest.mark.exhaustive),
+        pytest.param(signal.SIGINT, "143", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_job_that_is_cancelled_is_interrupted_and_leaves_no_process(
     tmp_path: Path, number: signal.Signals, code: str
 ) -> None:

@@ -20,7 +20,6 @@ from sds_harness.sds.stage import Stage
 from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Channel, Config, HistoryEntry, decode
-from sds_reference.mutants import MUTANTS
 from sds_reference.testee import server
 from suite_terminal import typed, words
 
@@ -107,15 +106,6 @@ def test_what_speaks_the_proposal_does_not_conform_to_sds() -> None:
     outcome = certified(lambda: as_ever, profile="core")
     assert {"SDS-MSG-01", "SDS-MSG-04"} <= with_verdict(outcome, Verdict.FAIL)
     assert with_verdict(outcome, Verdict.ERROR) == set()
-
-
-@pytest.mark.parametrize("name", ["starts-at-the-clock", "sync-counts", "does-not-log-syncs", "writes-fields-of-sds"])
-def test_a_fault_of_the_proposal_is_found_by_its_requirement(name: str) -> None:
-    mutant = MUTANTS[name]
-    options = server.TesteeOptions("1", mutant.configure(Config()), mutant.participant_class)
-    outcome = certified(lambda: server.Testee(options).handle, scenarios=["*"], revision=FORUM)
-    expected = Verdict.WARN if mutant.requirement == "FORUM-35" else Verdict.FAIL
-    assert verdict_on(outcome, mutant.requirement).verdict is expected
 
 
 # ---- The trace, and what is expected ---------------------------------------------------------------------------------
