@@ -69,6 +69,18 @@ CLEARSKIES = {
             },
             id="three changes within a second",
         ),
+        pytest.param(
+            ("clearskies_reference", "--variant", "answers-at-ticks"),
+            CLEARSKIES
+            | {
+                "operations": [
+                    {"op": "ask", "peer": "xavier", "to": "alice", "known": 1 << 63},
+                    {"op": "put", "who": "alice", "label": "m1"},
+                    {"op": "calm", "rounds": 2},
+                ],
+            },
+            id="a request claims to know what does not exist yet",
+        ),
     ],
 )
 def test_nothing_is_found(command: tuple[str, ...], schedule: dict[str, Any], tmp_path: Path) -> None:

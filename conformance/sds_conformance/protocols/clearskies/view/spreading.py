@@ -260,9 +260,9 @@ def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
 
 def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
     """Does a request for what follows some revision of the peer's own, which it may have looked at after a change,
-    perhaps say that the change is known? Who has lost its store uses its revisions again."""
+    perhaps say that the change is known?"""
     last = [request for request in link.requests if request.step.index < change.step.index][-1]
-    if not (last.since or {}).get(view.peer_id) or view.opened_afresh(change.step):
+    if not (last.since or {}).get(view.peer_id):
         return False
     return not any(last.step.index < index < change.step.index for index in view.quiet)
 
