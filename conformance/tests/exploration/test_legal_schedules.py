@@ -81,6 +81,32 @@ CLEARSKIES = {
             },
             id="a request claims to know what does not exist yet",
         ),
+        pytest.param(
+            ("clearskies_reference", "--variant", "deletes-what-is-gone"),
+            CLEARSKIES
+            | {
+                "operations": [
+                    {"op": "link", "who": "alice", "to": "bob"},
+                    {"op": "put", "who": "alice", "label": "m1", "key": "k"},
+                    {"op": "rename", "who": "alice", "label": "m2", "key": "k"},
+                    {"op": "delete", "who": "bob", "label": "m3", "key": "k"},
+                    {"op": "calm", "rounds": 2},
+                ],
+            },
+            id="a key is deleted that was renamed before",
+        ),
+        pytest.param(
+            ("sds_reference", "--variant", "ephemerals-raise-the-clock"),
+            SDS
+            | {
+                "operations": [
+                    {"op": "send", "who": "alice", "label": "m1"},
+                    {"op": "ephemeral", "who": "alice"},
+                    {"op": "look"},
+                ],
+            },
+            id="an ephemeral message moves the clock",
+        ),
     ],
 )
 def test_nothing_is_found(command: tuple[str, ...], schedule: dict[str, Any], tmp_path: Path) -> None:

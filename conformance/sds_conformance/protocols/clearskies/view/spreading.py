@@ -272,11 +272,17 @@ def _need_not_be_told(view: PeerView, change: Change) -> bool:
     heard of?"""
     heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
-        return not heard
+        return all(_is_under_another_key(view, update, change.step) for update in heard)
     last = max(heard, key=lambda update: update.step.index, default=None)
     same = last is not None and not last.deleted and equal(last.value, change.value)
     before = [c for c in view.changes if c.step.index < change.step.index and change.key in (c.key, c.old_key)]
     return change.kind == "put" and (same or (bool(before) and before[-1].says_the_same(change)))
+
+
+def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
+    """Was the record of an update, which a step deletes by its key, renamed or deleted before, as far as one knows?"""
+    heard = (u for u in (*view.sent, *view.received) if u.step.index < by.index and u.uuid == update.uuid)
+    return any(other.deleted or other.key != update.key for other in heard)
 
 
 def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:

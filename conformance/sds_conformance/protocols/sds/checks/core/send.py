@@ -80,9 +80,12 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
             continue
         if any(sync.step is last.step for sync in view.syncs):
             continue  # the same step sent a sync message as well
-        # Copies count, too: that they move the timestamp is SDS-OUTSWEEP-05.
-        between = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
-        quiet = not any(last.step.index < step.index < observed.step.index for step in between)
+        # What moves the timestamp without leave has requirements of its own: a copy SDS-OUTSWEEP-05, an ephemeral
+        # message SDS-EPHEMERAL-07. That a refused command moves it is nobody's.
+        moved = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
+        moved += [ephemeral.step for ephemeral in view.ephemerals]
+        moved += [step for step in view.trace.of(view.party.name) if step.answer == "rejected"]
+        quiet = not any(last.step.index < step.index < observed.step.index for step in moved)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
             met = observed.state.lamport_timestamp == last.message.lamport_timestamp
