@@ -187,7 +187,7 @@ def main(arguments: list[str] | None = None) -> int:
         record(given.schedules, given.out, adapters, given.jobs)
     else:
         lines = list(differences(given.before, given.after))
-        print("\n".join([*lines, f"{len(lines)} differences"]))
+        print("\n".join([*lines, f"{len(lines)} difference{'s' * (len(lines) != 1)}"]))
         return bool(lines)
     return 0
 

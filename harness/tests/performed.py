@@ -70,7 +70,7 @@ def delivered(show: Performance, who: str) -> list[str]:
     """Labels of what was delivered, "" for what has none."""
     label = {message(show, name).message_id: name for name in show.labels}
     events = [event for act in show.acts if act.who == who for event in act.step.events]
-    return [label.get(event.delivered.message_id, "") for event in events if event.HasField("delivered")]
+    return [label.get(event.message_id, "") for event in events if event.kind == "delivered"]
 
 
 def message(show: Performance, label: str) -> Message:

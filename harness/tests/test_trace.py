@@ -12,7 +12,7 @@ from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
-from sds_harness.sds.trace import Step, Wire
+from sds_harness.sds.trace import Event, Step, Wire
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message, encode
@@ -47,6 +47,26 @@ def test_a_breakdown_is_kept_with_the_step_at_which_it_happened() -> None:
     assert stage.trace.breakdown.kind is FaultKind.CRASH
     *_, last = stage.trace.to_json_lines()
     assert json.loads(last) == {"breakdown": "crash", "detail": "ZeroDivisionError: in the clock"}
+
+
+def test_an_event_says_which_messages_it_is_about() -> None:
+    entries = [pb.MissingEntry(message_id="m1", retrieval_hint=b"h"), pb.MissingEntry(message_id="m2")]
+    told = {
+        Event("delivered", "c1", ("m1",), b"hi"): pb.Event(delivered=pb.Delivered(message_id="m1", content=b"hi")),
+        Event("acknowledged", "c1", ("m1",)): pb.Event(acknowledged=pb.Acknowledged(message_id="m1")),
+        Event("possibly_acknowledged", "c1", ("m1",)): pb.Event(
+            possibly_acknowledged=pb.PossiblyAcknowledged(message_id="m1")
+        ),
+        Event("missing", "c1", ("m1", "m2"), missing=(HistoryEntry("m1", b"h"), HistoryEntry("m2"))): pb.Event(
+            missing=pb.Missing(entries=entries)
+        ),
+        Event("lost", "c1", ("m1", "m2")): pb.Event(lost=pb.Lost(message_ids=["m1", "m2"])),
+        Event("", "c1", ()): pb.Event(),
+    }
+    for event, reply in told.items():
+        reply.channel_id = "c1"
+        assert Event.of(reply) == event
+        assert event.message_id == (event.message_ids[0] if event.kind else "")
 
 
 def test_a_trace_can_be_written_as_lines_of_json() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel, SignatureProfile
@@ -20,6 +20,37 @@ from ..declaration import printable
 from .bodies import Bodies
 from .clubs import LEVEL_FROM_PB, READ_WRITE, Club, profile_called
 from .streams import Message, Stream
+
+_NO_RECORD = pb.Record()
+
+
+class Event(NamedTuple):
+    """What a peer tells its application, decoded from the testee protocol."""
+
+    kind: str
+    """``changed``, ``conflict`` or ``link_closed``; "" for any other."""
+    record: pb.Record = _NO_RECORD
+    """What the record is now that was changed; it has no fields in other events."""
+    uuid: str = ""
+    """Of the record that was there, in a conflict."""
+    incoming_uuid: str = ""
+    """Of the one that came."""
+    link: int = 0
+    """The number of the link that is closed."""
+    reason: str = ""
+    """Why it is closed, in the words of the implementation."""
+
+    @classmethod
+    def of(cls, event: pb.Event) -> Event:
+        """The event that a reply carries."""
+        match event.WhichOneof("event"):
+            case "changed":
+                return cls("changed", record=event.changed.record)
+            case "conflict":
+                return cls("conflict", uuid=event.conflict.uuid, incoming_uuid=event.conflict.incoming_uuid)
+            case "link_closed":
+                return cls("link_closed", link=event.link_closed.link, reason=event.link_closed.reason)
+        return cls("")
 
 
 @dataclass(frozen=True)
@@ -82,9 +113,9 @@ class Step(trace.Step):
         return self.reply.effects if self.reply is not None and self.answer == "effects" else None
 
     @cached_property
-    def events(self) -> list[pb.Event]:
+    def events(self) -> list[Event]:
         """Signals of the implementation, in order."""
-        return list(self.effects.events) if self.effects is not None else []
+        return [Event.of(event) for event in self.effects.events] if self.effects is not None else []
 
     @cached_property
     def sent(self) -> list[tuple[int, bytes]]:
@@ -114,9 +145,9 @@ class Step(trace.Step):
         """What it wrote to one link."""
         return b"".join(data for number, data in self.sent if number == link)
 
-    def signals(self, kind: str) -> list[Any]:
-        """Its events of a kind, in order: ``changed``, ``conflict`` or ``link_closed``."""
-        return [getattr(event, kind) for event in self.events if event.WhichOneof("event") == kind]
+    def signals(self, kind: str) -> list[Event]:
+        """Its events of a kind, in order."""
+        return [event for event in self.events if event.kind == kind]
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be worked out again."""

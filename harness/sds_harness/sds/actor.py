@@ -152,7 +152,7 @@ class Actor:
             known = self.party.in_force.HasField("incoming_sweep_ms")
             self.stage.advance(self.party.in_force.incoming_sweep_ms if known else 60_000)
             step = self.tick()
-            progress = any(event.WhichOneof("event") in ("delivered", "lost") for event in step.events)
+            progress = any(event.kind in ("delivered", "lost") for event in step.events)
             quiet = 0 if progress else quiet + 1
             if quiet >= QUIET_TICKS:
                 return

@@ -92,7 +92,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         alice = stage.open("losses", configuration=pb.Configuration(lost_timeout_ms=WAIT_MS))
         took = _waits(stage, alice)
         given_up = took and alice.party.in_force.lost_timeout_ms
-        if given_up and not _until(alice, lambda step: any(event.HasField("lost") for event in step.events)):
+        if given_up and not _until(alice, lambda step: any(event.kind == "lost" for event in step.events)):
             yield f"nothing is given up in {waited}; leave out `lost` if that never happens"
     if declared.can(pb.CAPABILITY_SDS_R):
         asked = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
@@ -109,7 +109,7 @@ def _until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
 
 
 def _delivered(step: Step) -> list[str]:
-    return [event.delivered.message_id for event in step.events if event.HasField("delivered")]
+    return [event.message_id for event in step.events if event.kind == "delivered"]
 
 
 def _is_sync(message: Message) -> bool:

@@ -221,7 +221,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         got what; and who has asked for what."""
         show = self.performance
         for act in show.acts[self._accounted :]:
-            self._signals += sum(event.WhichOneof("event") != "missing" for event in act.step.events)
+            self._signals += sum(event.kind != "missing" for event in act.step.events)
         for packet in show.packets[self._accounted_packets :]:
             message = packet.wire.message
             if message is not None:

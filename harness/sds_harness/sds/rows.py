@@ -13,7 +13,7 @@ from ..corpus.schema import Row
 from ..stage import START_MS
 from .naming import Key, Names
 from .performance import Performance
-from .trace import Step, Trace, Wire, signalled
+from .trace import Step, Trace, Wire
 
 LONGEST_ID = 200
 
@@ -84,14 +84,14 @@ class Facts:
         contents: dict[Key, str] = {}
         delivered: list[Key] = []
         for event in step.events:
-            kind, channel = event.WhichOneof("event"), event.channel_id
+            kind, channel = event.kind, event.channel_id
             match kind:
                 case "delivered":
-                    key = (channel, event.delivered.message_id)
+                    key = (channel, event.message_id)
                     delivered.append(key)
-                    contents[key] = event.delivered.content.hex()
+                    contents[key] = event.content.hex()
                 case str():
-                    row[kind] += [names.of(channel, message_id) for message_id in signalled(event)]
+                    row[kind] += [names.of(channel, message_id) for message_id in event.message_ids]
         for kind in ("acknowledged", "possibly_acknowledged", "missing", "lost"):
             row[kind] = sorted(set(row[kind]))
         ordered = names.in_causal_order(delivered)

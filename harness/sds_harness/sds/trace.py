@@ -6,15 +6,53 @@ import itertools
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import SDS_2026_01, V2026_01, Kind, MalformedMessage, Message, Revision, WireFormat
+from sds_reference import SDS_2026_01, V2026_01, HistoryEntry, Kind, MalformedMessage, Message, Revision, WireFormat
 from sds_reference.testee.dialect import Dialect
 from sds_reference.wire_fields import WireField, split
 
 from .. import trace
 from ..lazy import lazy
+
+
+class Event(NamedTuple):
+    """What an implementation tells its application about a channel, decoded from the testee protocol."""
+
+    kind: str
+    """``delivered``, ``acknowledged``, ``possibly_acknowledged``, ``missing`` or ``lost``; "" for any other."""
+    channel_id: str
+    message_ids: tuple[str, ...]
+    """The messages that it is about: one, but for ``missing`` and ``lost``."""
+    content: bytes = b""
+    """Of the message that is delivered."""
+    missing: tuple[HistoryEntry, ...] = ()
+    """The dependencies that are missing, with their retrieval hints."""
+
+    @classmethod
+    def of(cls, event: pb.Event) -> Event:
+        """The event that a reply carries."""
+        kind, channel_id = event.WhichOneof("event") or "", event.channel_id
+        match kind:
+            case "":
+                return cls(kind, channel_id, ())
+            case "delivered":
+                return cls(kind, channel_id, (event.delivered.message_id,), event.delivered.content)
+            case "missing":
+                entries = tuple(
+                    HistoryEntry(entry.message_id, entry.retrieval_hint if entry.HasField("retrieval_hint") else None)
+                    for entry in event.missing.entries
+                )
+                return cls(kind, channel_id, tuple(entry.message_id for entry in entries), missing=entries)
+            case "lost":
+                return cls(kind, channel_id, tuple(event.lost.message_ids))
+        return cls(kind, channel_id, (getattr(event, kind).message_id,))
+
+    @property
+    def message_id(self) -> str:
+        """The first message that it is about, "" if it is about none."""
+        return self.message_ids[0] if self.message_ids else ""
 
 
 class Wire:
@@ -132,9 +170,10 @@ class Step(trace.Step):
         return first.again()
 
     @lazy
-    def events(self) -> list[pb.Event]:
+    def events(self) -> list[Event]:
         """Signals of the implementation, in order."""
-        return list(self.reply.effects.events) if self.reply is not None and self.answer == "effects" else []
+        told = self.reply.effects.events if self.reply is not None and self.answer == "effects" else ()
+        return [Event.of(event) for event in told]
 
     @lazy
     def broadcasts(self) -> list[Wire]:
@@ -194,22 +233,9 @@ class Step(trace.Step):
         """The message IDs of the log that it shows, in its order; none if it shows none."""
         return [entry.message_id for entry in self.state.log.entries] if self.state is not None else []
 
-    def signals(self, kind: str, channel_id: str) -> list[pb.Event]:
+    def signals(self, kind: str, channel_id: str) -> list[Event]:
         """Its events of a kind in a channel, in order."""
-        return [e for e in self.events if e.channel_id == channel_id and e.WhichOneof("event") == kind]
-
-
-def signalled(event: pb.Event) -> list[str]:
-    """The message IDs that an event is about."""
-    match event.WhichOneof("event"):
-        case None:
-            return []
-        case "missing":
-            return [entry.message_id for entry in event.missing.entries]
-        case "lost":
-            return list(event.lost.message_ids)
-        case kind:
-            return [getattr(event, kind).message_id]
+        return [event for event in self.events if event.channel_id == channel_id and event.kind == kind]
 
 
 @dataclass

@@ -191,7 +191,7 @@ def test_it_changes_a_record_with_or_without_having_heard_of_it() -> None:
     late = Say("xavier", "alice", after="m1", concurrent=True, at_ms=-1_000)
     show = shown(*before, late, Look())
     assert values(show, "alice") == {"k": '"value m1 of alice"'}
-    assert [event.WhichOneof("event") for act in received(show, "alice") for event in act.step.events] == ["conflict"]
+    assert [event.kind for act in received(show, "alice") for event in act.step.events] == ["conflict"]
 
 
 def test_what_follows_a_label_that_was_never_sent_is_a_record_that_nobody_has() -> None:

@@ -298,7 +298,7 @@ def test_what_is_garbled_arrives_as_it_is_at_one_participant() -> None:
     assert commands(show) == ["bob receive", "carol receive"]
     assert show.acts[-2].step.request.receive.wire == b"\x0a\xff"
     assert show.acts[-2].step.answer == "rejected"
-    assert [event.delivered.message_id for event in show.acts[-1].step.events] == ["z1"]
+    assert [event.message_id for event in show.acts[-1].step.events] == ["z1"]
 
 
 def test_several_messages_at_once_have_labels_of_their_own() -> None:

@@ -43,10 +43,10 @@ def delivered_twice(show: Performance) -> bool:
     """Was a content message delivered to a participant more than once?"""
     labelled = {packet.wire.message.message_id for packet in show.labels.values() if packet.wire.message}
     deliveries = Counter(
-        (act.who, event.channel_id, event.delivered.message_id)
+        (act.who, event.channel_id, event.message_id)
         for act in show.acts
         for event in act.step.events
-        if event.HasField("delivered") and event.delivered.message_id in labelled
+        if event.kind == "delivered" and event.message_id in labelled
     )
     return any(count > 1 for count in deliveries.values())
 

@@ -103,17 +103,16 @@ def signals(step: Step) -> list[Signal]:
     """The events of a step."""
     out = []
     for event in step.events:
-        match event.WhichOneof("event"):
+        match event.kind:
             case "changed":
-                record = event.changed.record
-                key: Key = ("", _version(record.last_updated_by, record.last_updated_rev))
+                key: Key = ("", _version(event.record.last_updated_by, event.record.last_updated_rev))
                 out.append(Signal(DELIVERED, (key,)))
             case "conflict":
-                other = "" if event.conflict.uuid == event.conflict.incoming_uuid else " over a key"
+                other = "" if event.uuid == event.incoming_uuid else " over a key"
                 out.append(Signal("conflict", (("", f"{NEVER}conflict{other}"),)))
             case "link_closed":
-                reason = printable(event.link_closed.reason, 60)
-                out.append(Signal("link_closed", (("", f"{NEVER}link {event.link_closed.link}: {reason}"),)))
+                reason = printable(event.reason, 60)
+                out.append(Signal("link_closed", (("", f"{NEVER}link {event.link}: {reason}"),)))
     return out
 
 

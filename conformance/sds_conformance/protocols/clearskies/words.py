@@ -10,7 +10,7 @@ from clearskies_reference import EXTENSION, AccessLevel
 from sds_harness.clearskies.clubs import LEVEL_FROM_PB, READ_ONLY, READ_WRITE
 from sds_harness.clearskies.frames import GET_UPDATES
 from sds_harness.clearskies.streams import Message
-from sds_harness.clearskies.trace import Step, Trace
+from sds_harness.clearskies.trace import Event, Step, Trace
 from sds_harness.declaration import printable
 
 from ...judging.quoting import clock, counted, foremost, identifier, json_of, short
@@ -161,19 +161,16 @@ class Narrator:
         rest = f" and {more} more" if more else ""
         return f"{'; '.join(map(self.described, shown))}{rest} on link {step.link}"
 
-    def _event(self, event: pb.Event) -> str:
-        match event.WhichOneof("event"):
+    def _event(self, event: Event) -> str:
+        match event.kind:
             case "changed":
-                record = event.changed.record
-                return f"signals that {self._record(record)}"
+                return f"signals that {self._record(event.record)}"
             case "conflict":
-                one, other = event.conflict.uuid, event.conflict.incoming_uuid
-                return f"signals a conflict of {identifier(one)}" + (
-                    f" and {identifier(other)}" if one != other else ""
-                )
+                other = f" and {identifier(event.incoming_uuid)}" if event.uuid != event.incoming_uuid else ""
+                return f"signals a conflict of {identifier(event.uuid)}{other}"
             case "link_closed":
-                reason = printable(event.link_closed.reason, 120)
-                return f"closes link {event.link_closed.link}" + (f": {reason}" if reason else "")
+                reason = printable(event.reason, 120)
+                return f"closes link {event.link}" + (f": {reason}" if reason else "")
             case _:
                 return ""
 

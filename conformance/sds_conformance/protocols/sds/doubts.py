@@ -13,7 +13,7 @@ from functools import partial
 
 from sds_harness.declaration import printable
 from sds_harness.sds.language import CAPABILITY_OF_COMMAND, SDS
-from sds_harness.sds.trace import Trace, Wire, signalled
+from sds_harness.sds.trace import Trace, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Kind, Message
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
@@ -157,7 +157,7 @@ def heed(trace: Trace) -> Heard:
     heard = Heard(trace.dialect, trace.revision.name)
     told = trace.declaration.can(pb.CAPABILITY_DELIVERED)
     limits = partial(limit_in_force, trace)
-    signals = {i for step in trace.steps for event in step.events for i in signalled(event)}
+    signals = {i for step in trace.steps for event in step.events for i in event.message_ids}
     everywhere: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     """What came to a participant in a channel, or was sent there."""
     if trace.breakdown is not None and trace.steps:

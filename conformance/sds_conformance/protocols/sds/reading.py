@@ -8,7 +8,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
 from sds_harness.sds.operations import Again, Calm, Ephemeral, Garble, Lookup, Say, Send, Sync
 from sds_harness.sds.performance import Packet
-from sds_harness.sds.trace import Step, Wire, signalled
+from sds_harness.sds.trace import Step, Wire
 from sds_harness.trace import Party
 from sds_reference import HistoryEntry, Kind
 
@@ -53,10 +53,7 @@ def arrived(step: Step) -> Item | None:
 
 def signals(step: Step) -> list[Signal]:
     """The events of a step."""
-    return [
-        Signal(event.WhichOneof("event") or "", tuple((event.channel_id, i) for i in signalled(event)))
-        for event in step.events
-    ]
+    return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
 
 
 def shown(step: Step) -> Shown | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sds_harness.declaration import printable
-from sds_harness.sds.trace import Step, Trace, Wire, signalled
+from sds_harness.sds.trace import Event, Step, Trace, Wire
 from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
@@ -97,7 +97,7 @@ class Narrator:
             # That a filter holds none of them says something of all.
             ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
-            ids |= set(signalled(event))
+            ids |= set(event.message_ids)
         if (state := step.state) is not None:
             ids.update(state.incoming.message_ids)
             for shown in (state.outgoing.entries, state.outgoing_repairs.entries, state.incoming_repairs.entries):
@@ -225,11 +225,10 @@ _EVENTS = {
 }
 
 
-def _event(event: pb.Event, about: frozenset[str]) -> str:
-    kind, ids = event.WhichOneof("event"), signalled(event)
-    if kind not in _EVENTS or (kind == "missing" and not ids):
+def _event(event: Event, about: frozenset[str]) -> str:
+    if event.kind not in _EVENTS or (event.kind == "missing" and not event.missing):
         return ""
-    return _EVENTS[kind].format(_ids(ids, about, 4))
+    return _EVENTS[event.kind].format(_ids(event.message_ids, about, 4))
 
 
 def _state(state: pb.State, about: frozenset[str]) -> list[str]:

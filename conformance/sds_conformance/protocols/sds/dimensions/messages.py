@@ -110,5 +110,5 @@ def _not_delivered(step: Step) -> str | None:
     """Beyond what is demanded no check asks for it: what became of a message that was not refused?"""
     if step.reply is None or step.answer == "rejected":
         return None
-    there = any(event.WhichOneof("event") == "delivered" for event in step.events)
+    there = any(event.kind == "delivered" for event in step.events)
     return None if there else f"step {step.index}: taken, and not delivered"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from sds_harness.declaration import printable
 from sds_harness.sds.performance import Act, Packet, Performance
-from sds_harness.sds.trace import Wire
+from sds_harness.sds.trace import Event, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message, Revision
 from sds_reference.testee.dialect import Dialect
@@ -69,27 +69,27 @@ class Heard:
     def acts(self, who: str, operations: range | None = None) -> Iterator[Act]:
         return (a for a in self.show.acts if a.who == who and (operations is None or a.operation in operations))
 
-    def events(self, who: str, kind: str, operations: range | None = None) -> Iterator[pb.Event]:
+    def events(self, who: str, kind: str, operations: range | None = None) -> Iterator[Event]:
         """The signals of one kind that a member gave, in order."""
         for act in self.acts(who, operations):
-            yield from (event for event in act.step.events if event.WhichOneof("event") == kind)
+            yield from (event for event in act.step.events if event.kind == kind)
 
     def delivered(self, who: str, operations: range | None = None) -> list[tuple[str, bytes]]:
         """Message IDs and contents, in order."""
-        return [(e.delivered.message_id, e.delivered.content) for e in self.events(who, "delivered", operations)]
+        return [(e.message_id, e.content) for e in self.events(who, "delivered", operations)]
 
     def acknowledged(self, who: str, operations: range) -> set[str] | None:
         """Messages that a member takes for acknowledged at the end of some operations; None if it does not tell."""
         if self.can(who, pb.CAPABILITY_ACKNOWLEDGED):
-            return {e.acknowledged.message_id for e in self.events(who, "acknowledged", operations)}
+            return {e.message_id for e in self.events(who, "acknowledged", operations)}
         return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED)
 
     def possibly_acknowledged(self, who: str, operations: range) -> set[str] | None:
         """The same, for what was seen in a filter at least."""
         if self.can(who, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
-            sure = {e.acknowledged.message_id for e in self.events(who, "acknowledged", operations)}
+            sure = {e.message_id for e in self.events(who, "acknowledged", operations)}
             maybe = self.events(who, "possibly_acknowledged", operations)
-            return sure | {e.possibly_acknowledged.message_id for e in maybe}
+            return sure | {e.message_id for e in maybe}
         return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED)
 
     def state(self, who: str, operations: range | None = None) -> pb.State | None:

@@ -167,9 +167,9 @@ def waits(heard: Heard, pair: Pair) -> Cell:
             if act.step.arrived is not None and not _only_the_log_counts(heard):
                 met.append(ids.get(act.step.arrived.message_id, ""))
             for event in act.step.events:
-                if event.WhichOneof("event") != "delivered":
+                if event.kind != "delivered":
                     continue
-                label = ids.get(event.delivered.message_id, "")
+                label = ids.get(event.message_id, "")
                 message = messages.get(label)
                 unmet = [ids.get(e.message_id, "another message") for e in message.causal_history] if message else []
                 unmet = [label for label in unmet if label not in met]
@@ -322,7 +322,7 @@ def reads_syncs(heard: Heard, pair: Pair) -> Cell:
             return no(f"{them} does not take its message for acknowledged, which a sync message of {ours} names")
         told.append(seen)
     if heard.id_of("m1") in named and heard.can(RECEIVER, pb.CAPABILITY_MISSING):
-        missing = {e.message_id for m in heard.events(RECEIVER, "missing", after) for e in m.missing.entries}
+        missing = {e.message_id for m in heard.events(RECEIVER, "missing", after) for e in m.missing}
         if heard.id_of("m1") not in missing:
             return no(f"{them} does not signal what it misses, which a sync message of {ours} names")
         told.append(missing)

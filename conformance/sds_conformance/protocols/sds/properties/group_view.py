@@ -372,15 +372,14 @@ class GroupView:
             side = self.sides.get((act.who, event.channel_id))
             if side is None:
                 continue
-            match event.WhichOneof("event"):
+            match event.kind:
                 case "delivered":
-                    told = event.delivered
-                    side.deliveries.append(Delivery(act, told.message_id, told.content))
-                    if told.message_id in side.arrivals or told.message_id not in side.ephemerals:
-                        side.logged.setdefault(told.message_id, act.number)
+                    side.deliveries.append(Delivery(act, event.message_id, event.content))
+                    if event.message_id in side.arrivals or event.message_id not in side.ephemerals:
+                        side.logged.setdefault(event.message_id, act.number)
                 case "acknowledged":
-                    side.acks.setdefault(event.acknowledged.message_id, act)
+                    side.acks.setdefault(event.message_id, act)
                 case "possibly_acknowledged":
-                    side.possibly.setdefault(event.possibly_acknowledged.message_id, act)
+                    side.possibly.setdefault(event.message_id, act)
                 case "lost":
                     side.gives_up = True

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from sds_harness.lazy import lazy
-from sds_harness.sds.trace import Step, Trace, Wire
+from sds_harness.sds.trace import Event, Step, Trace, Wire
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Kind, Message
@@ -105,10 +105,10 @@ class ChannelView:
         return bool(self.configuration.lost_timeout_ms or self.losses)
 
     @lazy
-    def losses(self) -> list[tuple[Step, pb.Event]]:
+    def losses(self) -> list[tuple[Step, Event]]:
         """What the participant reported lost, in any of its channels."""
         told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
-        return [(step, event) for step, event in told if event.WhichOneof("event") == "lost"]
+        return [(step, event) for step, event in told if event.kind == "lost"]
 
     @lazy
     def history_size(self) -> int | None:
@@ -207,7 +207,7 @@ class ChannelView:
             self._read_events(step, None)
 
     def _delivers(self, step: Step, but: set[str]) -> bool:
-        return any(e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id))
+        return any(e.message_id not in but for e in step.signals("delivered", self.channel_id))
 
     def _read_receive(self, step: Step) -> None:
         message = step.received.message
@@ -215,7 +215,7 @@ class ChannelView:
             self.heard_elsewhere |= message is not None
             if message is None or in_another_layout(message, self.party.channels):
                 for event in step.signals("delivered", self.channel_id):
-                    self._enter(step, event.delivered.message_id, None)
+                    self._enter(step, event.message_id, None)
             return
         received = self._received(step, message)
         self.arrivals.setdefault(message.message_id, []).append(received)
@@ -294,17 +294,17 @@ class ChannelView:
         for event in step.events:
             if event.channel_id != self.channel_id:
                 continue
-            match event.WhichOneof("event"):
+            match event.kind:
                 case "delivered":
-                    self._read_delivered(step, event.delivered, received)
+                    self._read_delivered(step, event, received)
                 case "acknowledged":
-                    self._acknowledging.signal(step, event.acknowledged.message_id, possibly=False)
+                    self._acknowledging.signal(step, event.message_id, possibly=False)
                 case "possibly_acknowledged":
-                    self._acknowledging.signal(step, event.possibly_acknowledged.message_id, possibly=True)
+                    self._acknowledging.signal(step, event.message_id, possibly=True)
                 case "lost":
-                    self.repair.lose(event.lost.message_ids, step)
+                    self.repair.lose(event.message_ids, step)
 
-    def _read_delivered(self, step: Step, event: pb.Delivered, at: Received | None) -> None:
+    def _read_delivered(self, step: Step, event: Event, at: Received | None) -> None:
         here = at if at is not None and at.message.message_id == event.message_id else None
         received = here or self._arrival_of(event.message_id)
         message = received.message if received is not None else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from sortedcontainers import SortedKeyList
 
-from sds_harness.sds.trace import Step, signalled
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
@@ -197,7 +197,7 @@ def _shows_anything(view: ChannelView) -> bool:
 def _shows(view: ChannelView, step: Step, others: set[str]) -> bool:
     """Does a step name one of these IDs?"""
     events = (event for event in step.events if event.channel_id == view.channel_id)
-    if any(not others.isdisjoint(signalled(event)) for event in events):
+    if any(not others.isdisjoint(event.message_ids) for event in events):
         return True
     for message in step.messages:
         if message.channel_id != view.channel_id:

@@ -73,7 +73,7 @@ def _largest_shown(trace: Trace) -> Mapping[str, int]:
     """The largest content, in bytes, and the longest log of a channel, in IDs, that the implementation showed."""
     content = log = 0
     for step in trace.steps:
-        sizes = [len(event.delivered.content) for event in step.events]
+        sizes = [len(event.content) for event in step.events]
         sizes += [len(message.content or b"") for message in step.messages]
         content = max(content, *sizes) if sizes else content
         named = [len({entry.message_id for entry in message.causal_history}) for message in step.messages]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sds_harness.sds.actor import is_filter_maker
 from sds_harness.sds.stage import bloom_parameters
-from sds_harness.sds.trace import Step, Trace, signalled
+from sds_harness.sds.trace import Step, Trace
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter
@@ -252,5 +252,5 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
 def _spoken_for(step: Step) -> set[tuple[str, str]]:
     """Channels and IDs of the own messages that a step takes for acknowledged, or possibly so."""
     kinds = ("acknowledged", "possibly_acknowledged")
-    told = (event for event in step.events if event.WhichOneof("event") in kinds)
-    return {(event.channel_id, message_id) for event in told for message_id in signalled(event)}
+    told = (event for event in step.events if event.kind in kinds)
+    return {(event.channel_id, message_id) for event in told for message_id in event.message_ids}

@@ -53,7 +53,7 @@ def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) 
 def _reported_here(view: ChannelView) -> dict[str, Step]:
     """The first step that reports an ID lost in this channel."""
     here = [(step, event) for step, event in reversed(view.losses) if event.channel_id == view.channel_id]
-    return {message_id: step for step, event in here for message_id in event.lost.message_ids}
+    return {message_id: step for step, event in here for message_id in event.message_ids}
 
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
@@ -72,7 +72,7 @@ def may_be_given_up(view: ChannelView, received: Received) -> bool:
 @once
 def _reported(view: ChannelView) -> dict[str, int]:
     """Index of the first step that reports an ID lost, in whatever channel."""
-    return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.lost.message_ids}
+    return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.message_ids}
 
 
 @once

@@ -16,7 +16,7 @@ def _reported(view: ChannelView) -> dict[str, Step]:
     """What was reported lost in the channel, with the step that did it first."""
     told: dict[str, Step] = {}
     for step, event in view.losses:
-        for message_id in event.lost.message_ids if event.channel_id == view.channel_id else ():
+        for message_id in event.message_ids if event.channel_id == view.channel_id else ():
             told.setdefault(message_id, step)
     return told
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind
+from sds_reference import HistoryEntry, Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
@@ -57,13 +57,13 @@ def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         given = {e.message_id for e in received.message.causal_history if e.retrieval_hint}
         for entry in surfaced(view, received.step):
-            if entry.message_id in given and entry.HasField("retrieval_hint"):
+            if entry.message_id in given and entry.retrieval_hint is not None:
                 yield from judge_hint(view, received.step, entry.message_id, entry.retrieval_hint)
 
 
-def surfaced(view: ChannelView, step: Step) -> list[pb.MissingEntry]:
+def surfaced(view: ChannelView, step: Step) -> list[HistoryEntry]:
     """The missing dependencies that a step signalled."""
-    return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing.entries]
+    return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing]
 
 
 @check("SDS-MSG-11", of="outgoing")
@@ -268,7 +268,7 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
         here = step.signals("delivered", view.channel_id)
         # A message of that ID may have come in this channel, too, and have waited.
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
-        if any(event.delivered.message_id == message.message_id for event in here) and message.message_id not in waited:
+        if any(event.message_id == message.message_id for event in here) and message.message_id not in waited:
             expected = f"no delivery in {view.channel_id!r} of a message of {message.channel_id!r}"
             yield violated(step, expected, "its delivery")
         else:

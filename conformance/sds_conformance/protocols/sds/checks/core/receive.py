@@ -508,10 +508,10 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
             continue
         message_id = received.message.message_id
-        delivered = [e.delivered for e in received.step.events if e.WhichOneof("event") == "delivered"]
+        delivered = [event.message_id for event in received.step.events if event.kind == "delivered"]
         later = (o for o, log in logs if message_id in log and o.step.index > received.step.index)
         logged = next(later, None)
-        if message_id in [delivery.message_id for delivery in delivered]:
+        if message_id in delivered:
             yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
         elif logged is not None and message_id not in view.known_ids:
             expected = f"{message_id!r}, a message without content, not in the log"

@@ -390,7 +390,7 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
         if message is None or message.channel_id in view.party.channels or message.message_id in view.arrivals:
             continue
         if message.kind is Kind.CONTENT and not in_another_layout(message, view.channel_id):
-            delivered = [event.delivered.message_id for event in step.signals("delivered", view.channel_id)]
+            delivered = [event.message_id for event in step.signals("delivered", view.channel_id)]
             met = message.message_id not in delivered
             expected = f"no delivery in {view.channel_id!r} of a message of channel {message.channel_id!r}"
             yield judged(step, met, expected, f"a delivery of {message.message_id!r}")
@@ -404,7 +404,7 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
         if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
             continue
         # The other channel may have messages of these IDs, too, and acknowledge them.
-        acked = {event.acknowledged.message_id for event in step.signals("acknowledged", view.channel_id)}
+        acked = {event.message_id for event in step.signals("acknowledged", view.channel_id)}
         for sent in (view.own(e.message_id) for e in message.causal_history):
             if sent is None or spoken_for(view, sent) < step.index:
                 continue
@@ -412,7 +412,7 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
             expected = f"{own_id!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
             yield judged(step, own_id not in acked, expected, "acknowledged")
         for event in step.signals("possibly_acknowledged", view.channel_id):
-            own_id = event.possibly_acknowledged.message_id
+            own_id = event.message_id
             sent = view.own(own_id)
             if sent is None or spoken_for(view, sent) < step.index:
                 continue

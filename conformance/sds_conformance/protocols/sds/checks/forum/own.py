@@ -277,7 +277,7 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
 def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
     """Where a period is in force, dependencies that have not come by its end are reported lost."""
     period = view.configuration.lost_timeout_ms
-    lost = {message_id for _, event in view.losses for message_id in event.lost.message_ids}
+    lost = {message_id for _, event in view.losses for message_id in event.message_ids}
     for received in view.received if period else ():
         if not received.acceptable or not received.unmet - received.unmet_buffered:
             continue

@@ -11,7 +11,7 @@ from typing import Any
 
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.stage import Stage
-from sds_harness.sds.trace import Step, Wire
+from sds_harness.sds.trace import Event, Step, Wire
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
@@ -166,18 +166,15 @@ class TranscriptPlayer:
             return UNREAD if bloom_filter else []
         return sorted(self._name(message_id) for message_id in self._met if holds(message_id))
 
-    def _event(self, event: pb.Event) -> Seen:
-        match kind := event.WhichOneof("event"):
+    def _event(self, event: Event) -> Seen:
+        match event.kind:
+            case "":
+                return {}
             case "delivered":
-                told = event.delivered
-                return {"delivered": self._name(told.message_id), "content": told.content.hex()}
-            case "acknowledged" | "possibly_acknowledged":
-                return {kind: self._name(getattr(event, kind).message_id)}
-            case "missing":
-                return {"missing": sorted(self._name(entry.message_id) for entry in event.missing.entries)}
-            case "lost":
-                return {"lost": sorted(map(self._name, event.lost.message_ids))}
-        return {}
+                return {"delivered": self._name(event.message_id), "content": event.content.hex()}
+            case "missing" | "lost":
+                return {event.kind: sorted(map(self._name, event.message_ids))}
+        return {event.kind: self._name(event.message_id)}
 
     def _state(self, state: pb.State) -> Seen:
         out: Seen = {}

@@ -84,11 +84,11 @@ class _Signals:
 
     def read(self, step: Step) -> None:
         for event in step.events:
-            kind = event.WhichOneof("event")
+            kind = event.kind
             if kind == "acknowledged":
-                self._acknowledged.add(self._names.get(event.acknowledged.message_id, ""))
+                self._acknowledged.add(self._names.get(event.message_id, ""))
             elif kind == "possibly_acknowledged":
-                self._possibly.add(self._names.get(event.possibly_acknowledged.message_id, ""))
+                self._possibly.add(self._names.get(event.message_id, ""))
 
     def states(self) -> dict[str, list[str]]:
         gone = self._possibly | self._acknowledged

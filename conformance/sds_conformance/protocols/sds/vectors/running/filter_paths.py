@@ -69,8 +69,8 @@ def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> lis
     if outgoing is not None:
         possibly = {e.message_id for e in outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
     elif can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
-        marked = [event for event in step.events if event.WhichOneof("event") == "possibly_acknowledged"]
-        possibly = {event.possibly_acknowledged.message_id for event in marked}
+        marked = [event for event in step.events if event.kind == "possibly_acknowledged"]
+        possibly = {event.message_id for event in marked}
     else:
         return None
     return [message_id in possibly for message_id in ids]

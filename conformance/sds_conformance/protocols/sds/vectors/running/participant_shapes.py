@@ -48,7 +48,7 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> An
     actor.settle()
     message_id = message.message_id
     delivered = any(
-        event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
+        event.kind == "delivered" and event.message_id == message_id
         for step in stage.trace.steps[first:]
         for event in step.events
     )
@@ -136,7 +136,7 @@ def _took(actor: Actor, local: int) -> bool:
         return bool(now == local)
     # Where nothing shows the timestamp, a message that was dropped is no message of the log either.
     trace = actor.stage.trace
-    delivered = any(event.WhichOneof("event") == "delivered" for step in trace.steps for event in step.events)
+    delivered = any(event.kind == "delivered" for step in trace.steps for event in step.events)
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
 
 
