@@ -35,18 +35,18 @@ def kept(model: Model) -> Sightings | None:
     """Where each requirement was exercised when that was last written down; None if it never was."""
     if not model.kept_in:
         return None
-    known = json.loads(files(model.kept_in).joinpath(KEPT).read_text("utf-8"))
-    runs: list[str] = known["runs"]
-    return {r: {runs[number]: count for number, count in seen} for r, seen in known["exercised"].items()}
+    found: dict[str, dict[str, int]] = {}
+    for run, counts in json.loads(files(model.kept_in).joinpath(KEPT).read_text("utf-8")).items():
+        for requirement, count in counts.items():
+            found.setdefault(requirement, {})[run] = count
+    return found
 
 
 def written(sightings: Sightings) -> str:
-    """The text that ``kept`` reads: the names of the runs, then for each requirement their numbers, with how often."""
-    ordered = sorted(sightings.items())
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(run for _, seen in ordered for run in seen))}
-    lines = []
-    for requirement, seen in ordered:
-        pairs = json.dumps([[numbers[run], count] for run, count in seen.items()], separators=(",", ":"))
-        lines.append(f"{json.dumps(requirement)}: {pairs}")
-    names, rows = ",\n".join(map(json.dumps, numbers)), ",\n".join(lines)
-    return f'{{"runs": [\n{names}\n],\n"exercised": {{\n{rows}\n}}}}\n'
+    """The text that ``kept`` reads: a line for each run, so that a new scenario is a new line."""
+    runs: dict[str, dict[str, int]] = {}
+    for requirement, seen in sorted(sightings.items()):
+        for run, count in seen.items():
+            runs.setdefault(run, {})[requirement] = count
+    rows = (f"{json.dumps(run)}: {json.dumps(counts, separators=(',', ':'))}" for run, counts in sorted(runs.items()))
+    return "{\n" + ",\n".join(rows) + "\n}\n"
