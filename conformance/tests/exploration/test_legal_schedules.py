@@ -107,6 +107,27 @@ CLEARSKIES = {
             },
             id="an ephemeral message moves the clock",
         ),
+        pytest.param(
+            ("clearskies_reference", "--variant", "relays-at-ticks"),
+            CLEARSKIES
+            | {
+                "members": [{"name": "alice"}, {"name": "bob"}, {"name": "carol"}],
+                "operations": [
+                    {"op": "link", "who": "alice", "to": "bob"},
+                    {"op": "link", "who": "bob", "to": "carol"},
+                    {"op": "link", "who": "carol", "to": "alice"},
+                    {"op": "put", "who": "bob", "label": "m1", "key": "k"},
+                    {"op": "close", "who": "bob"},
+                    {"op": "put", "who": "carol", "label": "m2", "key": "k"},
+                    {"op": "reopen", "who": "bob"},
+                    {"op": "link", "who": "bob", "to": "alice"},
+                    {"op": "put", "who": "bob", "label": "m3", "key": "k"},
+                    {"op": "calm", "rounds": 3},
+                    {"op": "look"},
+                ],
+            },
+            id="a revision is used again by who has lost its store",
+        ),
     ],
 )
 def test_nothing_is_found(command: tuple[str, ...], schedule: dict[str, Any], tmp_path: Path) -> None:

@@ -235,16 +235,12 @@ def _end(view: PeerView, meeting: Meeting) -> int:
     does."""
     first, keys = meeting.step.index, {meeting.incoming.key, meeting.there.key}
     both = {meeting.incoming.version, meeting.there.version}
-    # Who has lost its store uses revisions again: what descends from what came is no copy of what was there before.
     came = (
         a.step.index
         for a in view.arrivals
         if a.step.index > first
         and (a.update.uuid in meeting.uuids or a.update.key in keys)
-        and (
-            a.update.version not in both
-            or (a.update.version == meeting.there.version and dominates(a.update.clock, meeting.incoming.clock))
-        )
+        and (a.update.version not in both or _descends_from_both(a.update, meeting))
     )
     made = (
         change.step.index
@@ -252,6 +248,14 @@ def _end(view: PeerView, meeting: Meeting) -> int:
         if change.step.index > first and (change.uuid in meeting.uuids or {change.key, change.old_key} & keys)
     )
     return min([*came, *made, len(view.trace.steps) + 1])
+
+
+def _descends_from_both(update: Update, meeting: Meeting) -> bool:
+    """Is an update a later one under the version of one of the two? Who has lost its store uses revisions again."""
+    one, other = meeting.incoming.clock, meeting.there.clock
+    if update.version == meeting.there.version:
+        return dominates(update.clock, one)
+    return dominates(update.clock, other) and not dominates(one, update.clock)
 
 
 def _signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool | None:
