@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from sds_conformance.judging import exercise, planning
+from sds_conformance.judging.catalogue import Catalogue
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction, Scenario
@@ -18,6 +19,7 @@ from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds import rules
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, SCENARIOS
+from sds_conformance.protocols.sds.rules import SdsRules
 from sds_conformance.protocols.sds.scenarios.core import endurance
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.environment import PLAIN
@@ -126,6 +128,18 @@ def outcomes(check: CheckFunction, seen: ChannelView) -> set[Outcome]:
 
 def scenario(name: str, function: Callable[[Stage], None], *exercises: str) -> Scenario:
     return Scenario(name, function, exercises, counterparts=COUNTERPARTS)
+
+
+def rules_with(catalogue: Catalogue) -> SdsRules:
+    """The rules of SDS with another catalogue."""
+
+    class Other(SdsRules):
+        @property
+        def catalogue(self) -> Catalogue:
+            return given
+
+    given = catalogue
+    return Other()
 
 
 def with_verdict(outcome: Certification, *verdicts: Verdict) -> set[str]:

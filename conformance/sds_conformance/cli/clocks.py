@@ -29,7 +29,7 @@ CLOCK = click.option(
 def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Limits) -> Faketime:
     """What moves the time of an implementation that is driven in that way. Raises UsageError."""
     language = protocol.rules.language
-    if protocol.rules.clock is None or language.number_of(VIRTUAL_CLOCK) is None:
+    if not protocol.rules.shows_time or language.number_of(VIRTUAL_CLOCK) is None:
         raise click.UsageError(f"nothing shows the time in {protocol.name}: leave {OPTION} out")
     # It would count for more than the file.
     if "FAKETIME" in os.environ:
@@ -44,7 +44,6 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
 def _shown(revision: str, asked: str | None, session: Session) -> Shown:
     """What a session shows of time, in the dialect that was asked for or is declared."""
     rules = protocol_of(revision).rules
-    assert rules.clock is not None
     try:
         return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))
     except UnknownDialect as error:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from sds_harness.clock import Shown
@@ -29,53 +30,78 @@ class View(Protocol):
     """The channel that it is about, "" where the protocol has none."""
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What is judged, and how implementations are played with for it."""
+class Rules(ABC):
+    """What is judged, and how implementations are played with for it. Each protocol has its own."""
 
-    load: Callable[[], Catalogue]
-    """Gives the catalogue, the same each time: not every command needs it."""
     register: Register
+    """Checks, scenarios and ways."""
     revisions: Mapping[str, Revision]
     """The revisions of the texts by name, the current one first."""
     language: Language
-    stage: Callable[[Session, str, Any, Environment], Stage[Any]]
-    """Makes the stage for a schedule of that name, with the dialect and the environment that it is played in."""
-    views: Callable[[Any], Sequence[View]]
-    """A trace, read for each participant."""
-    environments: Mapping[str, Environment] = field(default_factory=lambda: {PLAIN.name: PLAIN})
-    profiles: Mapping[str, str] = field(default_factory=lambda: {"full": "all of it"})
+    """The testee protocol."""
+    environments: Mapping[str, Environment] = MappingProxyType({PLAIN.name: PLAIN})
+    profiles: Mapping[str, str] = MappingProxyType({"full": "all of it"})
     """The parts that can be judged by themselves, with what each is; the first is everything."""
-    in_profile: Callable[[Requirement, str], bool] = lambda requirement, profile: True
-    untestable: Mapping[str, str] = field(default_factory=dict)
+    untestable: Mapping[str, str] = MappingProxyType({})
     """Requirements without a check, with the reason."""
-    differs_in: Mapping[str, str] = field(default_factory=dict)
+    differs_in: Mapping[str, str] = MappingProxyType({})
     """Revisions that say the same as the current one but for a profile."""
-    dialect: Callable[[str, str], Dialect | None] = lambda revision, name: None
-    """The wire dialect that the user asks for, by its name or in a file, None where the revision has no such thing.
-    Raises UnknownDialect."""
     dialects: tuple[str, ...] = ()
     """Names of the dialects that ship."""
-    misfit: Callable[[str, str, str], str] = lambda revision, profile, dialect: ""
-    """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type instead."""
-    heard: Callable[[Any], bool | None] = lambda view: True
-    """Did a participant take anything of what it was sent? None if nothing tells, or there was nothing to take."""
-    heed: Callable[[Any], Any] = lambda trace: None
-    """What is to be remembered of a trace that is let go, for `Words.doubts` to tell from; plain data."""
-    clock: Callable[[Session, Any], Shown] | None = None
-    """What a session shows of time in an implementation, in a dialect or in none; None if nothing does."""
-    excuse: Callable[[str, Declaration], str] = lambda requirement, declared: ""
-    """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
-    untold: Mapping[str, str] = field(default_factory=dict)
+    untold: Mapping[str, str] = MappingProxyType({})
     """Positions of which no run can tell which way an implementation goes, with the reason."""
     positions: str = POSITIONS
     """How the ID of every position begins, before a dash."""
-    hearing: Callable[[Any], Hearing] = lambda view: Hearing()
-    """Counts the messages that a participant received and had to show, and whether it showed any."""
+    shows_time: bool = False
+    """Can a session show what time it is in an implementation?"""
 
     @property
+    @abstractmethod
     def catalogue(self) -> Catalogue:
-        return self.load()
+        """The requirements, the same each time. It is read when it is asked for: not every command needs it."""
+
+    @abstractmethod
+    def stage(self, session: Session, schedule: str, dialect: Any, environment: Environment) -> Stage[Any]:
+        """The stage for a schedule of that name, in a dialect or in none, and in the environment that it is played
+        in."""
+
+    @abstractmethod
+    def views(self, trace: Any) -> Sequence[View]:
+        """A trace, read for each participant."""
+
+    def in_profile(self, requirement: Requirement, profile: str) -> bool:
+        """Is a requirement in a profile?"""
+        return True
+
+    def dialect(self, revision: str, name: str) -> Dialect | None:
+        """The wire dialect that the user asks for, by its name or in a file, None where the revision has no such
+        thing. Raises UnknownDialect."""
+        return None
+
+    def misfit(self, revision: str, profile: str, dialect: str) -> str:
+        """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type
+        instead; "" if nothing is."""
+        return ""
+
+    def heard(self, view: Any) -> bool | None:
+        """Did a participant take anything of what it was sent? None if nothing tells, or there was nothing to take."""
+        return True
+
+    def heed(self, trace: Any) -> Any:
+        """What is to be remembered of a trace that is let go, for `Words.doubts` to tell from; plain data."""
+        return None
+
+    def clock(self, session: Session, dialect: Any) -> Shown:
+        """What a session shows of time in an implementation. Only where it ``shows_time``."""
+        raise NotImplementedError
+
+    def excuse(self, requirement: str, declared: Declaration) -> str:
+        """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
+        return ""
+
+    def hearing(self, view: Any) -> Hearing:
+        """Counts the messages that a participant received and had to show, and whether it showed any."""
+        return Hearing()
 
     def dialect_in_use(self, revision: str, asked: str | None, declared: Declaration) -> Dialect | None:
         """The wire dialect that the user asks for, "" being none, else the one that is declared. Raises

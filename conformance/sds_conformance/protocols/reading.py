@@ -6,7 +6,8 @@ what it delivers declares the capability ``delivered``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
@@ -86,24 +87,9 @@ class Teller(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How the steps of a performance are read, told and drawn."""
+class Reading(ABC):
+    """How the steps of a performance are read, told and drawn. Each protocol has its own."""
 
-    item: Callable[[Any], Item | None]
-    """What stands in a wire, None if that is nothing that the protocol knows."""
-    wires: Callable[[Any], Sequence[Any]]
-    """What a step brings over the network: of ``receive`` what arrives, of all others what is broadcast, in order."""
-    arrived: Callable[[Any], Item | None]
-    """What stands in what a step received."""
-    signals: Callable[[Any], Sequence[Signal]]
-    """Of a step, in order."""
-    shown: Callable[[Any], Shown | None]
-    """The state that a step shows."""
-    done: Callable[[Operation, Sequence[Packet], Teller], str]
-    """An operation that only this protocol has, in words, with what it broadcast itself."""
-    note: Callable[[Operation], str]
-    """What a calm round brings, or what happens to all at once in another operation, in words; "" if nothing does."""
     does: Mapping[str, str]
     """What a participant does by a command that only this protocol has, in words: it says something."""
     signalled: Mapping[str, tuple[str, str]]
@@ -116,11 +102,43 @@ class Reading:
     copies: tuple[str, str]
     """That content is sent once more, as a verb: unasked by whoever sent it first, and in answer to one who misses
     it."""
-    answers: Callable[[Any], bool]
-    """Does a participant, by how it was opened, answer those who ask for a message?"""
     time: str
     """What its logical time is called."""
     history: str
     """What tells of a message what it depends on."""
     to_each: bool = False
     """What one tells several goes to each of them by itself, and not to all at once."""
+
+    @abstractmethod
+    def item(self, wire: Any) -> Item | None:
+        """What stands in a wire, None if that is nothing that the protocol knows."""
+
+    @abstractmethod
+    def wires(self, step: Any) -> Sequence[Any]:
+        """What a step brings over the network: of ``receive`` what arrives, of all others what is broadcast, in
+        order."""
+
+    @abstractmethod
+    def arrived(self, step: Any) -> Item | None:
+        """What stands in what a step received."""
+
+    @abstractmethod
+    def signals(self, step: Any) -> Sequence[Signal]:
+        """The signals of a step, in order."""
+
+    @abstractmethod
+    def shown(self, step: Any) -> Shown | None:
+        """The state that a step shows, None if it shows none."""
+
+    @abstractmethod
+    def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
+        """An operation that only this protocol has, in words, with what it broadcast itself; "" for any other."""
+
+    @abstractmethod
+    def note(self, operation: Operation) -> str:
+        """What a calm round brings, or what happens to all at once in another operation, in words; "" if nothing
+        does."""
+
+    @abstractmethod
+    def answers(self, party: Any) -> bool:
+        """Does a participant, by how it was opened, answer those who ask for a message?"""

@@ -24,7 +24,7 @@ from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.properties import PROPERTIES
 from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.protocols.sds.rules import in_profile
+from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness import faults
 from sds_harness.link import Limits, Link, LocalLink
@@ -79,7 +79,7 @@ def test_what_is_judged_follows_from_the_order() -> None:
     full, core = Scope.of("full"), Scope.of("core")
     assert {r.id for r in full.requirements} <= set(CHECKS)
     assert full.properties == tuple(PROPERTIES)
-    assert {r.id for r in core.requirements} == {r.id for r in full.requirements if in_profile(r, "core")}
+    assert {r.id for r in core.requirements} == {r.id for r in full.requirements if RULES.in_profile(r, "core")}
     judged = explore(order(examples=3, profile="core", grammar=replace(LIGHT, sds_r=False))).exercised
     assert set(judged) <= {r.id for r in core.requirements} | set(PROPERTIES)
 

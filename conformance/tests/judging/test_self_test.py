@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import SHORT, examine_mutant, examine_variant, plan, unproven
+from played import SHORT, examine_mutant, examine_variant, plan, rules_with, unproven
 from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
 from sds_conformance.judging.causes import consequences
@@ -242,7 +242,7 @@ def test_what_fails_beside_it_without_a_reason_is_named(monkeypatch: pytest.Monk
     assert known.also
     assert known.unexplained == ()
     silent = replace(load_catalogue(), consequences=())
-    kill = exercise.examine_mutant(replace(RULES, load=lambda: silent), MODEL, "filter-on-delivery")
+    kill = exercise.examine_mutant(rules_with(silent), MODEL, "filter-on-delivery")
     assert kill.unexplained == known.also
 
 
@@ -255,7 +255,7 @@ def test_what_is_declared_of_requirements_holds_of_those_that_say_the_same() -> 
 
 def test_consequences_that_do_not_come_about_are_named() -> None:
     declared = Consequence(("SDS-ACK-05", "SDS-ACK-06"), ("SDS-STATE-12",), "of a test")
-    rules = replace(RULES, load=lambda: replace(load_catalogue(), consequences=(declared,)))
+    rules = rules_with(replace(load_catalogue(), consequences=(declared,)))
     seen = replace(kill_of("SDS-ACK-05"), also=("SDS-STATE-12", "SDS-MSG-01"))
     assert exercise.outdated(rules, [seen]) == ["SDS-ACK-06 fails SDS-STATE-12"]
     assert exercise.outdated(rules, [replace(seen, also=())]) == [

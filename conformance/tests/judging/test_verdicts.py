@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 
-from played import scenario
+from played import rules_with, scenario
 from sds_conformance.judging.catalogue import Catalogue, Requirement
 from sds_conformance.judging.judgement import Observation, Outcome, held, noted, violated
 from sds_conformance.judging.registry import Check, CheckFunction, Run, Scenario
@@ -85,7 +84,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judgement:
     ) -> RequirementVerdict:
         monkeypatch.setattr(RULES.register, "checks", {ID: [Check(ID, function, needs) for function in functions]})
         catalogue = Catalogue((), {ID: requirement(ID, level, softened)}, {})
-        judging = Judge(replace(RULES, load=lambda: catalogue), [ID], strict=strict)
+        judging = Judge(rules_with(catalogue), [ID], strict=strict)
         for one in traces:
             judging.add(one, Run(played) if played is not None else None)
         (verdict,) = judging.verdicts()
@@ -278,7 +277,7 @@ def test_a_failure_that_comes_after_many_lesser_findings_still_fails(judge: Judg
 
 def test_verdicts_stand_in_the_order_they_were_asked_for() -> None:
     catalogue = Catalogue((), {ID: requirement(ID), OTHER: requirement(OTHER)}, {})
-    judging = Judge(replace(RULES, load=lambda: catalogue), [OTHER, ID])
+    judging = Judge(rules_with(catalogue), [OTHER, ID])
     assert [verdict.requirement.id for verdict in judging.verdicts()] == [OTHER, ID]
 
 

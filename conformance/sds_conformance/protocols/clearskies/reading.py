@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 from clearskies_reference.vector_clock import is_id
@@ -31,6 +32,7 @@ from sds_harness.clearskies.trace import Step
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
 from sds_harness.schedules.performance import NEVER
+from sds_harness.trace import Party
 
 from ...judging.quoting import identifier, json_of, short
 from ..reading import DELIVERED, Item, Key, Reading, Shown, Signal, Sort, Teller
@@ -38,11 +40,6 @@ from .view.facts import reads_as_update
 from .view.telling import OF_AN_ID
 
 LONGEST_VALUE = 40
-
-
-def item(wire: Wire) -> Item | None:
-    """What stands in what was written to a link at once: the first whole message, as a rule the only one."""
-    return _of_message(wire, len(wire.messages) - 1) if wire.messages else None
 
 
 def _of_message(wire: Wire, more: int) -> Item | None:
@@ -87,95 +84,6 @@ def _who(by: Any, club: Club) -> str:
     return name if name != by else f"{by[:OF_AN_ID]}…"
 
 
-def wires(step: Step) -> list[Wire]:
-    """What went over links in a step."""
-    if step.command == "receive":
-        return [Wire(step.link, step.request.receive.data)]
-    return [Wire(number, data) for number, data in step.sent]
-
-
-def arrived(step: Step) -> Item | None:
-    """What arrived in a step is told by what was sent."""
-    return None
-
-
-def signals(step: Step) -> list[Signal]:
-    """The events of a step."""
-    out = []
-    for event in step.events:
-        match event.kind:
-            case "changed":
-                key: Key = ("", _version(event.record.last_updated_by, event.record.last_updated_rev))
-                out.append(Signal(DELIVERED, (key,)))
-            case "conflict":
-                other = "" if event.uuid == event.incoming_uuid else " over a key"
-                out.append(Signal("conflict", (("", f"{NEVER}conflict{other}"),)))
-            case "link_closed":
-                reason = printable(event.reason, 60)
-                out.append(Signal("link_closed", (("", f"{NEVER}link {event.link}: {reason}"),)))
-    return out
-
-
-def shown(step: Step) -> Shown | None:
-    """The versions that a peer shows, by key."""
-    if step.state is None:
-        return None
-    records = sorted(step.state.records, key=lambda record: (record.deleted, record.key))
-    return Shown(tuple(("", _version(r.last_updated_by, r.last_updated_rev)) for r in records))
-
-
-def done(op: Operation, packets: Sequence[Packet], teller: Teller) -> str:
-    """What somebody does in an operation."""
-    named = f" ({teller.name(packets[0])})" if packets else ""
-    match op:
-        case Put():
-            more = f" and {op.times - 1} more records" if op.times > 1 else ""
-            value = f" = {printable(op.text, LONGEST_VALUE)}" if op.text else ""
-            return f"{short(op.who)} writes {identifier(op.key)}{value}{named}{more}"
-        case Rename():
-            return f"{short(op.who)} renames {identifier(op.key)} to {identifier(op.new_key)}{named}"
-        case Delete():
-            return f"{short(op.who)} deletes {identifier(op.key)}{named}"
-        case Close():
-            return f"{short(op.who)} ends"
-        case Reopen():
-            return f"{short(op.who)} is opened again" + (", without its store" if op.forget else "")
-        case Link():
-            return f"{short(op.who)} and {short(op.to)} are linked" + (", and nothing arrives yet" if op.held else "")
-        case Say():
-            told = teller.about(packets[0]) if packets else short(op.label)
-            return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {told}"
-        case Again():
-            flipped = ", with a bit flipped" if op.flipped else ""
-            return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} a copy of {short(op.label)}{flipped}"
-        case Ask():
-            return f"{short(op.peer)}, a scripted peer, asks {short(op.to)} for updates"
-        case Garble():
-            return f"{short(op.peer)}, a scripted peer, writes {len(op.wire) // 2} bytes to {short(op.to)}"
-        case Leave():
-            return f"{short(op.peer)}, a scripted peer, hangs up on {short(op.to)}"
-        case _:
-            return ""
-
-
-def note(op: Operation) -> str:
-    """What happens to links, or to all at once."""
-    match op:
-        case Unlink():
-            return f"the link between {short(op.who)} and {short(op.to)} breaks"
-        case Hold():
-            return f"what is sent {_between(op)} is under way for now"
-        case Release():
-            size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
-            return size or f"what is under way {_between(op)} arrives"
-        case Read():
-            return f"a stranger asks {short(op.who) or 'everybody'} for everything"
-        case Calm():
-            return f"calm: what is under way arrives, and everybody ticks every {op.period_ms / 1000:,g} s"
-        case _:
-            return ""
-
-
 def _between(op: Hold | Release) -> str:
     match [short(name) for name in (op.who, op.to) if name]:
         case [one, other]:
@@ -186,39 +94,128 @@ def _between(op: Hold | Release) -> str:
             return "on all links"
 
 
-DOES = {
-    "put": "writes a record",
-    "rename": "renames a record",
-    "delete": "deletes a record",
-    "connect": "gets a link",
-    "disconnect": "loses a link",
-    "close": "ends",
-}
+class ClearSkiesReading(Reading):
+    """Performances of ClearSkies, as they are told and drawn."""
 
-READING = Reading(
-    item,
-    wires,
-    arrived,
-    signals,
-    shown,
-    done,
-    note,
-    DOES,
-    {
-        DELIVERED: ("deliver", "takes {}"),
-        "conflict": ("miss", "{}"),
-        "link_closed": ("bad", "closes {}"),
-    },
-    {
-        "content": "update",
-        "copy": "update that is repeated",
-        "sync": "update request",
-        "noise": "nothing that a database knows",
-    },
-    "no message",
-    ("repeats", "repeats"),
-    lambda party: False,
-    "clock",
-    "history",
-    to_each=True,
-)
+    does = MappingProxyType(
+        {
+            "put": "writes a record",
+            "rename": "renames a record",
+            "delete": "deletes a record",
+            "connect": "gets a link",
+            "disconnect": "loses a link",
+            "close": "ends",
+        }
+    )
+    signalled = MappingProxyType(
+        {DELIVERED: ("deliver", "takes {}"), "conflict": ("miss", "{}"), "link_closed": ("bad", "closes {}")}
+    )
+    legend = MappingProxyType(
+        {
+            "content": "update",
+            "copy": "update that is repeated",
+            "sync": "update request",
+            "noise": "nothing that a database knows",
+        }
+    )
+    unread = "no message"
+    copies = ("repeats", "repeats")
+    time = "clock"
+    history = "history"
+    to_each = True
+
+    def item(self, wire: Wire) -> Item | None:
+        """What stands in what was written to a link at once: the first whole message, as a rule the only one."""
+        return _of_message(wire, len(wire.messages) - 1) if wire.messages else None
+
+    def wires(self, step: Step) -> list[Wire]:
+        """What went over links in a step."""
+        if step.command == "receive":
+            return [Wire(step.link, step.request.receive.data)]
+        return [Wire(number, data) for number, data in step.sent]
+
+    def arrived(self, step: Step) -> Item | None:
+        """What arrived in a step is told by what was sent."""
+        return None
+
+    def signals(self, step: Step) -> list[Signal]:
+        """The events of a step."""
+        out = []
+        for event in step.events:
+            match event.kind:
+                case "changed":
+                    key: Key = ("", _version(event.record.last_updated_by, event.record.last_updated_rev))
+                    out.append(Signal(DELIVERED, (key,)))
+                case "conflict":
+                    other = "" if event.uuid == event.incoming_uuid else " over a key"
+                    out.append(Signal("conflict", (("", f"{NEVER}conflict{other}"),)))
+                case "link_closed":
+                    reason = printable(event.reason, 60)
+                    out.append(Signal("link_closed", (("", f"{NEVER}link {event.link}: {reason}"),)))
+        return out
+
+    def shown(self, step: Step) -> Shown | None:
+        """The versions that a peer shows, by key."""
+        if step.state is None:
+            return None
+        records = sorted(step.state.records, key=lambda record: (record.deleted, record.key))
+        return Shown(tuple(("", _version(r.last_updated_by, r.last_updated_rev)) for r in records))
+
+    def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
+        """What somebody does in an operation."""
+        named = f" ({teller.name(packets[0])})" if packets else ""
+        match op := operation:
+            case Put():
+                more = f" and {op.times - 1} more records" if op.times > 1 else ""
+                value = f" = {printable(op.text, LONGEST_VALUE)}" if op.text else ""
+                return f"{short(op.who)} writes {identifier(op.key)}{value}{named}{more}"
+            case Rename():
+                return f"{short(op.who)} renames {identifier(op.key)} to {identifier(op.new_key)}{named}"
+            case Delete():
+                return f"{short(op.who)} deletes {identifier(op.key)}{named}"
+            case Close():
+                return f"{short(op.who)} ends"
+            case Reopen():
+                return f"{short(op.who)} is opened again" + (", without its store" if op.forget else "")
+            case Link():
+                return f"{short(op.who)} and {short(op.to)} are linked" + (
+                    ", and nothing arrives yet" if op.held else ""
+                )
+            case Say():
+                told = teller.about(packets[0]) if packets else short(op.label)
+                return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {told}"
+            case Again():
+                flipped = ", with a bit flipped" if op.flipped else ""
+                return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} a copy of {short(op.label)}{flipped}"
+            case Ask():
+                return f"{short(op.peer)}, a scripted peer, asks {short(op.to)} for updates"
+            case Garble():
+                return f"{short(op.peer)}, a scripted peer, writes {len(op.wire) // 2} bytes to {short(op.to)}"
+            case Leave():
+                return f"{short(op.peer)}, a scripted peer, hangs up on {short(op.to)}"
+            case _:
+                return ""
+
+    def note(self, operation: Operation) -> str:
+        """What happens to links, or to all at once."""
+        match op := operation:
+            case Unlink():
+                return f"the link between {short(op.who)} and {short(op.to)} breaks"
+            case Hold():
+                return f"what is sent {_between(op)} is under way for now"
+            case Release():
+                size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
+                return size or f"what is under way {_between(op)} arrives"
+            case Read():
+                return f"a stranger asks {short(op.who) or 'everybody'} for everything"
+            case Calm():
+                return f"calm: what is under way arrives, and everybody ticks every {op.period_ms / 1000:,g} s"
+            case _:
+                return ""
+
+    def answers(self, party: Party) -> bool:
+        """Nobody asks for a single message."""
+        return False
+
+
+READING = ClearSkiesReading()

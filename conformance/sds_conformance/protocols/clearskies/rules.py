@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from clearskies_reference import Config, Peer
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -9,10 +11,13 @@ from clearskies_reference.variants import VARIANTS
 from sds_harness.clearskies.environments import ENVIRONMENTS
 from sds_harness.clearskies.language import CLEARSKIES
 from sds_harness.clearskies.stage import Stage
-from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
+from sds_harness.clearskies.trace import CLEARSKIES_DATABASE, Trace
+from sds_harness.environment import Environment
 from sds_harness.link import LocalLink
+from sds_harness.session import Session
 from sds_testee.version import suite_version
 
+from ...judging.catalogue import Catalogue
 from ...judging.exercise import Model
 from ...judging.rules import Rules
 from . import checks as _checks
@@ -21,26 +26,40 @@ from . import ways as _ways
 from .catalogue import UNTESTABLE, load_catalogue
 from .introducing import PROFILES
 from .register import REGISTER
-from .view.peer_view import peer_views
+from .view.peer_view import PeerView, peer_views
 from .ways.untold import UNTOLD
 
 REGISTERED = (_checks, _scenarios, _ways)
 """The packages whose import fills the register."""
 
-RULES = Rules(
-    load_catalogue,
-    REGISTER,
-    {CLEARSKIES_DATABASE.name: CLEARSKIES_DATABASE},
-    CLEARSKIES,
-    Stage,
-    peer_views,
-    ENVIRONMENTS,
-    PROFILES,
-    untestable=UNTESTABLE,
-    heard=lambda view: view.took,
-    untold=UNTOLD,
-    positions="CA",
-)
+
+class ClearSkiesRules(Rules):
+    """How the ClearSkies database extension is judged."""
+
+    register = REGISTER
+    revisions = MappingProxyType({CLEARSKIES_DATABASE.name: CLEARSKIES_DATABASE})
+    language = CLEARSKIES
+    environments = ENVIRONMENTS
+    profiles = PROFILES
+    untestable = UNTESTABLE
+    untold = UNTOLD
+    positions = "CA"
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return load_catalogue()
+
+    def stage(self, session: Session, schedule: str, dialect: None, environment: Environment) -> Stage:
+        return Stage(session, schedule, dialect, environment)
+
+    def views(self, trace: Trace) -> list[PeerView]:
+        return peer_views(trace)
+
+    def heard(self, view: PeerView) -> bool | None:
+        return view.took
+
+
+RULES = ClearSkiesRules()
 
 
 def start(

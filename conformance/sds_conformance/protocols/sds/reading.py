@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
@@ -19,122 +20,112 @@ from .words import USUAL
 _SORTS = {Kind.CONTENT: Sort.CONTENT, Kind.SYNC: Sort.SYNC, Kind.EPHEMERAL: Sort.EPHEMERAL, Kind.UNDEFINED: Sort.NOISE}
 
 
-def item(wire: Wire) -> Item | None:
-    """The message in a wire."""
-    message = wire.message
-    if message is None:
-        return None
+class SdsReading(Reading):
+    """Performances of SDS, as they are told and drawn."""
 
-    def keys(entries: tuple[HistoryEntry, ...]) -> tuple[Key, ...]:
-        return tuple((message.channel_id, entry.message_id) for entry in entries)
-
-    odd = message.content and not USUAL.match(message.content)
-    return Item(
-        (message.channel_id, message.message_id),
-        _SORTS[message.kind],
-        message.kind.value,
-        message.sender_id,
-        clock(message.lamport_timestamp) if message.lamport_timestamp is not None else "",
-        keys(message.causal_history),
-        keys(message.repair_request),
-        printable(message.content[:60].decode("utf-8", "replace"), 40) if odd and message.content else None,
+    does = MappingProxyType({"send_sync": "sends a sync message", "send_ephemeral": "sends an ephemeral message"})
+    signalled = MappingProxyType(
+        {
+            "delivered": ("deliver", "delivers {}"),
+            "acknowledged": ("ack", "{} acknowledged"),
+            "possibly_acknowledged": ("ack", "{} possibly acked"),
+            "missing": ("miss", "misses {}"),
+            "lost": ("bad", "gives up {}"),
+        }
     )
+    legend = MappingProxyType(
+        {
+            "content": "content message",
+            "copy": "copy: resend or repair",
+            "sync": "sync message",
+            "ephemeral": "ephemeral message",
+            "noise": "no message at all",
+        }
+    )
+    unread = "no SDS message"
+    copies = ("resends", "repairs")
+    time = "Lamport"
+    history = "causal history"
+
+    def item(self, wire: Wire) -> Item | None:
+        """The message in a wire."""
+        message = wire.message
+        if message is None:
+            return None
+
+        def keys(entries: tuple[HistoryEntry, ...]) -> tuple[Key, ...]:
+            return tuple((message.channel_id, entry.message_id) for entry in entries)
+
+        odd = message.content and not USUAL.match(message.content)
+        return Item(
+            (message.channel_id, message.message_id),
+            _SORTS[message.kind],
+            message.kind.value,
+            message.sender_id,
+            clock(message.lamport_timestamp) if message.lamport_timestamp is not None else "",
+            keys(message.causal_history),
+            keys(message.repair_request),
+            printable(message.content[:60].decode("utf-8", "replace"), 40) if odd and message.content else None,
+        )
+
+    def wires(self, step: Step) -> list[Wire]:
+        """What went over the network in a step."""
+        return [step.received] if step.command == "receive" else step.broadcasts
+
+    def arrived(self, step: Step) -> Item | None:
+        """The message that a step received."""
+        return self.item(step.received) if step.command == "receive" else None
+
+    def signals(self, step: Step) -> list[Signal]:
+        """The events of a step."""
+        return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
+
+    def shown(self, step: Step) -> Shown | None:
+        """Log and buffers; repairs are of messages that are there or missed anyway."""
+        state = step.state
+        if state is None:
+            return None
+        log = tuple((step.channel_id, entry.message_id) for entry in state.log.entries)
+        held = [*(entry.message_id for entry in state.outgoing.entries), *state.incoming.message_ids]
+        return Shown(log if state.HasField("log") else None, tuple((step.channel_id, i) for i in held))
+
+    def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
+        """What SDS does in an operation."""
+        match op := operation:
+            case Send():
+                name = teller.name(packets[0]) if packets else short(op.label)
+                after = teller.after(packets[0]) if packets else ""
+                more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
+                return f"{short(op.who)} sends {name}" + (f" (after {after})" if after else "") + more
+            case Sync() | Ephemeral():
+                named = f" ({teller.name(packets[0])})" if packets else ""
+                return f"{short(op.who) or 'everybody'} {self.does[op.command]}{named}"
+            case Again():
+                return f"the network brings {short(op.to)} a copy of {short(op.label)}"
+            case Say():
+                told = teller.about(packets[0]) if packets else short(op.label)
+                return f"{short(op.peer)}, a scripted peer, says {told}"
+            case Garble():
+                return f"{len(op.wire) // 2} bytes arrive at {short(op.to)}"
+            case _:
+                return ""
+
+    def note(self, operation: Operation) -> str:
+        """What happens to all at once."""
+        match op := operation:
+            case Lookup():
+                return f"{short(op.who) or 'everybody'} looks up in a store what it misses"
+            case Calm():
+                store = ", with a store" if op.store else ""
+                period = f"{op.period_ms / 1000:,g} s"
+                return f"calm: the network heals, and everybody sends a sync message every {period}{store}"
+            case _:
+                return ""
+
+    def answers(self, party: Party) -> bool:
+        """Was the repair extension switched on?"""
+        told = party.in_force if party.in_force is not None and party.in_force.HasField("sds_r") else party.asked
+        return told is not None and bool(told.sds_r)
 
 
-def wires(step: Step) -> list[Wire]:
-    """What went over the network in a step."""
-    return [step.received] if step.command == "receive" else step.broadcasts
-
-
-def arrived(step: Step) -> Item | None:
-    """The message that a step received."""
-    return item(step.received) if step.command == "receive" else None
-
-
-def signals(step: Step) -> list[Signal]:
-    """The events of a step."""
-    return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
-
-
-def shown(step: Step) -> Shown | None:
-    """Log and buffers; repairs are of messages that are there or missed anyway."""
-    state = step.state
-    if state is None:
-        return None
-    log = tuple((step.channel_id, entry.message_id) for entry in state.log.entries)
-    held = [*(entry.message_id for entry in state.outgoing.entries), *state.incoming.message_ids]
-    return Shown(log if state.HasField("log") else None, tuple((step.channel_id, i) for i in held))
-
-
-def done(op: Operation, packets: Sequence[Packet], teller: Teller) -> str:
-    """What SDS does in an operation."""
-    match op:
-        case Send():
-            name = teller.name(packets[0]) if packets else short(op.label)
-            after = teller.after(packets[0]) if packets else ""
-            more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
-            return f"{short(op.who)} sends {name}" + (f" (after {after})" if after else "") + more
-        case Sync() | Ephemeral():
-            named = f" ({teller.name(packets[0])})" if packets else ""
-            return f"{short(op.who) or 'everybody'} {DOES[op.command]}{named}"
-        case Again():
-            return f"the network brings {short(op.to)} a copy of {short(op.label)}"
-        case Say():
-            told = teller.about(packets[0]) if packets else short(op.label)
-            return f"{short(op.peer)}, a scripted peer, says {told}"
-        case Garble():
-            return f"{len(op.wire) // 2} bytes arrive at {short(op.to)}"
-        case _:
-            return ""
-
-
-def note(op: Operation) -> str:
-    """What happens to all at once."""
-    match op:
-        case Lookup():
-            return f"{short(op.who) or 'everybody'} looks up in a store what it misses"
-        case Calm():
-            store = ", with a store" if op.store else ""
-            period = f"{op.period_ms / 1000:,g} s"
-            return f"calm: the network heals, and everybody sends a sync message every {period}{store}"
-        case _:
-            return ""
-
-
-def answers(party: Party) -> bool:
-    """Was the repair extension switched on?"""
-    told = party.in_force if party.in_force is not None and party.in_force.HasField("sds_r") else party.asked
-    return told is not None and bool(told.sds_r)
-
-
-DOES = {"send_sync": "sends a sync message", "send_ephemeral": "sends an ephemeral message"}
-
-READING = Reading(
-    item,
-    wires,
-    arrived,
-    signals,
-    shown,
-    done,
-    note,
-    DOES,
-    {
-        "delivered": ("deliver", "delivers {}"),
-        "acknowledged": ("ack", "{} acknowledged"),
-        "possibly_acknowledged": ("ack", "{} possibly acked"),
-        "missing": ("miss", "misses {}"),
-        "lost": ("bad", "gives up {}"),
-    },
-    {
-        "content": "content message",
-        "copy": "copy: resend or repair",
-        "sync": "sync message",
-        "ephemeral": "ephemeral message",
-        "noise": "no message at all",
-    },
-    "no SDS message",
-    ("resends", "repairs"),
-    answers,
-    "Lamport",
-    "causal history",
-)
+READING = SdsReading()

@@ -5,30 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sds_harness.clock import Shown
 from sds_harness.declaration import Declaration
+from sds_harness.environment import Environment
 from sds_harness.link import LocalLink
 from sds_harness.sds.clock import shows
 from sds_harness.sds.dialects import asked_dialect
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.language import SDS
 from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Trace
+from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, V2026_01, Config, ConfigurationError, Participant
 from sds_reference.testee.dialect import Dialect, dialect_names
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.version import suite_version
 
-from ...judging.catalogue import Requirement
+from ...judging.catalogue import Catalogue, Requirement
+from ...judging.deafness import Hearing
 from ...judging.exercise import Loaded, Model
 from ...judging.rules import Rules, UnknownDialect
 from . import checks as _checks
 from . import scenarios as _scenarios
 from . import ways as _ways
 from .catalogue import UNTESTABLE, load_catalogue
-from .doubts import heed
+from .doubts import Heard, heed
 from .introducing import PROFILES
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
+from .view.channel_view import ChannelView
 from .view.channels import channel_views
 from .view.deafness import hearing
 from .view.refusals import heard
@@ -39,59 +45,70 @@ if TYPE_CHECKING:
     from sds_reference.variants import Variant
 
 
-def in_profile(requirement: Requirement, profile: str) -> bool:
-    """Is a requirement part of SDS itself, or of the extension SDS-R?"""
-    core = not requirement.section.startswith("R-")
-    return profile == "full" or core == (profile == "core")
+class SdsRules(Rules):
+    """How SDS is judged, in all its revisions."""
+
+    register = REGISTER
+    revisions = REVISIONS
+    language = SDS
+    environments = ENVIRONMENTS
+    profiles = PROFILES
+    untestable = UNTESTABLE
+    differs_in = DIFFERS_IN
+    dialects = dialect_names()
+    untold = UNTOLD
+    shows_time = True
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return load_catalogue()
+
+    def stage(self, session: Session, schedule: str, dialect: Dialect | None, environment: Environment) -> Stage:
+        return Stage(session, schedule, dialect, environment)
+
+    def views(self, trace: Trace) -> list[ChannelView]:
+        return channel_views(trace)
+
+    def in_profile(self, requirement: Requirement, profile: str) -> bool:
+        """Is a requirement part of SDS itself, or of the extension SDS-R?"""
+        core = not requirement.section.startswith("R-")
+        return profile == "full" or core == (profile == "core")
+
+    def dialect(self, revision: str, name: str) -> Dialect | None:
+        """The wire dialect that the user asks for. It is one of SDS, and of no other layout. Raises UnknownDialect."""
+        if REVISIONS[revision].wire is not V2026_01:
+            return None
+        try:
+            return asked_dialect(name)
+        except ConfigurationError as error:
+            raise UnknownDialect(str(error)) from None
+
+    def misfit(self, revision: str, profile: str, dialect: str) -> str:
+        if profile == "sds-r" and not REVISIONS[revision].repairs:
+            return f"{revision} has no SDS-R: leave --profile out"
+        if dialect and REVISIONS[revision].wire is not V2026_01:
+            return f"a dialect is one of the layout of SDS, which {revision} has not: leave --dialect out"
+        return ""
+
+    def heard(self, view: ChannelView) -> bool | None:
+        return heard(view)
+
+    def heed(self, trace: Trace) -> Heard:
+        return heed(trace)
+
+    def clock(self, session: Session, dialect: Dialect | None) -> Shown:
+        return shows(session, dialect)
+
+    def excuse(self, requirement: str, declared: Declaration) -> str:
+        """Who takes message IDs from the application makes none."""
+        from_caller = requirement == "SDS-MSG-14" and declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        return "the application makes the IDs, as declared: message-id-required" if from_caller else ""
+
+    def hearing(self, view: ChannelView) -> Hearing:
+        return hearing(view)
 
 
-def dialect(revision: str, name: str) -> Dialect | None:
-    """The wire dialect that the user asks for. It is one of SDS, and of no other layout. Raises UnknownDialect."""
-    if REVISIONS[revision].wire is not V2026_01:
-        return None
-    try:
-        return asked_dialect(name)
-    except ConfigurationError as error:
-        raise UnknownDialect(str(error)) from None
-
-
-def misfit(revision: str, profile: str, dialect: str) -> str:
-    """What is wrong with judging a profile of a revision, in a dialect, and what to type instead."""
-    if profile == "sds-r" and not REVISIONS[revision].repairs:
-        return f"{revision} has no SDS-R: leave --profile out"
-    if dialect and REVISIONS[revision].wire is not V2026_01:
-        return f"a dialect is one of the layout of SDS, which {revision} has not: leave --dialect out"
-    return ""
-
-
-def excuse(requirement: str, declared: Declaration) -> str:
-    """Who takes message IDs from the application makes none."""
-    from_caller = requirement == "SDS-MSG-14" and declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
-    return "the application makes the IDs, as declared: message-id-required" if from_caller else ""
-
-
-RULES = Rules(
-    load_catalogue,
-    REGISTER,
-    REVISIONS,
-    SDS,
-    Stage,
-    channel_views,
-    ENVIRONMENTS,
-    PROFILES,
-    in_profile,
-    UNTESTABLE,
-    DIFFERS_IN,
-    dialect,
-    dialect_names(),
-    misfit,
-    heard,
-    heed,
-    shows,
-    excuse,
-    UNTOLD,
-    hearing=hearing,
-)
+RULES = SdsRules()
 
 REGISTERED = (_checks, _scenarios, _ways)
 """The packages whose import fills the register."""

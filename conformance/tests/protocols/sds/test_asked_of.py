@@ -63,7 +63,7 @@ def by_asking_all(views: Sequence[View], applicable: Applicable) -> Said:
     ]
 
 
-def compare(played: Iterable[Trace[Any]]) -> Counter[str]:
+def compare(played: Iterable[Any]) -> Counter[str]:
     """Hold both ways of asking equal; gives how often each check said anything."""
     exercised: Counter[str] = Counter()
     for trace in played:

@@ -15,7 +15,7 @@ from sds_conformance.protocols.sds import catalogue as package
 from sds_conformance.protocols.sds import checks
 from sds_conformance.protocols.sds.catalogue import CURRENT, UNTESTABLE, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.protocols.sds.rules import in_profile
+from sds_conformance.protocols.sds.rules import RULES
 from sds_reference import REVISIONS
 
 CATALOGUE = load_catalogue()
@@ -96,7 +96,7 @@ def test_requirements_stand_in_the_order_of_the_sections() -> None:
 
 
 def test_the_extension_is_told_apart_from_the_core() -> None:
-    core = {r.section for r in REQUIREMENTS if in_profile(r, "core")}
+    core = {r.section for r in REQUIREMENTS if RULES.in_profile(r, "core")}
     assert core == {s.id for s in CATALOGUE.sections if not s.id.startswith("R-")}
     assert len(core) == 11 + 12
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from sds_conformance.judging.catalogue import read_catalogue
+from sds_conformance.judging.catalogue import Catalogue, read_catalogue
 from sds_conformance.judging.exercise import Model
 from sds_conformance.judging.judgement import Observation, held, violated
 from sds_conformance.judging.registry import Register
@@ -43,12 +43,6 @@ class Narrator:
         return [step.request.say.text.encode()]
 
 
-def stage(session: Any, schedule: str, dialect: Any, environment: Any) -> Stage[Step]:
-    trace = Trace[Step](schedule, session.declaration, REVISION, start_ms=start_of(session))
-    trace.parties["echo"] = Party("echo", 1, (), trace.start_ms, None, None)
-    return Stage(session, trace, lambda index, who, request: Step(index, who, request, None), environment)
-
-
 @REGISTER.check("ECHO-01")
 def says_the_same(view: Any) -> Iterator[Observation]:
     """What is said comes back."""
@@ -66,16 +60,34 @@ def a_shout_and_a_whisper(on: Stage[Step]) -> None:
         on.step("echo", request)
 
 
+@cache
+def load_catalogue() -> Catalogue:
+    return read_catalogue(__package__ or "", ["catalogue.json"])
+
+
+class EchoRules(Rules):
+    """How Echo is judged."""
+
+    register = REGISTER
+    revisions = MappingProxyType({REVISION.name: REVISION})
+    language = Language(Request, Reply, {}, {"say": "said"})
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return load_catalogue()
+
+    def stage(self, session: Any, schedule: str, dialect: Any, environment: Any) -> Stage[Step]:
+        trace = Trace[Step](schedule, session.declaration, REVISION, start_ms=start_of(session))
+        trace.parties["echo"] = Party("echo", 1, (), trace.start_ms, None, None)
+        return Stage(session, trace, lambda index, who, request: Step(index, who, request, None), environment)
+
+    def views(self, trace: Any) -> list[Any]:
+        return [SimpleNamespace(trace=trace, party=trace.parties["echo"], channel_id="")]
+
+
 PROTOCOL = Protocol(
     "Echo",
-    Rules(
-        cache(lambda: read_catalogue(__package__ or "", ["catalogue.json"])),
-        REGISTER,
-        {REVISION.name: REVISION},
-        Language(Request, Reply, {}, {"say": "said"}),
-        stage,
-        lambda trace: [SimpleNamespace(trace=trace, party=trace.parties["echo"], channel_id="")],
-    ),
+    EchoRules(),
     Words(lambda trace: Narrator(), "Which part of Echo.", ("a-shout-and-a-whisper",), lambda *_: REVISION.title),
     Model("sds_conformance.protocols.echo.model", lambda without: LocalLink(handle)),
 )
