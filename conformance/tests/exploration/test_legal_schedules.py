@@ -128,6 +128,23 @@ CLEARSKIES = {
             },
             id="a revision is used again by who has lost its store",
         ),
+        pytest.param(
+            ("clearskies_reference", "--variant", "sends-at-ticks"),
+            CLEARSKIES
+            | {
+                "members": [{"name": "alice"}, {"name": "bob"}, {"name": "carol"}],
+                "operations": [
+                    {"op": "link", "who": "carol", "to": "alice"},
+                    {"op": "say", "peer": "dave", "to": "carol", "label": "m1", "key": "k", "at_ms": 3_600_000},
+                    {"op": "say", "peer": "dave", "to": "bob", "label": "m2", "after": "m1", "clock_number": 1},
+                    {"op": "put", "who": "alice", "label": "m3", "key": "k"},
+                    {"op": "link", "who": "bob", "to": "alice"},
+                    {"op": "calm", "rounds": 4},
+                    {"op": "look"},
+                ],
+            },
+            id="two versions of a record have one clock",
+        ),
     ],
 )
 def test_nothing_is_found(command: tuple[str, ...], schedule: dict[str, Any], tmp_path: Path) -> None:

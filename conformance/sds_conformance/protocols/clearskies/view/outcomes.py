@@ -6,7 +6,7 @@ any more (CA-8): there, only what cannot be is told from what can.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -14,7 +14,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from ....judging.once import once
 from ....judging.quoting import json_of
 from .authority import SAFE_INTEGER
-from .facts import Version, equal, same_content
+from .facts import Update, Version, equal, same_content
 from .meetings import INCOMING, PRESENT, Fate, Meeting, declined, fates, keys_met, shown_after, takes_updates
 from .peer_view import PeerView
 from .shown import Seen, Shown
@@ -122,10 +122,11 @@ def disagreement(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
 
 
 def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
-    """The last word of a peer on a key; None if it does not know of both records, or has not shown them since."""
+    """The last word of a peer on a key; None if it does not know of both records, or has not shown them since, or if
+    it hangs on the order in which two versions came, for their clocks are equal."""
     key, uuids = meeting.incoming.key, meeting.uuids
     last, known = 0, set[str | None]()
-    versions = {update.version for update in view.own if update.uuid in uuids}
+    heard = [update for update in view.own if update.uuid in uuids]
     for arrival in view.arrivals:
         if arrival.must_not or declined(view, arrival):
             continue
@@ -134,14 +135,14 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
                 return None  # CSDB-25 and CSDB-41
             last = max(last, arrival.step.index)
             known.add(arrival.update.uuid)
-            versions.add(arrival.update.version)
+            heard.append(arrival.update)
     for change in view.changes:
         if change.uuid in uuids or key in (change.key, change.old_key):
             last = max(last, change.step.index)
             known.add(change.uuid)
     # A third one would be another matter.
     shown = [shown for shown in view.shown if shown.as_of.index > last]
-    if known != uuids or not shown or not takes_updates(view):
+    if known != uuids or not shown or not takes_updates(view) or _clocks_of_two_versions_are_equal(heard):
         return None
     best = next((each for each in reversed(shown) if not each.on_the_wire), shown[-1])
     contents = tuple(seen for seen in best.records.values() if not seen.deleted and seen.key == key)
@@ -149,7 +150,18 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
     left_out = best.on_the_wire and any(uuids <= m.uuids and m.signalled for m in keys_met(view))
     if not contents or (untraced and left_out):
         return None
-    return Holding(meeting, best, contents, frozenset(versions))
+    return Holding(meeting, best, contents, frozenset(update.version for update in heard))
+
+
+def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
+    """Of two such versions of a record the one that comes second is discarded (CSDB-48)."""
+    versions: dict[tuple[str | None, frozenset[tuple[str, int]]], Version | None] = {}
+    for update in updates:
+        if update.clock is not None:
+            first = versions.setdefault((update.uuid, frozenset(update.clock.items())), update.version)
+            if first != update.version:
+                return True
+    return False
 
 
 def ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
