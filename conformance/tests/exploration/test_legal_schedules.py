@@ -145,6 +145,25 @@ CLEARSKIES = {
             },
             id="two versions of a record have one clock",
         ),
+        pytest.param(
+            ("clearskies_reference", "--variant", "sends-at-ticks"),
+            CLEARSKIES
+            | {
+                "operations": [
+                    {"op": "link", "who": "alice", "to": "bob"},
+                    {"op": "put", "who": "alice", "label": "m1", "key": "k"},
+                    {"op": "calm", "rounds": 3},
+                    {"op": "close", "who": "alice"},
+                    {"op": "reopen", "who": "alice"},
+                    {"op": "link", "who": "alice", "to": "bob"},
+                    {"op": "ask", "peer": "xavier", "to": "alice"},
+                    {"op": "put", "who": "alice", "label": "m2", "key": "l"},
+                    {"op": "put", "who": "alice", "label": "m3", "key": "m"},
+                    {"op": "calm", "rounds": 4},
+                ],
+            },
+            id="who has lost its store hears of its own updates",
+        ),
     ],
 )
 def test_nothing_is_found(command: tuple[str, ...], schedule: dict[str, Any], tmp_path: Path) -> None:

@@ -124,8 +124,9 @@ def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-37", of="sent received")
 def order_is_kept(view: PeerView) -> Iterator[Observation]:
     """What comes from one peer in the order of its revisions is passed on in that order."""
-    sources = {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
-    sources |= dict.fromkeys((update.version for update in view.in_a_row), 0)
+    sources = dict.fromkeys((update.version for update in view.in_a_row), 0)
+    # To who has lost its store its own updates come from others.
+    sources |= {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
     answered = {id(update) for answer in answers(view) for update in answer.link.sent if answer.has(update)}
     for link in view.links:
         last: dict[tuple[str | None, int], Update] = {}
