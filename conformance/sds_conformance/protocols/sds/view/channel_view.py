@@ -156,12 +156,6 @@ class ChannelView:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
         return self._filters.given(message.bloom_filter)
 
-    @property
-    def outgrown(self) -> bool:
-        """Have there been more messages than the log keeps by its declaration? Entries may be gone then."""
-        bound = limit_in_force(self.trace, "log_entries")
-        return bound is not None and len(self.known_ids) >= bound
-
     @lazy
     def log(self) -> list[LogItem]:
         """The expected log at the end of the trace."""
@@ -276,7 +270,7 @@ class ChannelView:
         odd = oddness(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
         if not odd and log.is_open(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
-        if not odd and self.outgrown and any(i in self.known_ids and not self.kept.holds(i) for i in named):
+        if not odd and any(i in self.known_ids and not self.kept.holds(i) for i in named):
             odd = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,
@@ -311,7 +305,7 @@ class ChannelView:
         ids = [entry.message_id for entry in message.causal_history] if message is not None else []
         unmet = frozenset(i for i in ids if i not in self._log)
         waits, again = frozenset(i for i in unmet if self._waits(i)), event.message_id in self._log
-        dropped = self.outgrown and not self.kept.holds(event.message_id)
+        dropped = not self.kept.holds(event.message_id)
         delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again, dropped)
         self.delivered.append(delivery)
         if received is None or message is None:

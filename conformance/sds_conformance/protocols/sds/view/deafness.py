@@ -60,16 +60,17 @@ def _given(view: ChannelView) -> list[Received]:
 
 def _due(view: ChannelView, given: list[Received]) -> list[Received]:
     """Those of the given messages that must show in a log or in the next own message."""
-    looks = [] if view.outgrown else [o.step.index for o in view.showing("log")]
-    last_look = max(looks, default=0)
-    due = [received for received in given if received.step.index < last_look]
+    last_look = max((observed.step.index for observed in view.showing("log")), default=0)
     named = {id(received) for _, received in named_in_histories(view)}
     sends = [sent for sent in view.outgoing if not sent.repeat and sent.message.lamport_timestamp is not None]
+    due = []
     for received in given:
-        after = bisect_right(sends, received.step.index, key=lambda sent: sent.step.index)
+        index = received.step.index
+        after = bisect_right(sends, index, key=lambda sent: sent.step.index)
         lamport = sends[after].message.lamport_timestamp or 0 if after < len(sends) else None
         ahead = lamport is not None and lamport < (received.message.lamport_timestamp or 0)
-        if received.step.index >= last_look and (ahead or id(received) in named):
+        shown = index < last_look and view.kept.holds(received.message.message_id, last_look)
+        if shown or ahead or id(received) in named:
             due.append(received)
     return due
 
@@ -175,8 +176,9 @@ def sweeps(view: ChannelView, first: Step, last: Step) -> int:
 
 
 def _kept(view: ChannelView, received: Received, by: Sent) -> bool:
-    """Is a message surely in a log of declared size as an own message is made?"""
-    return view.kept.holds(received.message.message_id, by.step.index)
+    """Is a message surely in a log of declared size as an own message is made, which is not in it yet?"""
+    before = by.step.index if by.step.command == "receive" else by.step.index - 1
+    return view.kept.holds(received.message.message_id, before)
 
 
 def _lamport(one: Received | Sent) -> int:
