@@ -9,7 +9,9 @@ differs between two such files:
     python conformance/oracle.py record schedules.jsonl after.jsonl
     python conformance/oracle.py compare before.jsonl after.jsonl
 
-An adapter is recorded as well if it is named: ``--adapter clearskies-database=clearskies node adapter.js``.
+An adapter is recorded as well if its revision and command are given:
+``--adapter "clearskies-database=node harness/adapters/clearskies-js/adapter.mjs"``.
+
 Everything takes about half an hour on two processors.
 """
 
@@ -80,10 +82,10 @@ def in_scenarios(revision: str, connect: Callable[[Mapping[str, str]], Link]) ->
     return {"verdicts": said, "breakdowns": sorted(broken.breakdown.kind.value for broken in outcome.breakdowns)}
 
 
-def in_schedule(implementation: Implementation, line: str) -> dict[str, Any]:
+def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
     """By requirement and property: the severity of what was found, and how often it was exercised."""
     revision = implementation[0]
-    schedule = repertoire_of(revision).notation.from_json(json.loads(line))
+    schedule = repertoire_of(revision).notation.from_json(data)
     order = Order(partial(started, implementation), revision=revision, jobs=1)
     company = order.company()
     try:
@@ -103,9 +105,9 @@ def _scenarios_of(implementation: Implementation) -> str:
     return json.dumps({"of": ["scenarios", *implementation], **said})
 
 
-def _schedule_on(play: tuple[int, str, Implementation]) -> str:
-    number, line, implementation = play
-    return json.dumps({"of": ["schedule", number, *implementation], **in_schedule(implementation, line)})
+def _schedule_on(play: tuple[int, object, Implementation]) -> str:
+    number, data, implementation = play
+    return json.dumps({"of": ["schedule", number, *implementation], **in_schedule(implementation, data)})
 
 
 def drawn() -> Iterator[str]:
@@ -117,7 +119,7 @@ def drawn() -> Iterator[str]:
             yield json.dumps({"revision": revision, "schedule": json.loads(dumps(schedule))})
 
 
-def plays(path: Path) -> Iterator[tuple[int, str, Implementation]]:
+def plays(path: Path) -> Iterator[tuple[int, object, Implementation]]:
     """Each schedule on the reference, and on another implementation of the revision, all of them in turn."""
     everybody: dict[str, list[Implementation]] = {}
     for implementation in implementations():
@@ -126,7 +128,7 @@ def plays(path: Path) -> Iterator[tuple[int, str, Implementation]]:
         row = json.loads(line)
         here = everybody[row["revision"]]
         for implementation in (here[0], here[number % len(here)]):
-            yield number, json.dumps(row["schedule"]), implementation
+            yield number, row["schedule"], implementation
 
 
 def record(schedules: Path, out: Path, adapters: list[tuple[str, list[str]]], jobs: int) -> None:

@@ -178,9 +178,8 @@ class ClearSkiesReading(Reading):
             case Reopen():
                 return f"{short(op.who)} is opened again" + (", without its store" if op.forget else "")
             case Link():
-                return f"{short(op.who)} and {short(op.to)} are linked" + (
-                    ", and nothing arrives yet" if op.held else ""
-                )
+                held = ", and nothing arrives yet" if op.held else ""
+                return f"{short(op.who)} and {short(op.to)} are linked{held}"
             case Say():
                 told = teller.about(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {told}"

@@ -87,9 +87,8 @@ class Heard:
     def possibly_acknowledged(self, who: str, operations: range) -> set[str] | None:
         """The same, for what was seen in a filter at least."""
         if self.can(who, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
-            sure = {e.message_id for e in self.events(who, "acknowledged", operations)}
-            maybe = self.events(who, "possibly_acknowledged", operations)
-            return sure | {e.message_id for e in maybe}
+            kinds = ("acknowledged", "possibly_acknowledged")
+            return {e.message_id for kind in kinds for e in self.events(who, kind, operations)}
         return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED)
 
     def state(self, who: str, operations: range | None = None) -> pb.State | None:

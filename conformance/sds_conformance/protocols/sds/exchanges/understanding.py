@@ -322,7 +322,7 @@ def reads_syncs(heard: Heard, pair: Pair) -> Cell:
             return no(f"{them} does not take its message for acknowledged, which a sync message of {ours} names")
         told.append(seen)
     if heard.id_of("m1") in named and heard.can(RECEIVER, pb.CAPABILITY_MISSING):
-        missing = {e.message_id for m in heard.events(RECEIVER, "missing", after) for e in m.missing}
+        missing = {i for event in heard.events(RECEIVER, "missing", after) for i in event.message_ids}
         if heard.id_of("m1") not in missing:
             return no(f"{them} does not signal what it misses, which a sync message of {ours} names")
         told.append(missing)

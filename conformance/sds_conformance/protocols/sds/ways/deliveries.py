@@ -117,6 +117,6 @@ def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
     for received in view.received:
         if not received.unmet_buffered or received.duplicate or received.own:
             continue
-        entries = [e.message_id for s in received.step.signals("missing", view.channel_id) for e in s.missing]
+        entries = [i for event in received.step.signals("missing", view.channel_id) for i in event.message_ids]
         if entries:
             yield received.step, "left-out" if received.unmet_buffered.isdisjoint(entries) else "named"

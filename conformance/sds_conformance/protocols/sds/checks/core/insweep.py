@@ -123,8 +123,8 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
         return
     timeout = view.configuration.lost_timeout_ms
     since = missed_since(view)
-    here = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
-    lost = [(step, message_id) for step, event in here for message_id in event.message_ids]
+    here = ((step, event.message_ids) for step, event in view.losses if event.channel_id == view.channel_id)
+    lost = [(step, message_id) for step, message_ids in here for message_id in message_ids]
     for step, message_id in lost:
         elapsed = step.now_ms - since[message_id] if message_id in since else None
         if not timeout:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 
 from sds_harness.sds.trace import Step
@@ -74,18 +74,19 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
             elif seen <= (before or 0) and _nothing_between(view, previous, sent) and not e.tolerates(seen):
                 yield violated(sent.step, f"{e.low}, one more than the {before} of the message before", f"{seen}")
         previous = sent
+    # What moves the timestamp without leave has requirements of its own: a copy SDS-OUTSWEEP-05, an ephemeral message
+    # SDS-EPHEMERAL-07. That a refused command moves it is nobody's.
+    steps = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
+    steps += [ephemeral.step for ephemeral in view.ephemerals]
+    steps += [step for step in view.trace.of(view.party.name) if step.answer == "rejected"]
+    moved = sorted(step.index for step in steps)
     for observed in view.observed:
         last = next((s for s in reversed(view.outgoing) if s.step.index < observed.step.index), None)
         if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
             continue
         if any(sync.step is last.step for sync in view.syncs):
             continue  # the same step sent a sync message as well
-        # What moves the timestamp without leave has requirements of its own: a copy SDS-OUTSWEEP-05, an ephemeral
-        # message SDS-EPHEMERAL-07. That a refused command moves it is nobody's.
-        moved = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
-        moved += [ephemeral.step for ephemeral in view.ephemerals]
-        moved += [step for step in view.trace.of(view.party.name) if step.answer == "rejected"]
-        quiet = not any(last.step.index < step.index < observed.step.index for step in moved)
+        quiet = bisect_right(moved, last.step.index) == bisect_left(moved, observed.step.index)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
             met = observed.state.lamport_timestamp == last.message.lamport_timestamp
