@@ -56,6 +56,9 @@ class Family:
             self._seen = _pids()
             self._members: dict[int, psutil.Process] = {}
             self._leader = 0
+            self._nameless: set[int] = set()
+            """Those whose environment read as empty, as it does while a process becomes another program: to be looked
+            at again."""
             _open.add(self)
 
     @contextlib.contextmanager
@@ -78,10 +81,12 @@ class Family:
             self._members = {pid: process for pid, process in self._members.items() if _lives(process)}
             pids = _pids()
             new, self._seen = pids - self._seen, pids
+            self._nameless.clear()
             # Parents before their children, in whatever order they are numbered.
             while found := {pid: process for pid in new if (process := self._member(pid)) is not None}:
                 self._members |= found
                 new -= found.keys()
+            self._seen -= self._nameless
             return sorted(self._members.values(), key=lambda process: process.pid != self._leader)
 
     def others(self) -> list[psutil.Process]:
@@ -107,9 +112,12 @@ class Family:
             return None
 
     def _claims(self, process: psutil.Process, parent: int) -> bool:
-        mark = ""
+        variables: dict[str, str] = {}
         with contextlib.suppress(*GONE):
-            mark = process.environ().get(VARIABLE, "")
+            variables = process.environ()
+        if not variables:
+            self._nameless.add(process.pid)
+        mark = variables.get(VARIABLE, "")
         if mark.startswith(f"{_token}."):
             return mark == self.mark
         return len(_open) == 1 and _is_stray(process.pid, parent)

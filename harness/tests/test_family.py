@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,6 +80,19 @@ def test_a_daemon_is_found_named_and_killed_when_its_implementation_ends() -> No
     )
     assert family.survivors() == said
     assert family.survivors() == ""
+
+
+def test_a_daemon_is_found_although_its_environment_could_not_be_read_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    environ, looks = psutil.Process.environ, Counter[int]()
+
+    def late(process: psutil.Process) -> dict[str, str]:
+        looks[process.pid] += 1
+        return {} if looks[process.pid] == 1 else environ(process)
+
+    monkeypatch.setattr(psutil.Process, "environ", late)
+    process = python(SLEEPER)
+    assert wait_for(lambda: sleepers(process))
+    assert process.close(PATIENCE_S)
 
 
 def test_an_implementation_that_leaves_nothing_has_nothing_said_of_it() -> None:
