@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
@@ -42,6 +42,9 @@ class Requirement:
     """The revisions of the text that state it, the current one first if that does."""
     link: str = ""
     """Where the public text has it, as near as one can link to; "" where none is known that states it."""
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """The ways in which it can be violated: the code of each, ``delivered-early`` in ``SDS-RECV-06/delivered-early``,
+    with what is wrong in a few words."""
 
     @property
     def binding(self) -> bool:
@@ -127,6 +130,7 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
             positions=tuple(row["positions"]),
             softened=row.get("softened", ""),
             revisions=tuple(row.get("revisions", data["revisions"])),
+            codes=row.get("codes", {}),
             link=_link(data, row),
         )
         for data in texts

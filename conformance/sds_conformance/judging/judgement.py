@@ -25,6 +25,8 @@ class Observation:
 
     outcome: Outcome
     step: int
+    code: str = ""
+    """Of a violation: how the requirement is violated, one of `Requirement.codes`."""
     expected: str = ""
     seen: str = ""
     position: str = ""
@@ -42,16 +44,17 @@ def _held_at(index: int) -> Observation:
     return Observation(Outcome.HELD, index)
 
 
-def violated(step: Step, expected: str, seen: str, position: str = "") -> Observation:
-    """The requirement was violated here: ``expected`` and ``seen`` as half sentences for the story."""
-    return Observation(Outcome.VIOLATED, step.index, expected, seen, position)
+def violated(step: Step, code: str, expected: str, seen: str, position: str = "") -> Observation:
+    """The requirement was violated here, in the way that ``code`` names: ``expected`` and ``seen`` as half sentences
+    for the story."""
+    return Observation(Outcome.VIOLATED, step.index, code, expected, seen, position)
 
 
 def noted(step: Step, seen: str) -> Observation:
     """Exercised, with something to tell."""
-    return Observation(Outcome.NOTED, step.index, "", seen)
+    return Observation(Outcome.NOTED, step.index, seen=seen)
 
 
-def judged(step: Step, met: bool, expected: str, seen: str, position: str = "") -> Observation:
+def judged(step: Step, code: str, met: bool, expected: str, seen: str, position: str = "") -> Observation:
     """The requirement was exercised here, and ``met`` or violated."""
-    return _held_at(step.index) if met else violated(step, expected, seen, position)
+    return _held_at(step.index) if met else violated(step, code, expected, seen, position)

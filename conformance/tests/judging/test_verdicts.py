@@ -64,8 +64,8 @@ def step(index: int = 1) -> Step:
 
 
 HELD = held(step())
-BROKEN = violated(step(2), "this", "that")
-SOFT = violated(step(3), "this", "something else", "AMB-99")
+BROKEN = violated(step(2), "wrong", "this", "that")
+SOFT = violated(step(3), "wrong", "this", "something else", "AMB-99")
 NOTED = noted(step(2), "worth a word")
 
 

@@ -25,7 +25,7 @@ def who_asks_answers(view: PeerView) -> Iterator[Observation]:
             elif answer.nothing_came and answer.silent:
                 whom = view.end_of(answer.link)
                 expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
-                yield violated(answer.request.step, expected, "nothing came")
+                yield violated(answer.request.step, "wrong", expected, "nothing came")
 
 
 @check("CSDB-32", of="requests")
@@ -39,7 +39,7 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
         if closed or answer.due is not None:
             reason = link.connection.reason
             seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
-            yield judged(step, not closed, "no updates, because there are none", seen)
+            yield judged(step, "wrong", not closed, "no updates, because there are none", seen)
 
 
 @check("CSDB-32", of="requests")
@@ -56,7 +56,7 @@ def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
             continue  # answered late
         elif answer.due is not None and answer.silent and view.quiet_before(answer.request.step) > first.step.index:
             expected = f"an answer with {view.named(answer.expected[0])}, for {view.end_of(answer.link)}"
-            yield violated(answer.request.step, expected, "nothing, although the first request was answered")
+            yield violated(answer.request.step, "wrong", expected, "nothing, although the first request was answered")
 
 
 @check("CSDB-33", of="requests sent")
@@ -65,7 +65,7 @@ def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
     for answer in answers(view):
         for one, other in pairwise(answer.given):
             expected = f"revision {one.rev} or above, after {view.named(one)}"
-            yield judged(other.step, (other.rev or 0) >= (one.rev or 0), expected, view.named(other))
+            yield judged(other.step, "wrong", (other.rev or 0) >= (one.rev or 0), expected, view.named(other))
 
 
 @check("CSDB-34", of="writes requests")
@@ -85,7 +85,7 @@ def who_has_asked_gets_all(view: PeerView) -> Iterator[Observation]:
         if owed.settled and (view.writes or owed.change is not None):
             what = owed.change.key if owed.change is not None else owed.arrival.update.key if owed.arrival else ""
             expected = f"an update of {what!r} for {view.end_of(owed.link)}, who has asked"
-            yield judged(owed.cause, bool(owed.copies), expected, "none came on that connection")
+            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "none came on that connection")
 
 
 @check("CSDB-37", of="writes requests")
@@ -99,7 +99,7 @@ def nothing_is_skipped_in_answers(view: PeerView) -> Iterator[Observation]:
                 yield from _given(view, answer, update)
         for change in answer.unsent if answer.given else ():
             expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
-            yield violated(answer.request.step, expected, "nothing of it, there or elsewhere")
+            yield violated(answer.request.step, "wrong", expected, "nothing of it, there or elsewhere")
 
 
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
@@ -107,7 +107,7 @@ def applications_see_what_is_told(view: PeerView) -> Iterator[Observation]:
     """An answer to a request for everything has all records that the application sees."""
     for shown, link, missing in untold(view):
         seen = f"nothing of it for {view.end_of(link)}, who asked for everything"
-        yield judged(shown.step, not missing, f"{missing[0].key!r}, which is shown" if missing else "", seen)
+        yield judged(shown.step, "wrong", not missing, f"{missing[0].key!r}, which is shown" if missing else "", seen)
 
 
 @check("CSDB-37", of="received shown")
@@ -118,7 +118,7 @@ def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
         if concerned and (proof := view.proof(arrival)) is not None:
             how = "one of several that came" if view.one_of_many(arrival) else "which came in pieces, until"
             expected = f"{view.named(arrival.update)}, {how} at step {arrival.step.index}"
-            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-37", of="sent received")
@@ -141,7 +141,9 @@ def order_is_kept(view: PeerView) -> Iterator[Observation]:
             before = last.get((update.by, source))
             if before is not None and before.rev != update.rev and _came_in_order(view, before, update):
                 expected = f"{view.named(update)} before {view.named(before)}"
-                yield judged(update.step, (update.rev or 0) > (before.rev or 0), expected, "it came after that")
+                yield judged(
+                    update.step, "wrong", (update.rev or 0) > (before.rev or 0), expected, "it came after that"
+                )
             last[update.by, source] = update
 
 
@@ -151,7 +153,9 @@ def answers_begin_after_what_is_known(view: PeerView) -> Iterator[Observation]:
     for answer in answers(view):
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
-            yield violated(update.step, f"nothing of {view.name(update.by)} up to revision {since}", view.named(update))
+            yield violated(
+                update.step, "wrong", f"nothing of {view.name(update.by)} up to revision {since}", view.named(update)
+            )
         if answer.nothing_came:
             continue
         for update in answer.expected:
@@ -162,7 +166,7 @@ def answers_begin_after_what_is_known(view: PeerView) -> Iterator[Observation]:
 def _given(view: PeerView, answer: Answer, update: Update) -> Iterator[Observation]:
     step, whom = answer.request.step, view.end_of(answer.link)
     if update in answer.missing:
-        yield violated(step, f"{view.named(update)}, for {whom}", "nothing of it on that connection")
+        yield violated(step, "wrong", f"{view.named(update)}, for {whom}", "nothing of it on that connection")
     elif answer.given:
         yield held(step)
 

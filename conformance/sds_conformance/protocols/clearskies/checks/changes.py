@@ -26,7 +26,7 @@ def changes_go_to_all_peers(view: PeerView) -> Iterator[Observation]:
         if owed.change is not None and owed.settled:
             what = "the deletion" if owed.change.kind == "delete" else "an update"
             expected = f"{what} of {owed.change.key!r} for {view.end_of(owed.link)}"
-            yield judged(owed.cause, bool(owed.copies), expected, "none came on that link")
+            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "none came on that link")
 
 
 @check("CSDB-15", of="links")
@@ -36,17 +36,19 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         broken = link.connection.sent.broken
         if broken is not None:
             step = view.trace.steps[broken.step - 1]
-            yield violated(step, f"a message for {view.end_of(link)}", f"bytes that are none: {broken.reason}")
+            yield violated(step, "wrong", f"a message for {view.end_of(link)}", f"bytes that are none: {broken.reason}")
         elif (begun := link.connection.sent.unfinished) is not None:
             step, left = view.trace.steps[begun - 1], link.connection.sent.rest
             if any(begun < index <= link.ended for index in view.quiet):
-                yield violated(step, f"a whole message for {view.end_of(link)}", f"{left} bytes, and no more of it")
+                yield violated(
+                    step, "wrong", f"a whole message for {view.end_of(link)}", f"{left} bytes, and no more of it"
+                )
         for message in link.connection.sent.messages:
             body = message.body
             wrong = body.error or ("" if isinstance(body.value, dict) else "no JSON object")
             if not wrong and body.twice and body.raw not in bodies_received(view):  # what came so may be repeated so
                 wrong = f"{body.twice[0]!r} stands in it twice"
-            yield judged(view.trace.steps[message.step - 1], not wrong, "a body that is a JSON object", wrong)
+            yield judged(view.trace.steps[message.step - 1], "wrong", not wrong, "a body that is a JSON object", wrong)
 
 
 @check("CSDB-15", of="sent")
@@ -55,11 +57,11 @@ def updates_have_all_fields(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         kind = update.message.type
         if kind != UPDATE and kind.startswith(f"{EXTENSION}."):
-            yield violated(update.step, f"the type {UPDATE!r}", f"{kind!r}")
+            yield violated(update.step, "wrong", f"the type {UPDATE!r}", f"{kind!r}")
         absent = [name for name in FIELDS if name not in update.members]
         absent = [n for n in absent if n != "vector_clock" and not (update.deleted and n in ("key", "value"))]
         if absent:
-            yield violated(update.step, f"an update with the field {absent[0]}", "it has none")
+            yield violated(update.step, "wrong", f"an update with the field {absent[0]}", "it has none")
         elif kind == UPDATE:
             yield held(update.step)
 
@@ -73,7 +75,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
                 met = update.signer is READ_WRITE
                 seen = "no signature" if update.message.signature is None else "a signature of somebody else"
                 expected = f"{view.named(update)}, signed, for {view.end_of(link)}, who only reads"
-                yield judged(update.step, met, expected, seen)
+                yield judged(update.step, "wrong", met, expected, seen)
 
 
 @check("CSDB-16", pb.CAPABILITY_READ_ONLY, of="reads-only received")
@@ -97,7 +99,7 @@ def writers_need_no_signatures(view: PeerView) -> Iterator[Observation]:
         if concerned and arrival.update.largest <= SAFE_INTEGER and (proof := view.proof(arrival)) is not None:
             how = "without a signature" if arrival.update.message.signature is None else "signed"
             expected = f"{view.named(arrival.update)}, which came {how} at step {arrival.step.index}"
-            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, of="reads-only sent")
@@ -106,7 +108,9 @@ def readers_repeat_bytes(view: PeerView) -> Iterator[Observation]:
     known = {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
     for update in view.sent:
         met = (update.message.body.raw, update.message.signature) in known
-        yield judged(update.step, met, f"{view.named(update)}, as it came", "other bytes, or another signature")
+        yield judged(
+            update.step, "wrong", met, f"{view.named(update)}, as it came", "other bytes, or another signature"
+        )
 
 
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE, of="reads-only requests")
@@ -119,7 +123,7 @@ def readers_keep_messages(view: PeerView) -> Iterator[Observation]:
             if update.step.index < began:
                 expected = f"{view.named(update)}, which came before it was started again"
                 if update in answer.missing:
-                    yield violated(answer.request.step, expected, "nothing of it on that link")
+                    yield violated(answer.request.step, "wrong", expected, "nothing of it on that link")
                 elif answer.given:
                     yield held(answer.request.step)
 
@@ -130,7 +134,7 @@ def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Obse
     for shown, link, missing in untold(view):
         left = [seen for seen in missing if seen.version not in unsigned(view)]  # CSDB-05
         seen = f"nothing of it for {view.end_of(link)}, who asked for everything"
-        yield judged(shown.step, not left, f"{left[0].key!r}, which is shown" if left else "", seen)
+        yield judged(shown.step, "wrong", not left, f"{left[0].key!r}, which is shown" if left else "", seen)
 
 
 @check("CSDB-19", of="received")
@@ -152,7 +156,9 @@ def what_is_known_is_not_repeated(view: PeerView) -> Iterator[Observation]:
             again = [u for u in copies if u.step.index >= arrival.step.index and not _knows_more(view, u, before)]
             if again and before:
                 expected = f"no second {view.named(arrival.update)} for {view.end_of(link)}"
-                yield violated(again[0].step, expected, f"one more, because it came again at step {arrival.step.index}")
+                yield violated(
+                    again[0].step, "wrong", expected, f"one more, because it came again at step {arrival.step.index}"
+                )
             elif copies and view.due(arrival.step, link) is not None:
                 yield held(arrival.step)
 
@@ -163,7 +169,7 @@ def changes_of_others_are_passed_on(view: PeerView) -> Iterator[Observation]:
     for owed in relays_owed(view):
         if owed.arrival is not None and owed.settled:
             expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
-            yield judged(owed.cause, bool(owed.copies), expected, "nothing of it on that link")
+            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "nothing of it on that link")
 
 
 @check("CSDB-21", of="received requests")
@@ -187,14 +193,16 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
     for change in view.changes:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
-        yield judged(change.shown.step, change.shown.key == change.key, f"the key {change.key!r}", "another one")
+        yield judged(
+            change.shown.step, "wrong", change.shown.key == change.key, f"the key {change.key!r}", "another one"
+        )
         later = (other for other in view.changes if other.step.index > change.step.index)
         again = min((c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=None)
         shown = next((shown for shown in view.shown if shown.asked.index > change.step.index), None)
         if shown is None or view.in_conflict(shown.step) or (again is not None and again < shown.step.index):
             continue
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
-        yield judged(shown.step, change.old_key not in shown.values, expected, "a record")
+        yield judged(shown.step, "wrong", change.old_key not in shown.values, expected, "a record")
 
 
 @check("CSDB-22", of="received shown")
@@ -207,7 +215,9 @@ def records_of_others_change_their_keys(view: PeerView) -> Iterator[Observation]
         proof = view.proof(arrival) if before.key != arrival.update.key else None
         if proof is not None and proof.seen is not None and proof.is_shown:
             expected = f"the key {arrival.update.key!r}, which came at step {arrival.step.index}"
-            yield judged(proof.shown.step, proof.seen.key == arrival.update.key, expected, f"{proof.seen.key!r}")
+            yield judged(
+                proof.shown.step, "wrong", proof.seen.key == arrival.update.key, expected, f"{proof.seen.key!r}"
+            )
 
 
 @check("CSDB-23", of="changes")
@@ -219,7 +229,7 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
         before = _uuid_of(view, change.old_key, change.step.index)
         if before is not None and not view.in_conflict(change.step):
             seen = change.shown.uuid
-            yield judged(change.shown.step, seen == before, f"{before!r}, the uuid of the record", f"{seen!r}")
+            yield judged(change.shown.step, "wrong", seen == before, f"{before!r}, the uuid of the record", f"{seen!r}")
 
 
 @check("CSDB-23", of="received sent")
@@ -236,7 +246,7 @@ def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]
         for original in originals:
             if same_content(original.content, update.content):
                 expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
-                yield violated(update.step, expected, f"{update.uuid!r}")
+                yield violated(update.step, "wrong", expected, f"{update.uuid!r}")
                 break
 
 
@@ -246,7 +256,7 @@ def keys_are_unique(view: PeerView) -> Iterator[Observation]:
     for shown in view.shown:
         if not shown.on_the_wire and view.in_conflict(shown.step):
             most = max((len(values) for values in shown.values.values()), default=0)
-            yield judged(shown.step, most <= 1, "one record with each key", f"{most} with one key")
+            yield judged(shown.step, "wrong", most <= 1, "one record with each key", f"{most} with one key")
 
 
 def _knows_more(view: PeerView, update: Update, before: list[Update]) -> bool:

@@ -48,7 +48,7 @@ def clocks_have_integers_by_peer(view: PeerView) -> Iterator[Observation]:
             wrong = [
                 f"{json_of(m, 120)}: {json_of(n, 120)}" for m, n in said.items() if not (is_id(m) and _is_number(n))
             ]
-            yield judged(update.step, not wrong, "peer IDs with integers of 64 bits", "".join(wrong[:1])[:120])
+            yield judged(update.step, "wrong", not wrong, "peer IDs with integers of 64 bits", "".join(wrong[:1])[:120])
 
 
 @check("CSDB-41", of="received")
@@ -63,7 +63,7 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
                 expected = f"{most} for {view.name(member)}, as it came"
                 # One more than what came is counted, not lost: CSDB-44 and CSDB-46.
                 met = number in came[uuid, member] or number == most + 1 != int(float(most))
-                yield judged(step, met, expected, f"{number}", position)
+                yield judged(step, "wrong", met, expected, f"{number}", position)
 
 
 @check("CSDB-41", of="received shown")
@@ -74,7 +74,7 @@ def wide_numbers_decide(view: PeerView) -> Iterator[Observation]:
         concerned = meeting.arrival.outcome == "newer" and meeting.told_apart_beyond_doubles
         if concerned and (fate.left == INCOMING or (fate.left and takes_updates(view))):
             expected = f"{view.named(meeting.incoming)}, which came at step {meeting.step.index} and descends"
-            yield judged(fate.shown.step, fate.left == INCOMING, expected, view.named(meeting.there))
+            yield judged(fate.shown.step, "wrong", fate.left == INCOMING, expected, view.named(meeting.there))
 
 
 def _is_number(number: object) -> bool:
@@ -96,7 +96,9 @@ def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
             yield held(arrival.step)
         elif alike and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
-            yield violated(proof.shown.step, expected, f"{view.had(proof)}; others, where the two are alike, are taken")
+            yield violated(
+                proof.shown.step, "wrong", expected, f"{view.had(proof)}; others, where the two are alike, are taken"
+            )
 
 
 # ---- How they are updated --------------------------------------------------------------------------------------------
@@ -109,7 +111,11 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
         if update.clock is not None and view.opened_afresh(update.step):
             number, most = update.clock.get(view.peer_id, 0), events_until(view, update)
             yield judged(
-                update.step, number <= most, f"at most {most}: there was nothing more to be counted", f"{number}"
+                update.step,
+                "wrong",
+                number <= most,
+                f"at most {most}: there was nothing more to be counted",
+                f"{number}",
             )
 
 
@@ -126,11 +132,13 @@ def zeros_say_nothing(view: PeerView) -> Iterator[Observation]:
         if fate.about_zeros and fate.left and (later or meeting.arrival.outcome == "older"):
             kept, lost = (meeting.incoming, meeting.there) if later else (meeting.there, meeting.incoming)
             expected = f"{view.named(kept)}, which descends: a zero is no number more"
-            yield judged(fate.shown.step, fate.left == (INCOMING if later else PRESENT), expected, view.named(lost))
+            yield judged(
+                fate.shown.step, "wrong", fate.left == (INCOMING if later else PRESENT), expected, view.named(lost)
+            )
     for arrival in view.arrivals:
         if arrival.outcome == "new" and has_zeros(arrival.update) and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(arrival.update)}, in whose clock a number is zero"
-            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-44", of="changes sent")
@@ -140,18 +148,18 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
         if update.clock is not None:
             met = view.peer_id in update.clock
             expected = f"a vector clock that counts the change of {view.party.name}"
-            yield judged(update.step, met, expected, json_of(dict(update.clock), 120))
+            yield judged(update.step, "wrong", met, expected, json_of(dict(update.clock), 120))
     for _, first, base in known_bases(view):
         told = (base.clock or {}).get(view.peer_id, 0)
         if 0 < told <= SAFE_INTEGER and base.by != view.peer_id:
             number = (first.clock or {}).get(view.peer_id, 0)
             expected = f"more than {told} of its own in the clock of {view.named(first)}, as {view.named(base)} has it"
-            yield judged(first.step, number > told, expected, f"{number}")
+            yield judged(first.step, "wrong", number > told, expected, f"{number}")
     for each in grown(view):
         most = max((update.clock or {}).get(view.peer_id, 0) for update in each.before)
         number = (each.first.clock or {}).get(view.peer_id, 0)
         expected = f"more than {most} of its own in the clock of {view.named(each.first)}"
-        yield judged(each.first.step, number > most, expected, f"{number}")
+        yield judged(each.first.step, "wrong", number > most, expected, f"{number}")
 
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
@@ -159,7 +167,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
     """Where it is observed, the own number of a record is larger after a change of it."""
     for seen in observed_counts(view):
         expected = f"more than {seen.before} of its own in the clock of {seen.key!r}"
-        yield judged(seen.step, seen.after > seen.before, expected, f"{seen.after}")
+        yield judged(seen.step, "wrong", seen.after > seen.before, expected, f"{seen.after}")
 
 
 @check("CSDB-45", of="changes sent")
@@ -171,7 +179,7 @@ def sending_counts(view: PeerView) -> Iterator[Observation]:
         before, after = ((u.clock or {}).get(view.peer_id, 0) for u in (last, each.first))
         if after > before and not each.overtaken:
             expected = f"{before + 2} at least: revision {last.rev} was sent at step {last.step.index}"
-            yield judged(each.first.step, after >= before + 2, expected, f"{after}", "CA-15")
+            yield judged(each.first.step, "wrong", after >= before + 2, expected, f"{after}", "CA-15")
 
 
 @check("CSDB-46", of="changes received")
@@ -182,7 +190,7 @@ def what_came_is_taken_over(view: PeerView) -> Iterator[Observation]:
             continue  # it has nothing of anybody else
         missing = lacks(first.clock or {}, base.clock, view.peer_id)
         expected, seen = _of(view, missing, first.clock or {})
-        yield judged(first.step, missing is None, f"{expected}: {view.named(base)} was there", seen)
+        yield judged(first.step, "wrong", missing is None, f"{expected}: {view.named(base)} was there", seen)
 
 
 @check("CSDB-46", of="received sent")
@@ -201,7 +209,7 @@ def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
         for member, number in (update.clock or {}).items():
             if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
                 expected = f"at most {most.get(member, 0)} for {view.name(member)}, which is the largest that came"
-                yield violated(update.step, expected, f"{number}")
+                yield violated(update.step, "wrong", expected, f"{number}")
 
 
 @check("CSDB-46", of="received")
@@ -211,7 +219,7 @@ def nothing_is_lost_by_what_comes(view: PeerView) -> Iterator[Observation]:
         if fate.left == PRESENT:
             missing = lacks(clock, fate.meeting.there.clock, view.peer_id)
             expected, seen = _of(view, missing, clock)
-            yield judged(step, missing is None, f"{expected}, as before step {fate.meeting.step.index}", seen)
+            yield judged(step, "wrong", missing is None, f"{expected}, as before step {fate.meeting.step.index}", seen)
 
 
 @check("CSDB-52", of="received")
@@ -222,7 +230,9 @@ def conflicts_merge_clocks(view: PeerView) -> Iterator[Observation]:
         found = (lacks(clock, update.clock, view.peer_id) for update in (meeting.incoming, meeting.there))
         missing = next((each for each in found if each is not None), None)
         expected, seen = _of(view, missing, clock)
-        yield judged(step, missing is None, f"{expected}: it was in conflict at step {meeting.step.index}", seen)
+        yield judged(
+            step, "wrong", missing is None, f"{expected}: it was in conflict at step {meeting.step.index}", seen
+        )
 
 
 def _of(view: PeerView, missing: tuple[str, int] | None, clock: object) -> tuple[str, str]:
@@ -250,12 +260,14 @@ def passing_on_changes_nothing(view: PeerView) -> Iterator[Observation]:
             alike = [u for u in every if u.uuid == update.uuid and same_content(u.content, update.content)]
             if alike and max_number(alike[0]) <= SAFE_INTEGER:
                 expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
-                yield violated(update.step, expected, f"revision {update.rev} of {view.name(update.by)}")
+                yield violated(update.step, "wrong", expected, f"revision {update.rev} of {view.name(update.by)}")
         elif update.time is not None:
             # Who has lost its store may use a revision again.
             times = [original.time for original in originals if original.time is not None]
             if times:
-                yield judged(update.step, update.time in times, f"{times[-1].text}, as it came", update.time.text)
+                yield judged(
+                    update.step, "wrong", update.time in times, f"{times[-1].text}, as it came", update.time.text
+                )
 
 
 # ---- How they are compared -------------------------------------------------------------------------------------------
@@ -293,4 +305,4 @@ def concurrent_clocks_are_not_before(view: PeerView) -> Iterator[Observation]:
 
 def _comparisons(view: PeerView, concerns: Callable[[Compared], bool]) -> Iterator[Observation]:
     for each in filter(concerns, compared(view)):
-        yield judged(each.step, each.said == each.right, WORDS[each.right], WORDS[each.said])
+        yield judged(each.step, "wrong", each.said == each.right, WORDS[each.right], WORDS[each.said])

@@ -62,7 +62,7 @@ def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
             yield _descended(view, fate)
         elif older and meeting.later == INCOMING and fate.left:
             expected = f"{view.named(meeting.there)}, although what came at step {meeting.step.index} is later"
-            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(meeting.incoming))
+            yield judged(fate.shown.step, "wrong", fate.left == PRESENT, expected, view.named(meeting.incoming))
 
 
 def _plain_fates(view: PeerView) -> list[Fate]:
@@ -76,7 +76,7 @@ def _descends(fate: Fate) -> bool:
 
 def _descended(view: PeerView, fate: Fate) -> Observation:
     expected = f"{view.named(fate.meeting.incoming)}, which came at step {fate.meeting.step.index} and descends"
-    return judged(fate.shown.step, fate.left == INCOMING, expected, view.named(fate.meeting.there))
+    return judged(fate.shown.step, "wrong", fate.left == INCOMING, expected, view.named(fate.meeting.there))
 
 
 def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
@@ -86,7 +86,7 @@ def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
             continue
         if meeting.arrival.outcome == outcome and fate.left and not meeting.there.deleted:
             expected = f"{view.named(meeting.there)}: what came at step {meeting.step.index} has {clock}"
-            yield judged(fate.shown.step, fate.left == PRESENT, expected, view.named(meeting.incoming))
+            yield judged(fate.shown.step, "wrong", fate.left == PRESENT, expected, view.named(meeting.incoming))
 
 
 # ---- Neither does ----------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
         if meeting.signalled:
             yield held(meeting.step)
         elif left == INCOMING:
-            yield violated(meeting.step, _conflict(view, meeting), "none is signalled, and that is there")
+            yield violated(meeting.step, "wrong", _conflict(view, meeting), "none is signalled, and that is there")
 
 
 @check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
@@ -109,7 +109,7 @@ def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation
         if meeting.signalled:
             yield held(meeting.step)
         elif left == PRESENT and takes_updates(view) and not meeting.incoming.deleted:
-            yield violated(meeting.step, _conflict(view, meeting), "none is signalled, and that is not there")
+            yield violated(meeting.step, "wrong", _conflict(view, meeting), "none is signalled, and that is not there")
 
 
 def _concurrent(view: PeerView) -> Iterator[tuple[Meeting, str]]:
@@ -135,9 +135,9 @@ def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
         meeting = contest.meeting
         if meeting.later == INCOMING and contest.ignored and takes_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
-            yield violated(contest.shown.step, expected, "none, as if nothing had come")
+            yield violated(contest.shown.step, "wrong", expected, "none, as if nothing had come")
         elif contest.nobody and by_default(view):
-            yield violated(contest.shown.step, f"a record with the key {meeting.incoming.key!r}", "none")
+            yield violated(contest.shown.step, "wrong", f"a record with the key {meeting.incoming.key!r}", "none")
         elif contest.having:
             yield held(contest.shown.step)
 
@@ -149,7 +149,7 @@ def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
         seen = f"{one.told} here, {other.told} at {whose.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
         position = "" if one.meeting.later else "CA-9"
-        yield judged(one.shown.step, one.agrees(other), expected, seen, position)
+        yield judged(one.shown.step, "wrong", one.agrees(other), expected, seen, position)
 
 
 @check("CSDB-40", of="received")
@@ -164,7 +164,9 @@ def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
             yield held(meeting.step)
         elif takes_updates(view) and not declines:
             key, uuid = meeting.incoming.key, meeting.there.uuid
-            yield violated(meeting.step, f"a second record with the key {key!r}, beside {uuid}", "it is refused")
+            yield violated(
+                meeting.step, "wrong", f"a second record with the key {key!r}, beside {uuid}", "it is refused"
+            )
 
 
 # ---- Who wins --------------------------------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
             if fate.mixed:
                 winner = meeting.incoming if fate.left == INCOMING else meeting.there
                 seen = f"its revision with what the other one says: {told_of(fate.seen)}"
-                yield violated(fate.shown.step, f"{view.named(winner)}, as it came", seen)
+                yield violated(fate.shown.step, "wrong", f"{view.named(winner)}, as it came", seen)
     for contest in contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.left and not contest.ignored:
             yield _won(view, contest.meeting, contest.shown.step.index, contest.left)
@@ -195,7 +197,7 @@ def ties_end_alike(view: PeerView) -> Iterator[Observation]:
     for one, other, whose in ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
         seen = f"{OF_TWO[one.left]} here, {OF_TWO[other.left]} at {whose.party.name}"
-        yield judged(one.shown.step, version_left(one) == version_left(other), expected, seen, "CA-9")
+        yield judged(one.shown.step, "wrong", version_left(one) == version_left(other), expected, seen, "CA-9")
 
 
 def _won(view: PeerView, meeting: Meeting, step: int, left: str) -> Observation:
@@ -205,7 +207,7 @@ def _won(view: PeerView, meeting: Meeting, step: int, left: str) -> Observation:
     times = f"{_time(winner.time)} is later than {_time(loser.time)}"
     position = "CA-9" if meeting.of_one_second else ""
     place = view.trace.steps[step - 1]
-    return judged(place, left == meeting.later, f"{view.named(winner)}: {times}", view.named(loser), position)
+    return judged(place, "wrong", left == meeting.later, f"{view.named(winner)}: {times}", view.named(loser), position)
 
 
 def _time(time: object) -> str:
@@ -229,4 +231,4 @@ def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
 def _resolved(view: PeerView) -> Iterator[Observation]:
     for meeting, shown, missing in unresolved(view):
         expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.there)}"
-        yield judged(shown.step, not missing, expected, missing)
+        yield judged(shown.step, "wrong", not missing, expected, missing)

@@ -35,7 +35,7 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
             continue  # CSDB-43
         if (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, which came at step {update.step.index}"
-            yield judged(proof.shown.step, proof.is_there, expected, view.had(proof))
+            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-02", of="writes")
@@ -47,7 +47,7 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
         if step.effects is not None:
             yield held(step)
         elif (what := _possible(view, step)) and not view.in_conflict(step) and not _counted_out(view, step):
-            yield violated(step, f"{what}: the peer may write", f"a refusal: {step.refusal}")
+            yield violated(step, "wrong", f"{what}: the peer may write", f"a refusal: {step.refusal}")
 
 
 @check("CSDB-03", of="reads-only")
@@ -57,7 +57,7 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
         if step.command in COMMANDS and step.reply is not None:
             made = step.uuid or any(update.by == view.peer_id for update in view.sent)
             seen = f"a change of {step.uuid!r}" if step.uuid else "a change in its own name"
-            yield violated(step, "a refusal: the peer is read-only", seen) if made else held(step)
+            yield violated(step, "wrong", "a refusal: the peer is read-only", seen) if made else held(step)
 
 
 @check("CSDB-03", of="received")
@@ -72,23 +72,25 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
     for owed in relays_owed(view):
         if owed.arrival is not None and owed.settled:
             expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
-            yield judged(owed.cause, bool(owed.copies), expected, "nothing of it on that link")
+            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "nothing of it on that link")
     for answer in answers(view):
         for update in answer.missing:
             expected = f"{view.named(update)}, for {view.end_of(answer.link)}"
-            yield violated(answer.request.step, expected, "nothing of it on that link")
+            yield violated(answer.request.step, "wrong", expected, "nothing of it on that link")
     for shown, link, missing in untold(view):
         for left in missing:
             if left.version in unsigned(view):
                 expected = f"{left.key!r}, which is shown, for {view.end_of(link)}, with a signature"
-                yield violated(shown.step, expected, "nothing of it: it came without one, and was kept")
+                yield violated(shown.step, "wrong", expected, "nothing of it: it came without one, and was kept")
     doubtful = {arrival.update.version for arrival in view.arrivals if arrival.must_not} - unsigned(view)
     # CSDB-03, CSDB-06
     for update in view.sent:
         if update.message.profile is not None and update.version not in doubtful:
             met = update.signer is READ_WRITE
             seen = "no signature" if update.message.signature is None else "a signature that is not"
-            yield judged(update.step, met, f"{view.named(update)}, with the signature of a read-write peer", seen)
+            yield judged(
+                update.step, "wrong", met, f"{view.named(update)}, with the signature of a read-write peer", seen
+            )
 
 
 @check("CSDB-06", of="received")
@@ -147,14 +149,14 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool], *, position: s
         asked = [r for r in view.asked if r.step.index > update.step.index and str(update.by) in (r.since or {})]
         asked = asked if update.by != view.peer_id else []  # of its own it knows better
         if sent is not None:
-            yield violated(sent.step, expected, f"a copy for {view.end_of(view.link_of(sent))}", position)
+            yield violated(sent.step, "wrong", expected, f"a copy for {view.end_of(view.link_of(sent))}", position)
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
-            yield violated(asked[0].step, expected, "a request for all that follows it", position)
+            yield violated(asked[0].step, "wrong", expected, "a request for all that follows it", position)
         elif later := [shown for shown in view.shown if shown.as_of.index > update.step.index]:
             there = [
                 s for s in later if (seen := s.records.get(str(update.uuid))) is not None and _is_copy(seen, update)
             ]
-            yield judged((there or later)[0].step, not there, expected, "it is there", position)
+            yield judged((there or later)[0].step, "wrong", not there, expected, "it is there", position)
 
 
 def _is_copy(found: Update | Seen, of: Update) -> bool:

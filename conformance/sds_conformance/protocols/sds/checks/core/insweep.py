@@ -74,7 +74,9 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
         if entries:
             # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
-            yield judged(received.step, met, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")
+            yield judged(
+                received.step, "wrong", met, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}"
+            )
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="ticks")
@@ -88,7 +90,9 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
         if entries:
             unmet = {i for r in view.received if r.step.index < tick.index for i in r.unmet}
             unmet -= {d.message_id for d in view.delivered if d.step.index < tick.index}
-            yield judged(tick, entries <= unmet, f"only {sorted(unmet)} named as missing", f"{sorted(entries)}")
+            yield judged(
+                tick, "wrong", entries <= unmet, f"only {sorted(unmet)} named as missing", f"{sorted(entries)}"
+            )
 
 
 @check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED, of="received unmet")
@@ -128,9 +132,13 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
     for step, message_id in lost:
         elapsed = step.now_ms - since[message_id] if message_id in since else None
         if not timeout:
-            yield violated(step, "nothing given up, for no time is in force after which it may be", f"{message_id!r}")
+            yield violated(
+                step, "wrong", "nothing given up, for no time is in force after which it may be", f"{message_id!r}"
+            )
         elif elapsed is not None and elapsed < timeout:
-            yield violated(step, f"{message_id!r} not given up before {timeout} ms are over", f"it is, after {elapsed}")
+            yield violated(
+                step, "wrong", f"{message_id!r} not given up before {timeout} ms are over", f"it is, after {elapsed}"
+            )
         elif elapsed is not None:
             yield held(step)
     waiting = [r for r in view.received if r.unmet and r.acceptable]
@@ -153,7 +161,7 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         more = next((d for d in again if d.step.command == "tick" and not _copies_left(view, received, d.step)), None)
         if more is not None:
             expected = f"{received.message.message_id!r} delivered once"
-            yield violated(more.step, expected, "delivered by a second sweep")
+            yield violated(more.step, "wrong", expected, "delivered by a second sweep")
         elif sum(1 for tick in view.ticks if tick.index > first.step.index):
             yield held(first.step)
     for observed in view.showing("incoming"):
@@ -165,7 +173,9 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         }
         left = waited & set(observed.state.incoming.message_ids)
         if left:
-            yield violated(observed.step, f"{min(left)!r}, delivered, out of the incoming buffer", "it is still there")
+            yield violated(
+                observed.step, "wrong", f"{min(left)!r}, delivered, out of the incoming buffer", "it is still there"
+            )
         elif waited:
             yield held(observed.step)
 

@@ -25,7 +25,7 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
         if received.own and (view.delivered or not received.rejected):
             seen = f"a delivery of {received.message.message_id!r}"
             expected = "the own message, reflected, to be ignored"
-            yield judged(received.step, not received.delivered, expected, seen)
+            yield judged(received.step, "wrong", not received.delivered, expected, seen)
 
 
 @check("SDS-RECV-01", of="own-came")
@@ -57,4 +57,4 @@ def its_name_moves_no_clock(view: ChannelView) -> Iterator[Observation]:
             if seen <= e.as_it_was_heard:
                 yield held(sent.step)
             elif not e.moved_elsewhere(seen) and seen - e.as_it_was_heard > abs(e.claimed_high - seen):
-                yield violated(sent.step, f"{lamport_rule(sent)}, whatever comes in its own name", f"{seen}")
+                yield violated(sent.step, "wrong", f"{lamport_rule(sent)}, whatever comes in its own name", f"{seen}")

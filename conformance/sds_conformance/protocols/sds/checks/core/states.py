@@ -35,7 +35,11 @@ def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
             expected = f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough"
             seen = f"no acknowledgement while the {len(known - {named_by})} others known have not named it"
             yield violated(
-                mention.received.step, expected, seen, given_up(view, mention.message_id, mention.received.step.index)
+                mention.received.step,
+                "wrong",
+                expected,
+                seen,
+                given_up(view, mention.message_id, mention.received.step.index),
             )
 
 
@@ -95,7 +99,7 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
         at = acknowledged.get(ack.message_id)
         met = not (ack.possibly and at is not None and at < ack.step.index)
         expected = f"{ack.message_id!r} acknowledged for good, since step {at}"
-        yield judged(ack.step, met, expected, "possibly acknowledged again")
+        yield judged(ack.step, "wrong", met, expected, "possibly acknowledged again")
         if not ack.possibly:
             acknowledged.setdefault(ack.message_id, ack.step.index)
 
@@ -115,12 +119,14 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
             ranks = states[message_id]
             if len(ranks) > 1 or not ranks <= {0, 1, 2}:
                 seen = [_NAMES[rank] if rank in (0, 1, 2) else "in no known state" for rank in sorted(ranks)]
-                yield violated(observed.step, f"{message_id!r} in one of the three states", " and ".join(seen))
+                yield violated(observed.step, "wrong", f"{message_id!r} in one of the three states", " and ".join(seen))
                 continue
             (rank,) = ranks
             before = reached.setdefault(message_id, rank)
             if rank < before:
-                yield violated(observed.step, f"{message_id!r} {_NAMES[before]}, as before, or further", _NAMES[rank])
+                yield violated(
+                    observed.step, "wrong", f"{message_id!r} {_NAMES[before]}, as before, or further", _NAMES[rank]
+                )
             elif rank:
                 yield held(observed.step)
             reached[message_id] = max(rank, before)

@@ -55,7 +55,7 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     if automatic:
         yield held(automatic[0].step)
     elif late:
-        yield violated(late[0], f"a sync message within ten intervals of {interval} ms", "none")
+        yield violated(late[0], "wrong", f"a sync message within ten intervals of {interval} ms", "none")
 
 
 def _other_broadcasts(view: ChannelView) -> list[Step]:
@@ -77,7 +77,7 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
     if any(step.index > last.index for step in busy):
         return
     if late:
-        yield violated(late[0], f"another sync message within ten intervals of {interval} ms", "none")
+        yield violated(late[0], "wrong", f"another sync message within ten intervals of {interval} ms", "none")
     elif len(automatic) > 1:
         yield held(last)
 
@@ -97,7 +97,7 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
         before, seen = tick.now_ms, seen + (tick.index in automatic)
         if tick.index in automatic and seen > allowed:
             expected = f"sync messages at intervals of {interval} ms, {allowed:.0f} by now if they are uneven"
-            yield violated(tick, expected, f"{seen}, at any time that the work runs")
+            yield violated(tick, "wrong", expected, f"{seen}, at any time that the work runs")
             return
     if len(automatic) > 1:
         yield held(view.trace.steps[max(automatic) - 1])
@@ -108,7 +108,7 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
     """Sync messages have no content."""
     for sync in view.syncs:
         content = sync.message.content or b""
-        yield judged(sync.step, not content, "a sync message without content", f"{len(content)} bytes of it")
+        yield judged(sync.step, "wrong", not content, "a sync message without content", f"{len(content)} bytes of it")
 
 
 @check("SDS-SYNC-03", pb.CAPABILITY_SYNC, of="syncs")
@@ -119,7 +119,9 @@ def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
         expected = lamport_rule(sync)
         if seen is not None and e.moved_elsewhere(seen):
             continue
-        yield judged(sync.step, seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}")
+        yield judged(
+            sync.step, "wrong", seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}"
+        )
 
 
 @check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
@@ -148,7 +150,9 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
     for step, wire in view.strays:
         here = wire.message is not None and wire.message.channel_id == view.channel_id
         if wire.message is not None and here and wire.message.message_id in ids:
-            yield violated(step, f"the sync message {wire.message.message_id!r} never broadcast again", "a copy")
+            yield violated(
+                step, "wrong", f"the sync message {wire.message.message_id!r} never broadcast again", "a copy"
+            )
     seen: dict[str, Sent] = {}
     for sync in view.syncs:
         if (
@@ -156,13 +160,15 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
             and sync.message.message_id in seen
             and not sync.lamport.tolerates(sync.message.lamport_timestamp or 0)
         ):
-            yield violated(sync.step, f"the sync message {sync.message.message_id!r} never broadcast again", "a copy")
+            yield violated(
+                sync.step, "wrong", f"the sync message {sync.message.message_id!r} never broadcast again", "a copy"
+            )
         seen[sync.message.message_id] = sync
     for observed in view.observed:
         earlier = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
         buffered = earlier & {entry.message_id for entry in observed.state.outgoing.entries}
         if buffered - view.known_ids:
-            yield violated(observed.step, "no sync message in the outgoing buffer", f"{min(buffered)!r} in it")
+            yield violated(observed.step, "wrong", "no sync message in the outgoing buffer", f"{min(buffered)!r} in it")
         elif earlier and observed.state.HasField("outgoing"):
             yield held(observed.step)
     for tick in view.ticks:
@@ -183,7 +189,7 @@ def in_no_history(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator
         at = sent.step.index
         named = next((message_id for message_id in sent.history if since.get(message_id, NEVER) < at), None)
         if named is not None or come < at:
-            yield judged(sent.step, named is None, f"no {what} in causal_history", f"{named!r}")
+            yield judged(sent.step, "wrong", named is None, f"no {what} in causal_history", f"{named!r}")
 
 
 def in_no_log(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Observation]:
@@ -193,7 +199,9 @@ def in_no_log(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Obs
         at = observed.step.index
         logged = {i for i in observed.step.shown_log if since.get(i, NEVER) < at}
         if logged or come < at:
-            yield judged(observed.step, not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it")
+            yield judged(
+                observed.step, "wrong", not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it"
+            )
 
 
 def _first_come(view: ChannelView, ids_since: IdsSince) -> int:
@@ -209,7 +217,7 @@ def meets_no_dependency(view: ChannelView, why: str, ids_since: IdsSince) -> Ite
             continue
         if on := [message_id for message_id in received.unmet if since.get(message_id, NEVER) < received.step.index]:
             expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}"
-            yield judged(received.step, not received.delivered, expected, "its delivery")
+            yield judged(received.step, "wrong", not received.delivered, expected, "its delivery")
 
 
 @check("SDS-SYNC-08", of="any-sync outgoing")
@@ -248,7 +256,9 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
         if not between or _only_syncs_between(view, first, second) != 0:
             continue
         expected = f"the same filter as before {between} sync messages arrived"
-        yield judged(third.step, third.message.bloom_filter == second.message.bloom_filter, expected, "another")
+        yield judged(
+            third.step, "wrong", third.message.bloom_filter == second.message.bloom_filter, expected, "another"
+        )
 
 
 def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | None:
@@ -310,11 +320,11 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
             soft = given_up(view, mention.message_id, mention.received.step.index)
             expected = f"{mention.message_id!r} {what} by the sync message"
             seen = mention.received.refusal if mention.received.rejected else "no sign of it"
-            yield judged(mention.received.step, result, expected, seen, soft)
+            yield judged(mention.received.step, "wrong", result, expected, seen, soft)
     for received in view.refused if view.terms.on else ():
         gaps = [i for i in received.unmet if view.repair.original(i) is None]
         if received.kind is Kind.SYNC and received.valid and gaps:
-            yield violated(received.step, f"{min(gaps)!r} found missing by the sync message", received.refusal)
+            yield violated(received.step, "wrong", f"{min(gaps)!r} found missing by the sync message", received.refusal)
 
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED, of="received sync-came unmet")
@@ -328,7 +338,9 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
             continue
         delivered = [d for d in view.delivered if d.message_id == message_id and d.step.index >= received.step.index]
         if delivered:
-            yield violated(delivered[0].step, "a sync message never delivered", f"a delivery of {message_id!r}")
+            yield violated(
+                delivered[0].step, "wrong", "a sync message never delivered", f"a delivery of {message_id!r}"
+            )
         elif received.unmet <= view.logged_ids:
             yield held(received.step)
 
@@ -343,9 +355,11 @@ def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
         if seen == e.low:
             yield held(sent.step)
         elif seen == e.low - 1:
-            yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, the same", "AMB-18")
+            yield violated(
+                sent.step, "wrong", f"{e.low}, one more than the sync message before", f"{seen}, the same", "AMB-18"
+            )
         elif seen < e.low:
-            yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, less")
+            yield violated(sent.step, "wrong", f"{e.low}, one more than the sync message before", f"{seen}, less")
 
 
 @check("SDS-SYNC-15", of="outgoing")
@@ -357,5 +371,7 @@ def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
             if seen <= e.high:
                 yield held(sent.step)
             elif seen <= e.sync_high:
-                yield violated(sent.step, f"{lamport_rule(sent)}: sync messages are not delivered", f"{seen}", "AMB-17")
+                yield violated(
+                    sent.step, "wrong", f"{lamport_rule(sent)}: sync messages are not delivered", f"{seen}", "AMB-17"
+                )
     yield from (held(sync.step) for sync, e in right_syncs(view) if e.sync_high > max(e.high, e.buffered_high))

@@ -58,7 +58,7 @@ def _judge_groups(view: ChannelView, sets: Iterable[dict[str, Turn]], groups: in
     met = any(len(set(one)) > 1 for one in answers)
     expected = f"whether it answers, with {groups} response groups, to depend on the {what}"
     seen = f"the same for every {what} in {len(answers)} cases; by chance with a probability of {chance:.0e}"
-    yield judged(max(told, key=lambda step: step.index), met, expected, seen)
+    yield judged(max(told, key=lambda step: step.index), "wrong", met, expected, seen)
 
 
 def _first_of_its_name(view: ChannelView) -> int:
@@ -103,7 +103,7 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
         met = not all(_overlap([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"another delay for each author of {len(known)} messages, each of {authors} authors"
         seen = f"the same for all of them; by chance with a probability of {chance:.0e}"
-        yield judged(told, met, expected, seen)
+        yield judged(told, "wrong", met, expected, seen)
 
 
 def _delays(view: ChannelView) -> list[list[tuple[Turn, Window]]]:

@@ -45,7 +45,7 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
         message_id = answer.message.message_id
         if requested.get(message_id, NEVER) < answer.step.index:
             expected = f"{message_id!r} of {view.channel_id!r} left alone, which only another channel asked for"
-            yield violated(answer.step, expected, "a broadcast of it")
+            yield violated(answer.step, "wrong", expected, "a broadcast of it")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -66,11 +66,11 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
         which = f"{missing.message_id!r}, missing in {view.channel_id!r} whatever came in another channel,"
         for shown in side.states(came, min(end, asked, side.renewed(missing))):
             met = missing.message_id in shown.due
-            yield judged(shown.step, met, f"{which} in the outgoing repair request buffer", "it is not in it")
+            yield judged(shown.step, "wrong", met, f"{which} in the outgoing repair request buffer", "it is not in it")
         if (asking := side.in_time(missing)) is not None and asking.step.index > came:
             yield held(asking.step)
         elif not side.shown and (sent := side.both_kinds(list(side.owed(missing)))):
-            yield violated(sent.step, f"{which} asked for", "no message asks for it, neither content nor sync")
+            yield violated(sent.step, "wrong", f"{which} asked for", "no message asks for it, neither content nor sync")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -85,7 +85,7 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
         for shown in side.states(since, end):
             which = f"{message_id!r}, missing in {view.channel_id!r} whatever another channel asks for,"
             expected = f"{which} in the outgoing repair request buffer"
-            yield judged(shown.step, message_id in shown.due, expected, "it is not in it")
+            yield judged(shown.step, "wrong", message_id in shown.due, expected, "it is not in it")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
@@ -105,4 +105,4 @@ def _judge(
     if others:
         wrong = min(others & here, default="")
         expected = f"nothing in {view.channel_id!r} of {wrong!r}, which is {what} in another channel"
-        yield judged(step, not wrong, expected, seen)
+        yield judged(step, "wrong", not wrong, expected, seen)

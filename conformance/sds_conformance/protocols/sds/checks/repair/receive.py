@@ -44,10 +44,10 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         asked = next((s for s in sends if side.asks(s, missing.message_id)), None)
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
-            yield violated(kept.step, f"{which}, no longer among what is to be asked for", "it is")
+            yield violated(kept.step, "wrong", f"{which}, no longer among what is to be asked for", "it is")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-            yield violated(asked.step, expected, "one")
+            yield violated(asked.step, "wrong", expected, "one")
         elif states and old is not None:
             yield held(states[0].step)
         elif asked is None and (due := side.due(missing)) is not None:
@@ -86,7 +86,7 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
             return
         elif (sent := side.both_kinds(list(side.owed(missing)))) is not None:
             which = f"a dependency that step {detected.index} named and that has not come"
-            yield violated(sent.step, f"a request for {missing.message_id!r}, {which}", "none")
+            yield violated(sent.step, "wrong", f"a request for {missing.message_id!r}, {which}", "none")
         return
     end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
     shown = next(iter(side.states(detected.index, end)), None)
@@ -95,7 +95,7 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
     expected = f"{which}, among what is to be asked for"
-    yield judged(shown.step, missing.message_id in shown.due, expected, "it is not")
+    yield judged(shown.step, "wrong", missing.message_id in shown.due, expected, "it is not")
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -137,7 +137,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
         elif soon and len({s.message.kind for s in late}) == 2:
             why = f"step {asked} asked for it, it has not come, and step {again.step.index} has named it once more"
             expected = f"{missing.message_id!r} asked for again: {why}"
-            yield violated(late[-1].step, expected, "no further request, although T_max is over again")
+            yield violated(late[-1].step, "wrong", expected, "no further request, although T_max is over again")
 
 
 @check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came", together=True)
@@ -210,7 +210,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
             seen = f"it is still to be asked for, {waited} ms after it was found missing, as before"
-            yield violated(shown.step, expected, seen, soft)
+            yield violated(shown.step, "wrong", expected, seen, soft)
         else:
             continue
         return
@@ -221,7 +221,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
             seen_gone = any(missing.message_id not in s.due for s in side.states(step.index, sent.step.index))
             if not seen_gone:
                 seen = f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
-                yield violated(sent.step, expected, seen, soft)
+                yield violated(sent.step, "wrong", expected, seen, soft)
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.full(sent):
             yield held(sent.step)
@@ -298,7 +298,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         since = step if anew else missing.detected.step
         if shown is not None and missing.message_id not in shown.due:
             if side.in_step(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
-                yield violated(shown.step, expected, "it is not among what is to be asked for")
+                yield violated(shown.step, "wrong", expected, "it is not among what is to be asked for")
             continue
         if shown is not None and side.first_asked(missing.message_id) >= step.index:
             yield held(shown.step)
@@ -314,7 +314,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         due, end_ms = step.now_ms + terms.t_max_ms + side.slack_ms, step.now_ms + terms.t_min_ms + terms.t_max_ms
         final = [s for s in free if due <= s.step.now_ms < end_ms - side.slack_ms]
         if final and (anew or any(kept_due <= s.step.now_ms < kept_end for s in free)):
-            yield violated(final[0].step, expected, f"no request within T_max, {terms.t_max_ms} ms")
+            yield violated(final[0].step, "wrong", expected, f"no request within T_max, {terms.t_max_ms} ms")
 
 
 @check("SDS-R-RECV-05", *TIMED, of="missing sds-r")
@@ -339,7 +339,9 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 any(window.low - slack <= due <= window.high + slack for window in allowed)
                 for slack in (side.slack_ms, SECOND_MS)
             )
-            yield judged(shown.step, met, expected, f"{due - step.now_ms} ms after it{view.terms.clock_hint(near)}")
+            yield judged(
+                shown.step, "wrong", met, expected, f"{due - step.now_ms} ms after it{view.terms.clock_hint(near)}"
+            )
         elif not side.shown:
             until = side.touched_after(missing.message_id, step.index)
             own = next((s for s in side.sends(step.index, until) if side.asks(s, missing.message_id)), None)
@@ -350,4 +352,4 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 soonest = overheard.now_ms + offsets.low
                 hint = view.terms.clock_hint(asking.now_ms >= soonest - SECOND_MS)
                 seen = f"a request {asking.now_ms - step.now_ms} ms after it{hint}"
-                yield judged(asking, asking.now_ms >= soonest - side.slack_ms, expected, seen)
+                yield judged(asking, "wrong", asking.now_ms >= soonest - side.slack_ms, expected, seen)

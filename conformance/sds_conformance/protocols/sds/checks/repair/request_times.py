@@ -65,7 +65,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         # A request may be a little early or late although T_req is right: SDS-R-SEND-02.
         slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
         what = f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing"
-        yield judged(step, seen.meets(expected, slack), what, f"{_span(seen)}{_coarse(side, seen, expected)}")
+        yield judged(step, "wrong", seen.meets(expected, slack), what, f"{_span(seen)}{_coarse(side, seen, expected)}")
 
 
 @check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
@@ -89,7 +89,9 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             met = any(Window(due - step.now_ms, due - step.now_ms).meets(expected, side.slack_ms) for step in heard)
             what = f"T_req of {missing.message_id!r}, which has an entry again, {_span(expected)} after"
             expected_time = f"{what} one of the steps from {gone.index} to {heard[-1].index}"
-            yield judged(shown.step, met, expected_time, f"{due - heard[-1].now_ms} ms after the last of these")
+            yield judged(
+                shown.step, "wrong", met, expected_time, f"{due - heard[-1].now_ms} ms after the last of these"
+            )
             break
 
 
@@ -140,7 +142,7 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f", {apart} ms earlier or later"
             told = f"{_span(seen)}{_coarse(side, seen, before)}"
-            yield judged(missing.detected.step, seen.meets(before, slack), expected, told)
+            yield judged(missing.detected.step, "wrong", seen.meets(before, slack), expected, told)
 
 
 @once
@@ -202,7 +204,7 @@ def _judge(step: Step, times: _Set, least: int | None, what: str) -> Iterator[Ob
     if least is not None:
         known, distinct = times.known, len({offset.high for offset in times.known})
         seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_span(known[0])}"
-        yield judged(step, distinct >= least, f"{what}: {least} or more different ones of {len(known)}", seen)
+        yield judged(step, "wrong", distinct >= least, f"{what}: {least} or more different ones of {len(known)}", seen)
 
 
 def _looks(side: Requester, since: Step) -> set[int]:
@@ -296,7 +298,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
             if offset.exact and not low <= offset.low <= high:
                 within = f"within {bounds[0]} and {bounds[1]} ms after it was found missing"
                 expected = f"T_req of {missing.message_id!r} {within}"
-                yield violated(_last_word(view, side, missing), expected, _span(offset))
+                yield violated(_last_word(view, side, missing), "wrong", expected, _span(offset))
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, found in pools.items():
@@ -314,7 +316,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
         expected = f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection"
         expected += f": chi-square up to {limit:.0f} for {len(counts)} parts"
         seen = f"{statistic:.0f}: {counts[worst]} in part {worst + 1} instead of about {means[worst]:.0f}"
-        yield judged(last[bounds], statistic <= limit, expected, seen)
+        yield judged(last[bounds], "wrong", statistic <= limit, expected, seen)
 
 
 def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:

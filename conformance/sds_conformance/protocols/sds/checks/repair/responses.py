@@ -175,7 +175,7 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
             seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered"
             soft = "AMB-23" if matter == "RECV-13" and turn.request.duplicate else ""
             yield violated(
-                turn.overdue, f"{which}, sent again after the request of step {turn.since.index}", seen, soft
+                turn.overdue, "wrong", f"{which}, sent again after the request of step {turn.since.index}", seen, soft
             )
 
 
@@ -198,14 +198,17 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
             if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
                 continue  # somebody asks for it in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
-                yield violated(observed.step, "only requests of others to be answered for", f"{message_id!r}")
+                yield violated(observed.step, "wrong", "only requests of others to be answered for", f"{message_id!r}")
             elif arrived.get(message_id, NEVER) > at:
                 yield violated(
-                    observed.step, f"no answer planned for {message_id!r}, which never arrived", "a time for one"
+                    observed.step,
+                    "wrong",
+                    f"no answer planned for {message_id!r}, which never arrived",
+                    "a time for one",
                 )
             else:
                 expected = f"no answer planned for {message_id!r}, of whose response group the participant is not"
-                yield judged(observed.step, message_id not in outside, expected, "a time for one")
+                yield judged(observed.step, "wrong", message_id not in outside, expected, "a time for one")
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
             yield held(observed.step)
@@ -231,7 +234,7 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
             continue  # another channel asked for it: SDS-STATE-16
         expected = f"{answer.message.message_id!r} left alone, which nobody asked for"
-        yield violated(answer.step, expected, "a broadcast of it")
+        yield violated(answer.step, "wrong", expected, "a broadcast of it")
     for turn in turns(view):
         if turn.answer is not None and not turn.asked.own:
             yield held(turn.answer)
@@ -254,7 +257,7 @@ def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
         answer, silent = _after_copy(view, turn)
         if answer is not None:
             expected = f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
-            yield violated(answer, expected, "one more copy")
+            yield violated(answer, "wrong", expected, "one more copy")
         elif silent is not None:
             yield held(silent)
 
@@ -268,7 +271,9 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
         if not shows(view):
             answer, silent = _after_copy(view, turn)
             if answer is not None:
-                yield violated(answer, f"the request for {turn.message_id!r} dropped with the copy", "an answer")
+                yield violated(
+                    answer, "wrong", f"the request for {turn.message_id!r} dropped with the copy", "an answer"
+                )
             elif silent is not None:
                 yield held(silent)
             continue
@@ -277,7 +282,9 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
                 if turn.message_id in queued or turn.shown:
                     expected = f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
-                    yield judged(observed.step, turn.message_id not in queued, expected, "one that is still planned")
+                    yield judged(
+                        observed.step, "wrong", turn.message_id not in queued, expected, "one that is still planned"
+                    )
                 break
 
 
@@ -291,7 +298,7 @@ def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
         answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
         if 1 < len(answers) <= most and not turn.asked.own and not alone:
             expected = f"one answer for {turn.message_id!r}, asked for {most} times before it came"
-            yield violated(answers[1].step, expected, f"{len(answers)} answers")
+            yield violated(answers[1].step, "wrong", expected, f"{len(answers)} answers")
         yield from _moved(view, turn)
         if not turn.shown and not turn.asked.own and turn.answer is not None:
             yield from _moved_unseen(view, turn, turn.answer)
@@ -307,7 +314,7 @@ def _moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
             moved = second - first
             expected = f"the time of the answer for {turn.message_id!r} as the first request fixed it"
             seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
-            yield judged(after, not moved, expected, seen)
+            yield judged(after, "wrong", not moved, expected, seen)
 
 
 def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
@@ -322,7 +329,7 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
         expected = f"an answer for {turn.message_id!r} {span}, as when it was asked for once"
         hint = view.terms.clock_hint(between.meets(usual, SECOND_MS))
         seen = f"one after {between.high} ms{hint}"
-        yield judged(answer, between.meets(usual, view.terms.clock_ms), expected, seen)
+        yield judged(answer, "wrong", between.meets(usual, view.terms.clock_ms), expected, seen)
 
 
 def _lacks(original: Message, answer: Message) -> str:
@@ -345,7 +352,9 @@ def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
     """An answer is the full message, not just its ID: with content, timestamp, causal history and sender."""
     for answer, original in answers_and_originals(view):
         lacking = _lacks(original, answer.message)
-        yield judged(answer.step, not lacking, f"the full message {original.message_id!r}", f"one with no {lacking}")
+        yield judged(
+            answer.step, "wrong", not lacking, f"the full message {original.message_id!r}", f"one with no {lacking}"
+        )
 
 
 @check("SDS-R-STATE-07", *TIMED, of="asked sds-r")
@@ -376,7 +385,7 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
                 continue  # it is another requirement's matter
             again = f"sent again after the request of step {turn.since.index}"
             seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms"
-            yield violated(turn.overdue, f"{turn.message_id!r}, which is in its log, {again}", seen)
+            yield violated(turn.overdue, "wrong", f"{turn.message_id!r}, which is in its log, {again}", seen)
 
 
 @check("SDS-R-RECV-09", *TIMED, of="asked sds-r")
@@ -389,7 +398,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
             continue
         if asked.answers and not asked.own:
             request = f"the request of step {since.index} for {asked.message_id!r}, which was not there then"
-            yield violated(asked.answers[0].step, f"no answer to {request}", "a broadcast of it")
+            yield violated(asked.answers[0].step, "wrong", f"no answer to {request}", "a broadcast of it")
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
             if waited:
@@ -408,7 +417,9 @@ def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observat
     for received in view.refused if view.terms.on else ():
         if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
             asked = received.message.repair_request[0].message_id
-            yield violated(received.step, f"the request for {asked!r} in a sync message heard", received.refusal)
+            yield violated(
+                received.step, "wrong", f"the request for {asked!r} in a sync message heard", received.refusal
+            )
     yield from answered(view, "RECV-13", "asked for in {}")
 
 
@@ -426,6 +437,6 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
                 expected = f"no answer to its own request for {entry.message_id!r}, which came back"
-                yield violated(after[0], expected, "an answer", "AMB-74")
+                yield violated(after[0], "wrong", expected, "an answer", "AMB-74")
             elif silent:
                 yield held(silent[0])

@@ -41,7 +41,9 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
         seen = f"one after {turn.answer.now_ms - turn.since.now_ms} ms"
-        yield judged(turn.answer, not (turn.gone is not None and turn.gone.index < turn.answer.index), expected, seen)
+        yield judged(
+            turn.answer, "wrong", not (turn.gone is not None and turn.gone.index < turn.answer.index), expected, seen
+        )
 
 
 def _with_traffic(view: ChannelView, turn: Turn) -> bool:
@@ -62,7 +64,7 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
         elif _late(view, turn) or (turn.never and turn.shown and turn.due and answers_at_all(view, others=True)):
             which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
             seen = "none" if turn.answer is None else f"none until step {turn.answer.index}"
-            yield violated(turn.overdue, f"{which}, to have been sent by the periodic work", seen)
+            yield violated(turn.overdue, "wrong", f"{which}, to have been sent by the periodic work", seen)
 
 
 def _late(view: ChannelView, turn: Turn) -> bool:
@@ -86,7 +88,7 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
             expected = f"the answer for {turn.message_id!r} as well, which is due"
             late_ms = passed_over[0].now_ms - turn.window.high if turn.window is not None else 0
             seen = f"{others} other{'s' if others > 1 else ''} and not this one"
-            yield violated(passed_over[0], expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}")
+            yield violated(passed_over[0], "wrong", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}")
         elif turn.in_time and turn.answer is not None:
             yield held(turn.answer)
 
@@ -103,7 +105,9 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         if turn.answer.now_ms < turn.window.low - slack_ms(view):
             expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
             hint = view.terms.clock_hint(turn.answer.now_ms >= turn.window.low - SECOND_MS)
-            yield violated(turn.answer, expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms{hint}")
+            yield violated(
+                turn.answer, "wrong", expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms{hint}"
+            )
             continue
         yield held(turn.answer)
         # That a sweep ran is known of a tick in which others went out; that it was not full, if another sent more.
@@ -117,7 +121,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         if missed and turn.since.now_ms < turn.window.low:
             expected = f"the answer for {turn.message_id!r}, whose time is just now, with the others"
             late_ms = turn.answer.now_ms - turn.window.low
-            yield violated(missed[0], expected, f"it came {late_ms} ms later{view.terms.clock_hint()}")
+            yield violated(missed[0], "wrong", expected, f"it came {late_ms} ms later{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
@@ -132,7 +136,7 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
             expected = f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}"
-            yield violated(answers[allowed], expected, "another answer without another request")
+            yield violated(answers[allowed], "wrong", expected, "another answer without another request")
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
             yield held(quiet[-1])
 
@@ -173,7 +177,7 @@ def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
     for answer, original in answers_and_originals(view):
         if _complete(original, answer.message):
             differs = _differs(original, answer.message)
-            yield judged(answer.step, not differs, f"{original.message_id!r} as it was first sent", differs)
+            yield judged(answer.step, "wrong", not differs, f"{original.message_id!r} as it was first sent", differs)
 
 
 @check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED, of="asked observed")
@@ -198,7 +202,7 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
             continue
         changed = _changed(before, after)
         expected = "log, Lamport timestamp and outgoing buffer as before the answer"
-        yield judged(between[-1], not changed, expected, changed)
+        yield judged(between[-1], "wrong", not changed, expected, changed)
 
 
 def _changed(before: Observed, after: Observed) -> str:
@@ -236,5 +240,5 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
             return
         if between and e.low == e.high and e.low > sent.step.now_ms:
             expected = f"the Lamport timestamp {e.low}: answers before it are no new messages"
-            found.append(judged(sent.step, e.tolerates(seen) or seen < e.low, expected, f"{seen}"))
+            found.append(judged(sent.step, "wrong", e.tolerates(seen) or seen < e.low, expected, f"{seen}"))
     yield from found

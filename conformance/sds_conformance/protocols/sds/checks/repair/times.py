@@ -29,7 +29,7 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         what = f"an answer for {turn.message_id!r} {_span(expected)} after the request of step {turn.since.index}, {by}"
         seen = f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms"
         seen += view.terms.clock_hint(expected.meets(found, SECOND_MS))
-        yield judged(turn.told, expected.meets(found, slack_ms(view)), what, seen)
+        yield judged(turn.told, "wrong", expected.meets(found, slack_ms(view)), what, seen)
 
 
 @check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
@@ -42,12 +42,14 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         if wait > slack_ms(view):
             expected = f"an answer for its own {turn.message_id!r} at once"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
-            yield violated(turn.since, expected, f"one planned in {wait} ms{hint}")
+            yield violated(turn.since, "wrong", expected, f"one planned in {wait} ms{hint}")
         elif turn.answer is None or not turn.sure:
             continue  # that it never answers is another requirement, and nothing of it is known where it may resend
         elif not turn.in_time:
             late = turn.answer.now_ms - turn.since.now_ms
-            yield violated(turn.answer, f"an answer for its own {turn.message_id!r} at once", f"one after {late} ms")
+            yield violated(
+                turn.answer, "wrong", f"an answer for its own {turn.message_id!r} at once", f"one after {late} ms"
+            )
         else:
             yield held(turn.answer)
 
@@ -69,7 +71,7 @@ def _again(view: ChannelView, *, same_requester: bool) -> Iterator[Observation]:
             expected = f"an answer for {turn.message_id!r} {_span(before)} after the request{which}"
             seen = f"one {'planned ' if turn.shown else ''}after {_span(found)}"
             seen += view.terms.clock_hint(before.meets(found, SECOND_MS))
-            yield judged(turn.told, before.meets(found, slack_ms(view)), expected, seen)
+            yield judged(turn.told, "wrong", before.meets(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))
 
 
@@ -133,7 +135,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
         holders = f"{len(enough[0])} holders of the same message"
         expected = f"{holders} to answer with different delays for most of {len(enough)} messages"
         seen = "the same delay for all of them, with each message"
-        yield judged(last, not all(map(_alike, enough)), expected, seen)
+        yield judged(last, "wrong", not all(map(_alike, enough)), expected, seen)
 
 
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
@@ -144,7 +146,9 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
         author, found = next(iter(enough.items()))
         which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
         met = not all(map(_alike, enough.values()))
-        yield judged(last, met, f"different delays for {which}", "the same delay for all messages of an author")
+        yield judged(
+            last, "wrong", met, f"different delays for {which}", "the same delay for all messages of an author"
+        )
 
 
 _SAMPLES = 200
@@ -170,7 +174,7 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
     uneven = _uneven(list(delays.values()), t_max)
-    yield judged(last, not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
+    yield judged(last, "wrong", not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
 
 
 def _uneven(delays: list[Window], t_max: int) -> str:
