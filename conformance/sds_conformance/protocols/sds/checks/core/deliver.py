@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MAX_LAMPORT, Kind
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
@@ -18,28 +18,9 @@ from ...view.facts import LogItem
 from ...view.histories import outsiders
 from ...view.log_orders import Neighbours, neighbours
 from ...view.repair_tracker import NEVER
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 
 _PAIRS = 3
 """So many pairs in the order of arrival are not so by chance, in an order of another kind: SDS-CONFLICT-01."""
-
-
-@check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED, of="delivered")
-def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
-    """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.source == "delivery" and e.counts_on and not (e.late_delivery or e.moved_elsewhere(seen)):
-            one_more = f"lamport_timestamp {e.low}: one more than what was delivered"
-            expected = one_more if e.low <= MAX_LAMPORT else lamport_rule(sent)
-            yield judged(sent.step, "wrong", e.tolerates(seen), expected, f"{seen}")
-    for observed in view.observed:
-        e = observed.lamport
-        if e.source == "delivery" and observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
-            seen = observed.state.lamport_timestamp
-            if not e.moved_elsewhere(seen + 1):
-                expected = f"the local timestamp {e.previous}, that of the message delivered"
-                yield judged(observed.step, "wrong", e.tolerates(seen + 1) or e.stays(seen), expected, f"{seen}")
 
 
 @check("SDS-DELIVER-01", of="received sent")
@@ -61,28 +42,6 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
         above = most.message.lamport_timestamp or 0
         expected = f"lamport_timestamp above {above}, that of {most.message.message_id!r}, which its history names"
         yield judged(sent.step, "wrong", lamport > above, expected, f"{lamport}")
-
-
-@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered outgoing")
-def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
-    """Delivering a timestamp that is not greater leaves the local one alone."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.late_delivery and e.counts_on and not e.moved_elsewhere(seen):
-            expected = f"{lamport_rule(sent)}, whatever late message was delivered"
-            yield judged(sent.step, "wrong", e.tolerates(seen), expected, f"{seen}")
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.late_delivery and e.counts_on)
-
-
-@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, of="outgoing")
-def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
-    """A message that waits in the buffer does not move the clock; its delivery does."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.buffered_high > max(e.high, e.sync_high) and seen <= e.buffered_high:
-            expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
-            yield judged(sent.step, "wrong", seen <= e.high, expected, f"{seen}", "AMB-15")
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.buffered_high > max(e.high, e.sync_high))
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED, of="log-of-two")

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
 from ...view.losses import may_be_lost
 from ...view.refusals import offered
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import quiet_after
 from .send import ordinary_sends, taken
 from .sync import in_no_history, in_no_log, meets_no_dependency
@@ -163,18 +162,3 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             why = "ephemeral because it has no Lamport timestamp"
             expected = f"{message_id!r}, {why}, delivered: all that it names has been"
             yield violated(received.step, "wrong", expected, received.refusal if received.rejected else "nothing")
-
-
-@check("SDS-EPHEMERAL-07", of="outgoing")
-def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
-    """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.ephemeral and e.counts_on and not (e.rebroadcast or e.answered):
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield noted(sent.step, f"{seen} where {lamport_rule(sent)}: an ephemeral message moved the clock")
-    for sync, e in right_syncs(view):
-        if e.ephemeral and e.counts_on and not (e.rebroadcast or e.answered):
-            yield held(sync.step)

@@ -28,7 +28,6 @@ from ...view.resends import (
     runs_on,
     spoken_for,
 )
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import acknowledged_by
 
 _LONG = 5
@@ -124,19 +123,6 @@ def named_ones_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
 def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """Nor does one after a sync message that names it."""
     return _resent_in_spite(view, Kind.SYNC)
-
-
-@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies outgoing")
-def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
-    """A rebroadcast does not advance the sender's own Lamport timestamp."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.rebroadcast and not e.answered and e.low > sent.step.now_ms and not e.moved_elsewhere(seen):
-            expected = f"{lamport_rule(sent)}: the rebroadcast before it is no new message"
-            yield judged(sent.step, "wrong", e.tolerates(seen), expected, f"{seen}")
-    for sync, e in right_syncs(view):
-        if e.rebroadcast and not e.answered and e.low > sync.step.now_ms:
-            yield held(sync.step)
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")

@@ -23,40 +23,8 @@ from ...view.odd_messages import LARGEST_CONTENT, LARGEST_ID, LARGEST_LAMPORT, R
 from ...view.refusals import offered
 from ...view.resends import given_up
 from ...view.timestamps import (
-    after_a_step_back,
-    fell_behind,
-    lamport_rule,
     lamport_sends,
-    of_another_channel,
-    right_syncs,
-    started_elsewhere,
 )
-
-
-@check("SDS-SEND-01", of="sent")
-def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
-    """L = max(now, previous + 1), after own messages. After a sync message, a wrong value is left to SDS-SYNC-14."""
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        if e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral:
-            continue
-        met = e.tolerates(seen)
-        if not met and e.source == "sync":
-            continue
-        if not met and (after_a_step_back(sent) or started_elsewhere(view, sent, seen) or fell_behind(sent, seen)):
-            continue  # SDS-SEND-02, SDS-STATE-02, SDS-STATE-03
-        if met or not of_another_channel(view, sent, seen):
-            yield judged(sent.step, "wrong", met, lamport_rule(sent), f"{seen}")
-
-
-@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
-def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
-    """When the clock has stepped back, the next message has the previous timestamp + 1."""
-    for sent, seen in lamport_sends(view):
-        met, e = sent.lamport.tolerates(seen), sent.lamport
-        if after_a_step_back(sent) and (met or (e.source == "send" and not e.moved_elsewhere(seen))):
-            yield judged(sent.step, "wrong", met, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
-    yield from (held(sync.step) for sync, _ in right_syncs(view) if after_a_step_back(sync))
 
 
 @check("SDS-SEND-03", of="outgoing")

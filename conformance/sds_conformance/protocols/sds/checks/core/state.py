@@ -23,65 +23,10 @@ from ...view.losses import may_be_lost
 from ...view.odd_messages import in_another_layout
 from ...view.repair_tracker import NEVER
 from ...view.resends import given_up, spoken_for
-from ...view.timestamps import (
-    NEARBY,
-    fell_behind,
-    lamport_rule,
-    lamport_sends,
-    most_ahead_elsewhere,
-    of_another_channel,
-    right_syncs,
-    started_elsewhere,
-)
 from .outsweep import acknowledged_at, no_copies_after_acknowledgement
 from .send import judge_members, judge_strangers, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
-
-
-@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS, of="channels sent")
-def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
-    """Each channel has a Lamport timestamp of its own."""
-    ahead = most_ahead_elsewhere(view)
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        if ahead <= e.now.high or e.high >= ahead:
-            continue
-        if e.tolerates(seen):
-            yield held(sent.step)
-        elif seen >= ahead:
-            yield violated(sent.step, "wrong", f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
-
-
-@check("SDS-STATE-02", of="outgoing")
-def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
-    """The timestamp starts at the epoch time in milliseconds."""
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        if e.source != "open" or e.ephemeral:
-            continue
-        expected = f"{lamport_rule(sent)}; the channel was opened at {view.party.opened_ms}"
-        if e.tolerates(seen):
-            yield held(sent.step)
-        elif started_elsewhere(view, sent, seen) and not of_another_channel(view, sent, seen):
-            yield violated(sent.step, "wrong", expected, f"{seen}")
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.source == "open" and not e.ephemeral)
-
-
-@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
-def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
-    """After idle time the timestamp is the epoch time, not one more than before."""
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        ahead = max(e.high, e.buffered_high, e.sync_high)
-        if e.source in ("open", "send", "delivery") and e.previous + NEARBY < sent.step.now_ms == ahead:
-            if seen == sent.step.now_ms:
-                yield held(sent.step)
-            elif fell_behind(sent, seen):
-                yield violated(sent.step, "wrong", f"the current time {sent.step.now_ms} after idling", f"{seen}")
-    for sync, e in right_syncs(view):
-        if e.previous + NEARBY < sync.step.now_ms == max(e.high, e.buffered_high, e.sync_high):
-            yield held(sync.step)
 
 
 @check("SDS-STATE-05", of="outgoing received")

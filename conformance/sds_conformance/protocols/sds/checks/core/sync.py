@@ -17,7 +17,6 @@ from ...view.histories import Since, sync_ids
 from ...view.lateness import settled
 from ...view.repair_tracker import NEVER
 from ...view.resends import given_up
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import acknowledged_by, judge_mention
 from .send import (
     history_end,
@@ -112,16 +111,11 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-SYNC-03", pb.CAPABILITY_SYNC, of="syncs")
-def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
-    """A sync message carries max(now, previous + 1)."""
+def sync_has_a_lamport_timestamp(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has a Lamport timestamp."""
     for sync in view.syncs:
-        seen, e = sync.message.lamport_timestamp, sync.lamport
-        expected = lamport_rule(sync)
-        if seen is not None and e.moved_elsewhere(seen):
-            continue
-        yield judged(
-            sync.step, "wrong", seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}"
-        )
+        if sync.message.lamport_timestamp is None:
+            yield violated(sync.step, "wrong-value", "a sync message with a Lamport timestamp", "none")
 
 
 @check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
@@ -343,35 +337,3 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
             )
         elif received.unmet <= view.logged_ids:
             yield held(received.step)
-
-
-@check("SDS-SYNC-14", pb.CAPABILITY_SYNC, of="sent")
-def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
-    """After a sync message the next content message carries a greater timestamp."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.source != "sync" or not e.counts_on or e.late_delivery:
-            continue
-        if seen == e.low:
-            yield held(sent.step)
-        elif seen == e.low - 1:
-            yield violated(
-                sent.step, "wrong", f"{e.low}, one more than the sync message before", f"{seen}, the same", "AMB-18"
-            )
-        elif seen < e.low:
-            yield violated(sent.step, "wrong", f"{e.low}, one more than the sync message before", f"{seen}, less")
-
-
-@check("SDS-SYNC-15", of="outgoing")
-def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
-    """A received sync message does not move the local timestamp."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.sync_high > max(e.high, e.buffered_high):
-            if seen <= e.high:
-                yield held(sent.step)
-            elif seen <= e.sync_high:
-                yield violated(
-                    sent.step, "wrong", f"{lamport_rule(sent)}: sync messages are not delivered", f"{seen}", "AMB-17"
-                )
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.sync_high > max(e.high, e.buffered_high))
