@@ -106,9 +106,7 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
         if alone and ack.outstanding and not ack.possibly and not unread:
             since = said[0].received.step.index
             expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
-            yield violated(
-                ack.step, "one-filter-counted-twice", expected, f"acknowledged in answer to {ack.step.command}"
-            )
+            yield violated(ack.step, "acknowledged-later", expected, f"acknowledged in answer to {ack.step.command}")
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")

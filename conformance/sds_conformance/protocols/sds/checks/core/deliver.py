@@ -18,7 +18,7 @@ from ...view.facts import LogItem
 from ...view.histories import outsiders
 from ...view.log_orders import Neighbours, neighbours
 from ...view.repair_tracker import NEVER
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
+from ...view.timestamps import as_it_looks, lamport_rule, moved_sends, right_syncs
 
 _PAIRS = 3
 """So many pairs in the order of arrival are not so by chance, in an order of another kind: SDS-CONFLICT-01."""
@@ -32,7 +32,13 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
         if e.source == "delivery" and e.counts_on and not (e.late_delivery or e.moved_elsewhere(seen)):
             one_more = f"lamport_timestamp {e.low}: one more than what was delivered"
             expected = one_more if e.low <= MAX_LAMPORT else lamport_rule(sent)
-            yield judged(sent.step, "too-low" if seen < e.low else "too-high", e.tolerates(seen), expected, f"{seen}")
+            yield judged(
+                sent.step,
+                "too-low" if seen < e.low else "too-high",
+                e.tolerates(seen),
+                expected,
+                as_it_looks(sent, seen),
+            )
     for observed in view.observed:
         e = observed.lamport
         if e.source == "delivery" and observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:

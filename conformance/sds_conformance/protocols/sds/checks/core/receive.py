@@ -341,7 +341,9 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
             )
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
-            yield violated(received.step, "unreadable-filter", expected + because, "nothing")
+            # What delivers nothing at all has another fault.
+            code = "unreadable-filter" if view.delivered else "never-delivered"
+            yield violated(received.step, code, expected + because, "nothing")
         elif not may_be_delivered_late(view, received):
             yield violated(received.step, "never-delivered", expected, "nothing")
 
@@ -383,7 +385,7 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
             expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
             yield violated(
                 received.step,
-                "unreadable-filter" if received.foreign_filter else "refused",
+                "unreadable-filter" if received.foreign_filter and view.received else "refused",
                 expected + because * received.foreign_filter,
                 received.refusal,
             )

@@ -24,6 +24,7 @@ from ...view.refusals import offered
 from ...view.resends import given_up
 from ...view.timestamps import (
     after_a_step_back,
+    as_it_looks,
     fell_behind,
     lamport_rule,
     lamport_sends,
@@ -46,7 +47,9 @@ def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
         if not met and (after_a_step_back(sent) or started_elsewhere(view, sent, seen) or fell_behind(sent, seen)):
             continue  # SDS-SEND-02, SDS-STATE-02, SDS-STATE-03
         if met or not of_another_channel(view, sent, seen):
-            yield judged(sent.step, "too-low" if seen < e.low else "too-high", met, lamport_rule(sent), f"{seen}")
+            yield judged(
+                sent.step, "too-low" if seen < e.low else "too-high", met, lamport_rule(sent), as_it_looks(sent, seen)
+            )
 
 
 @check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
@@ -60,7 +63,7 @@ def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
                 "too-low" if seen < e.low else "too-high",
                 met,
                 f"{lamport_rule(sent)}: the clock went back",
-                f"{seen}",
+                as_it_looks(sent, seen),
             )
     yield from (held(sync.step) for sync, _ in right_syncs(view) if after_a_step_back(sync))
 

@@ -25,6 +25,7 @@ from ...view.repair_tracker import NEVER
 from ...view.resends import given_up, spoken_for
 from ...view.timestamps import (
     NEARBY,
+    as_it_looks,
     fell_behind,
     lamport_rule,
     lamport_sends,
@@ -69,7 +70,7 @@ def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
         if e.tolerates(seen):
             yield held(sent.step)
         elif started_elsewhere(view, sent, seen) and not of_another_channel(view, sent, seen):
-            yield violated(sent.step, "wrong-start", expected, f"{seen}")
+            yield violated(sent.step, "wrong-start", expected, as_it_looks(sent, seen))
     yield from (held(sync.step) for sync, e in right_syncs(view) if e.source == "open" and not e.ephemeral)
 
 

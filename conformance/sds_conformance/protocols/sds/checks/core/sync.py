@@ -17,7 +17,7 @@ from ...view.histories import Since, sync_ids
 from ...view.lateness import settled
 from ...view.repair_tracker import NEVER
 from ...view.resends import given_up
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
+from ...view.timestamps import as_it_looks, lamport_rule, moved_sends, right_syncs
 from .receive import acknowledged_by, judge_mention
 from .send import (
     history_end,
@@ -128,7 +128,7 @@ def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
             "missing-timestamp" if seen is None else "too-low" if seen < e.low else "too-high",
             seen is not None and e.tolerates(seen),
             expected,
-            f"{'none' if seen is None else seen}",
+            "none" if seen is None else as_it_looks(sync, seen),
         )
 
 

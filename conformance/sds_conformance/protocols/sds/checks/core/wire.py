@@ -17,7 +17,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.refusals import offered
-from ...view.timestamps import NEARBY
+from ...view.timestamps import NEARBY, as_it_looks
 
 _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
@@ -235,7 +235,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
                 sent.step,
                 "wrong-encoding",
                 f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}",
-                f"{seen}",
+                as_it_looks(sent, seen),
             )
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
