@@ -35,7 +35,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Module:
-    """The source of a module, with the function that each call stands in."""
+    """The source of a module: its functions, and the calls in each of them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -124,7 +124,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
         else:
             yield violated(
                 step,
-                "wrong-sender",
+                "wrong-sender" if message.sender_id else "missing-sender",
                 f"sender_id {own_id!r} in a {message.kind.value} message",
                 f"{message.sender_id!r}",
             )
@@ -180,7 +180,10 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             yield violated(
-                sent.step, "wrong-channel", f"channel_id {view.channel_id!r}", f"{sent.message.channel_id!r}"
+                sent.step,
+                "wrong-channel" if sent.message.channel_id else "missing-channel",
+                f"channel_id {view.channel_id!r}",
+                f"{sent.message.channel_id!r}",
             )
         elif foreign is not None:
             yield violated(
