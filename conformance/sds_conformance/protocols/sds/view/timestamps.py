@@ -74,6 +74,25 @@ def lamport_rule(sent: Sent) -> str:
     return f"lamport_timestamp {value} = max({now}, {previous} + 1)"
 
 
+_UNITS = {"seconds": 0.001, "microseconds": 1_000, "nanoseconds": 1_000_000}
+"""Of the time, per millisecond."""
+
+
+def as_it_looks(sent: Sent, seen: int) -> str:
+    """A wrong timestamp, with the likely mistake behind it where the number shows one."""
+    e, now = sent.lamport, sent.step.now_ms
+    unit = next((unit for unit, per_ms in _UNITS.items() if abs(seen / per_ms - now) <= NEARBY), None)
+    if unit is not None:
+        return f"{seen}, the time in {unit}"
+    if seen < NEARBY < e.low:
+        return f"{seen}, counted from 0"
+    if seen == e.low & 0xFFFF_FFFF:
+        return f"{seen}, the lower 32 bits of {e.low}"
+    if seen == e.low << 1:
+        return f"{seen}, {e.low} in the encoding of a signed number"
+    return f"{seen}, one too much" if seen == e.high + 1 and e.low == e.high else f"{seen}"
+
+
 def after_a_step_back(sent: Sent) -> bool:
     """Is its timestamp exactly one more than the previous, because the clock is behind that again?
 
