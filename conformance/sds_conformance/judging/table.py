@@ -73,7 +73,12 @@ class Table(Generic[E]):
         rows = [row for row in self.rows if all(map(view.trace.declaration.can, row.needs))]
         found: dict[tuple[str, tuple[int, ...]], list[Observation]] = {}
         for fact in self._facts(view):
-            applying = [row for row in rows if row.applies(fact)]
+            applying, asked, does = [], None, False
+            for row in rows:  # those that are about the same stand together
+                if row.applies is not asked:
+                    asked, does = row.applies, bool(row.applies(fact))
+                if does:
+                    applying.append(row)
             wrong = next((row for row in applying if row.wrong(fact)), None)
             if wrong is not None:
                 expected, seen = self._told(fact, wrong)

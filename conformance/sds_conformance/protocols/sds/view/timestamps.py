@@ -43,6 +43,24 @@ def is_plain(e: LamportExpectation) -> bool:
     return e.source in ("open", "send") and not disturbed
 
 
+_UNITS = {"seconds": 0.001, "microseconds": 1_000, "nanoseconds": 1_000_000}
+"""Of the time, per millisecond."""
+
+
+def as_it_looks(e: LamportExpectation, now: int, seen: int) -> str:
+    """A wrong timestamp, with the likely mistake behind it where the number shows one; ``now`` is in milliseconds."""
+    unit = next((unit for unit, per_ms in _UNITS.items() if abs(seen / per_ms - now) <= NEARBY), None)
+    if unit is not None:
+        return f"{seen}, the time in {unit}"
+    if seen < NEARBY < e.low:
+        return f"{seen}, counted from 0"
+    if seen == e.low & 0xFFFF_FFFF:
+        return f"{seen}, the lower 32 bits of {e.low}"
+    if seen == e.low << 1:
+        return f"{seen}, {e.low} in the encoding of a signed number"
+    return f"{seen}, one too much" if seen == e.high + 1 and e.low == e.high else f"{seen}"
+
+
 @once
 def most_ahead_elsewhere(view: ChannelView) -> int:
     """Largest Lamport timestamp that the participant received in its other channels, 0 if none."""

@@ -41,7 +41,7 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
         most = max(named, key=lambda received: received.message.lamport_timestamp or 0)
         above = most.message.lamport_timestamp or 0
         expected = f"lamport_timestamp above {above}, that of {most.message.message_id!r}, which its history names"
-        yield judged(sent.step, "wrong", lamport > above, expected, f"{lamport}")
+        yield judged(sent.step, "too-low", lamport > above, expected, f"{lamport}")
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED, of="log-of-two")
@@ -53,7 +53,7 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
         if pair.in_order:
             yield held(pair.step)
         else:
-            yield violated(pair.step, "wrong", pair.expected, "the order of arrival")
+            yield violated(pair.step, "wrong-order", pair.expected, "the order of arrival")
 
 
 @check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED, of="ties")
@@ -67,7 +67,9 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
         seen = "the order in which they arrived"
-        yield judged(pair.step, "wrong", not by_arrival, expected, seen, "AMB-88" if pair.in_utf16_order else "")
+        yield judged(
+            pair.step, "order-of-arrival", not by_arrival, expected, seen, "AMB-88" if pair.in_utf16_order else ""
+        )
 
 
 @check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
@@ -83,7 +85,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         if double is not None or again:
             yield judged(
                 observed.step,
-                "wrong",
+                "logged-twice",
                 double is None,
                 f"{double!r} once in the log",
                 f"{ids.count(double or '')} times",
@@ -92,7 +94,11 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         again = delivery.again and not delivery.maybe_dropped
         if again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(
-                delivery.step, "wrong", f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24"
+                delivery.step,
+                "delivered-twice",
+                f"{delivery.message_id!r} delivered once",
+                "a second delivery",
+                "AMB-24",
             )
     for sent in view.outgoing:
         double = _double(sent.history)
@@ -101,7 +107,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             double = _double([message_id for message_id in sent.history if message_id not in others])
         if double is not None:
             yield violated(
-                sent.step, "wrong", f"{double!r} once in causal_history", f"{sent.history.count(double)} times"
+                sent.step, "logged-twice", f"{double!r} once in causal_history", f"{sent.history.count(double)} times"
             )
         elif not twice.isdisjoint(sent.history):
             yield held(sent.step)
@@ -135,7 +141,7 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
         after = (i for i in named if i in first and first[i][1] is delivery.step and first[i][0] > number)
         late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
         expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
-        yield judged(delivery.step, "wrong", late is None, expected, "after it")
+        yield judged(delivery.step, "delivered-early", late is None, expected, "after it")
 
 
 # ---- CONFLICT --------------------------------------------------------------------------------------------------------
@@ -147,7 +153,13 @@ def _judge(pair: Neighbours) -> Observation:
     first, second = pair.first.message_id, pair.second.message_id
     why = "equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first"
     expected, soft = f"{second!r} before {first!r} in the log: {why}", "AMB-88" if pair.in_utf16_order else ""
-    return violated(pair.step, "wrong", expected, f"{first!r} before {second!r}", soft)
+    return violated(
+        pair.step,
+        "utf16-order" if pair.in_utf16_order else "wrong-order",
+        expected,
+        f"{first!r} before {second!r}",
+        soft,
+    )
 
 
 _HASH = re.compile("(?:[0-9a-f]{2}){4,}")

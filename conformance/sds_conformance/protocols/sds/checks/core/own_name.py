@@ -24,13 +24,13 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
         if received.own and (view.delivered or not received.rejected):
             seen = f"a delivery of {received.message.message_id!r}"
             expected = "the own message, reflected, to be ignored"
-            yield judged(received.step, "wrong", not received.delivered, expected, seen)
+            yield judged(received.step, "delivered", not received.delivered, expected, seen)
 
 
 @check("SDS-RECV-01", of="own-came")
 def its_name_enters_no_log(view: ChannelView) -> Iterator[Observation]:
     """What claims to be its own, and is not, is in no log and in no causal history."""
-    yield from in_no_history(view, _WHAT, claimed_ids)
+    yield from in_no_history(view, _WHAT, claimed_ids, code="logged")
     yield from in_no_log(view, _WHAT, claimed_ids)
 
 
@@ -41,4 +41,4 @@ def its_name_enters_no_filter(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_of(sent.message.bloom_filter)
         ids = {message_id for message_id, since in claimed_ids(view).items() if since < sent.step.index}
         if holds is not None and ids and not sent.repeat:
-            yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter")
+            yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter", code="in-filter")

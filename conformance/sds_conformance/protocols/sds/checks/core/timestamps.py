@@ -17,7 +17,7 @@ from .....judging.table import Row
 from ...register import table
 from ...view.channel_view import ChannelView
 from ...view.facts import LamportExpectation
-from ...view.timestamps import NEARBY, lamport_sends, most_ahead_elsewhere, usual_errors
+from ...view.timestamps import NEARBY, as_it_looks, lamport_sends, most_ahead_elsewhere, usual_errors
 from ...view.windows import clock_at
 
 
@@ -95,7 +95,7 @@ def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
 
 def _told(s: Stamp, row: Row[Stamp]) -> tuple[str, str]:
     rule = f"the local timestamp {s.e.previous}" if s.state else s.rule
-    return f"{rule}: {row.why}" if row.why else rule, f"{s.seen}"
+    return f"{rule}: {row.why}" if row.why else rule, as_it_looks(s.e, s.step.now_ms, s.seen)
 
 
 def _sync(s: Stamp) -> bool:
@@ -199,44 +199,66 @@ def _after_sending(s: Stamp) -> bool:
     return s.content and not moved and (s.right or not (e.source == "sync" or s.after_a_step_back))
 
 
-def _unexplained(s: Stamp) -> bool:
-    return not (s.right or s.started_elsewhere or s.fell_behind or s.of_another_channel)
-
-
 def _wrong(s: Stamp) -> bool:
     return not s.right
 
 
-ONE_MORE = "one more than what was delivered"
-OTHERS = "other channels change nothing"
-AFTER_SYNC, SHOWN = "one more than the sync message before", "that of the message delivered"
+def _low(s: Stamp) -> bool:
+    return not s.right and s.seen + s.state < s.e.low
+
+
+def _high(s: Stamp) -> bool:
+    return not s.right and s.seen + s.state >= s.e.low
+
+
+def _has_a_reason(s: Stamp) -> bool:
+    return s.started_elsewhere or s.fell_behind or s.of_another_channel
+
+
+def _low_without_reason(s: Stamp) -> bool:
+    return _low(s) and not _has_a_reason(s)
+
+
+def _high_without_reason(s: Stamp) -> bool:
+    return _high(s) and not _has_a_reason(s)
+
+
+OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
+ONE_MORE, SHOWN = "one more than what was delivered", "that of the message delivered"
+AFTER_SYNC, HEARD = "one more than the sync message before", "sync messages are not delivered"
+DELIVERED_LATE, CLAIMED = "the message delivered late changes nothing", "what comes in its own name changes nothing"
+BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is no new message"
+BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"
 CHANNELS, CLOCK, DELIVERED = (pb.CAPABILITY_CHANNELS,), (pb.CAPABILITY_VIRTUAL_CLOCK,), (pb.CAPABILITY_DELIVERED,)
 RESEND, SYNC = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK), (pb.CAPABILITY_SYNC,)
-HEARD, BUFFERED = "sync messages are not delivered", "the message from further ahead still waits"
-COPIED, BY_EPHEMERAL = "the rebroadcast before it is no new message", "an ephemeral message does not move the clock"
-DELIVERED_LATE, CLAIMED = "the message delivered late changes nothing", "what comes in its own name changes nothing"
 
 table(
     lamport_timestamps,
     _told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-SYNC-03", _sync, _wrong, "wrong-value", "", "", SYNC),
-        Row("SDS-STATE-01", _others_are_ahead, _of_another_channel, "of-another-channel", OTHERS, "", CHANNELS),
-        Row("SDS-STATE-02", _first, _not_from_now, "not-from-now", "it starts when the channel is opened"),
-        Row("SDS-STATE-03", _after_idling, _fell_behind, "behind-the-time", "time has gone on", "", CLOCK),
-        Row("SDS-SEND-02", _clock_went_back, _wrong, "not-one-more", "the clock went back", "", CLOCK),
-        Row("SDS-RECV-01", _claimed_ahead, _moved_by_its_name, "moved-the-clock", CLAIMED),
-        Row("SDS-DELIVER-01", _after_a_delivery, _wrong, "not-the-delivered", ONE_MORE, "", DELIVERED),
-        Row("SDS-DELIVER-01", _shown_after_a_delivery, _wrong, "not-the-delivered", SHOWN, "", DELIVERED),
-        Row("SDS-DELIVER-02", _after_a_late_delivery, _wrong, "moved-by-a-late-message", DELIVERED_LATE, "", DELIVERED),
+        Row("SDS-SYNC-03", _sync, _low, "too-low", "", "", SYNC),
+        Row("SDS-SYNC-03", _sync, _high, "too-high", "", "", SYNC),
+        Row("SDS-STATE-01", _others_are_ahead, _of_another_channel, "moved-by-another-channel", OTHERS, "", CHANNELS),
+        Row("SDS-STATE-02", _first, _not_from_now, "wrong-start", OPENED),
+        Row("SDS-STATE-03", _after_idling, _fell_behind, "fell-behind", "time has gone on", "", CLOCK),
+        Row("SDS-SEND-02", _clock_went_back, _low, "too-low", CLOCK_WENT_BACK, "", CLOCK),
+        Row("SDS-SEND-02", _clock_went_back, _high, "too-high", CLOCK_WENT_BACK, "", CLOCK),
+        Row("SDS-RECV-01", _claimed_ahead, _moved_by_its_name, "timestamp-moved", CLAIMED),
+        Row("SDS-DELIVER-01", _after_a_delivery, _low, "too-low", ONE_MORE, "", DELIVERED),
+        Row("SDS-DELIVER-01", _after_a_delivery, _high, "too-high", ONE_MORE, "", DELIVERED),
+        Row("SDS-DELIVER-01", _shown_after_a_delivery, _low, "too-low", SHOWN, "", DELIVERED),
+        Row("SDS-DELIVER-01", _shown_after_a_delivery, _high, "too-high", SHOWN, "", DELIVERED),
+        Row("SDS-DELIVER-02", _after_a_late_delivery, _low, "moved-back", DELIVERED_LATE, "", DELIVERED),
+        Row("SDS-DELIVER-02", _after_a_late_delivery, _high, "moved-ahead", DELIVERED_LATE, "", DELIVERED),
         Row("SDS-DELIVER-03", _something_waits, _above, "moved-early", BUFFERED, "AMB-15", DELIVERED),
-        Row("SDS-SYNC-15", _syncs_came, _above, "moved-the-clock", HEARD, "AMB-17"),
+        Row("SDS-SYNC-15", _syncs_came, _above, "timestamp-moved", HEARD, "AMB-17"),
         Row("SDS-SYNC-14", _after_a_sync, _that_of_the_sync, "not-increased", AFTER_SYNC, "AMB-18", SYNC),
-        Row("SDS-SYNC-14", _after_a_sync, _below_the_sync, "decreased", AFTER_SYNC, "", SYNC),
-        Row("SDS-OUTSWEEP-05", _after_a_copy, _wrong, "moved-the-clock", COPIED, "", RESEND),
+        Row("SDS-SYNC-14", _after_a_sync, _below_the_sync, "too-low", AFTER_SYNC, "", SYNC),
+        Row("SDS-OUTSWEEP-05", _after_a_copy, _wrong, "timestamp-moved", COPIED, "", RESEND),
         Row("SDS-EPHEMERAL-07", _after_ephemeral, _wrong, "", BY_EPHEMERAL),
-        Row("SDS-SEND-01", _after_sending, _unexplained, "wrong-value"),
+        Row("SDS-SEND-01", _after_sending, _low_without_reason, "too-low"),
+        Row("SDS-SEND-01", _after_sending, _high_without_reason, "too-high"),
     ],
     of="outgoing",
 )
