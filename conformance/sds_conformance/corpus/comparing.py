@@ -8,7 +8,7 @@ all rows read, and compared themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -56,13 +56,6 @@ def divergences(
         different.sort(key=lambda one: one.schedule)
         for start in range(0, len(different), SCHEDULES_PER_ROW_GROUP):
             yield from first_steps(reader_a, reader_b, different[start : start + SCHEDULES_PER_ROW_GROUP], unseen)
-
-
-def differing(a: Corpus, b: Corpus, schedules: range, most: int) -> int:
-    """How many schedules of a range differ by their digests; no more than ``most`` are counted. Raises CorpusError."""
-    with RangeReader(a, schedules) as reader_a, RangeReader(b, schedules) as reader_b:
-        found = _by_digest(a, b, reader_a.digests(), reader_b.digests(), schedules)
-        return sum(1 for _ in islice(found, most))
 
 
 def _by_digest(a: Corpus, b: Corpus, one: pa.Table, other: pa.Table, wanted: range) -> Iterator[Divergence]:

@@ -2,8 +2,7 @@
 
 What a task finds goes straight into a Parquet file of its own, one row a schedule; to the driver comes its sum. There
 are as many ranges as tasks were wanted, however large the corpora are. It is one job of one stage: every other one
-would cost a second at the start, and nothing is shuffled. Where there is little to do, the same tasks run in this
-process, one after the other.
+would cost a second at the start, and nothing is shuffled. Small corpora are compared by the same tasks in this process.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from sds_harness.declaration import printable
 from ..exploration.judging import Scope, judged_revision
 from ..protocols import revisions
 from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
-from .comparing import differing, divergences
+from .comparing import divergences
 from .ranges import DIFFERENT, Divergence
 from .summing import ROWS, SCHEMA, Cause, Sum
 
@@ -39,10 +38,6 @@ if TYPE_CHECKING:
 DIVERGENCES = "divergences"
 """The folder of the Parquet with all divergences."""
 _ROW_GROUP = 8192
-MOST_HERE = 1 << 17
-"""Schedules, ten million rows, whose digests are compared in a second."""
-FEW_HERE, MANY_HERE = 24, 256
-"""Schedules that differ, and are judged, or told without, while Spark would still be starting its workers."""
 
 
 @dataclass(frozen=True)
@@ -206,37 +201,26 @@ def comparable(a: Corpus, b: Corpus) -> None:
         )
 
 
-def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
-    """Compare, and write the divergences. Raises CorpusError."""
-    return diff_here(differ) or diff_by_spark(spark, differ, progress)
-
-
-def diff_here(differ: Differ) -> Difference | None:
-    """Compare in this process, where that is sooner done than Spark has its workers ready: where corpora are of some
-    ten million rows at most and little differs. None, and nothing is said, where they are not. Raises CorpusError."""
-    if differ.verify or differ.read_all or differ.most > MOST_HERE:
-        return None
+def diff_here(differ: Differ) -> Difference:
+    """Compare in this process, and write the divergences. Raises CorpusError."""
     _prepare(differ)
-    found, left = Sum(), FEW_HERE if differ.checks else MANY_HERE
-    for number in range(differ.ranges):
-        left -= differing(differ.a, differ.b, differ.range_of(number), left + 1)
-        if left < 0:
-            return None
-        with faults_named():
+    found = Sum()
+    with faults_named():
+        for number in range(differ.ranges):
             for batch in differ(number):
                 for row in batch.to_pylist():
                     found.take(row)
-    return _said(differ, found)
+    return _difference(differ, found)
 
 
-def diff_by_spark(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
-    """Compare in a job of Spark. Raises CorpusError."""
+def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
+    """Compare in a job of Spark, as ``diff_here`` does. Raises CorpusError."""
     _prepare(differ)
     found = Sum()
     with watched(spark, progress), failures_told():
         for row in over(spark, range(differ.ranges), differ, ROWS).collect():
             found.take(row.asDict())
-    return _said(differ, found)
+    return _difference(differ, found)
 
 
 def _prepare(differ: Differ) -> None:
@@ -245,7 +229,7 @@ def _prepare(differ: Differ) -> None:
     (differ.out / DIVERGENCES).make()
 
 
-def _said(differ: Differ, found: Sum) -> Difference:
+def _difference(differ: Differ, found: Sum) -> Difference:
     divergent = found.classes.total()
     identical = differ.most - divergent
     if divergent and not identical and set(found.classes) <= {Class.MISSING, Class.EXTRA}:

@@ -91,8 +91,9 @@ def diff_command(
     """Compare two corpora and judge each difference."""
     from sds_harness.corpus.place import Place
 
+    from ...corpus.checking import small
     from ...corpus.classifying import Class
-    from ...corpus.diffing import Differ, comparable, diff_by_spark, diff_here, range_size
+    from ...corpus.diffing import Differ, comparable, diff, diff_here, range_size
     from ...corpus.outcome import as_json, finish, prepare_folder
     from ...corpus.samples import write_samples
 
@@ -105,11 +106,12 @@ def diff_command(
     scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * usable_processors())
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
-    # Who names a cluster has the work done there.
-    difference = diff_here(differ) if spark_options.local else None
-    if difference is None:
+    # A user who names a cluster wants the work done there.
+    if spark_options.local and small(one) and small(other):
+        difference = diff_here(differ)
+    else:
         with spark_job(spark_options, "corpus diff", err, "ranges") as (spark, progress):
-            difference = diff_by_spark(spark, differ, progress)
+            difference = diff(spark, differ, progress)
     samples = write_samples(difference, differ.scopes, place)
     difference.seconds = time.monotonic() - began
     told = as_json(difference, samples)
