@@ -154,7 +154,7 @@ WRITERS = {
 }
 """The modules that may open a file for writing, with the reason."""
 PLACES = {
-    "harness/sds_harness/corpus/recording.py",
+    "harness/sds_harness/corpus/recorder.py",
     "conformance/sds_conformance/corpus/outcome.py",
     "conformance/sds_conformance/corpus/samples.py",
     "conformance/sds_conformance/cli/later.py",

@@ -17,11 +17,17 @@ import pyarrow as pa
 
 from sds_harness.corpus.jobs import Progress, failures_told, faults_named, in_schedules, over, watched
 from sds_harness.corpus.manifest import WORDS, Corpus
-from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
-from sds_harness.corpus.rebuilding import Rebuilt
-from sds_harness.corpus.recording import Replay, insisting
+from sds_harness.corpus.reader import (
+    Stored,
+    hold_to_manifest,
+    stored_in,
+    stored_twins,
+    verify_folders,
+    verify_shard,
+)
+from sds_harness.corpus.recorder import insisting
+from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFile, hold_to_count
-from sds_harness.corpus.verifying import twin_for, verify_folders, verify_shard
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule
 
@@ -79,24 +85,14 @@ class Checker:
             raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
-        with insisting(self._stored_twins(shard, stored)) as replay:
+        with insisting(stored_twins(stored, shard, self._twin)) as replay:
             assessment = assess(performance, self.scope, rebuilt.judged, replay if twins else None)
         return Played(stored.schedule, performance.steps, assessment, performance.breakdown)
 
-    def _stored_twins(self, shard: int, of: Stored) -> Replay:
-        """Stored twins in the place of an implementation that plays them; they are read when one is asked for."""
-
-        def known() -> Iterator[Stored]:
-            yield from twins_of(self.corpus, shard, of.schedule)
-
-        def play(schedule: Schedule) -> Performance:
-            stored = twin_for(self.corpus, of, next(twins, None), schedule)
-            rebuilt = stored.performance(schedule)
-            self.hold_to_manifest(stored, rebuilt)
-            return rebuilt.performance
-
-        twins = known()
-        return play
+    def _twin(self, stored: Stored, schedule: Schedule) -> Performance:
+        rebuilt = stored.performance(schedule)
+        self.hold_to_manifest(stored, rebuilt)
+        return rebuilt.performance
 
     def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
         """Was it played by whom the manifest names? No digest is over all shards, so one of another corpus may stand

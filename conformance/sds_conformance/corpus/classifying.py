@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.reading import Stored
-from sds_harness.corpus.rebuilding import Rebuilt
+from sds_harness.corpus.reader import Stored
+from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.schema import Row
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import Corpus
-from sds_harness.corpus.reading import Stored, by_schedule
+from sds_harness.corpus.reader import Stored, by_schedule
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile
 

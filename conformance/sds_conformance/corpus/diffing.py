@@ -20,7 +20,7 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, faults_named, over, watched
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.reading import Stored, stored_in
+from sds_harness.corpus.reader import Stored, stored_in
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile, hold_to_count
 from sds_harness.declaration import printable

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sds_harness.corpus.manifest import Corpus
-from sds_harness.corpus.reading import RowsOf, Stored
+from sds_harness.corpus.reader import RowsOf, Stored
 from sds_harness.corpus.schema import DIGESTS, Row
 from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
 

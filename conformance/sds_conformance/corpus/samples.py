@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.rebuilding import Rebuilt
+from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 from sds_harness.json_text import escaped

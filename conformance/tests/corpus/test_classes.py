@@ -25,7 +25,7 @@ from sds_conformance.exploration.judging import Assessment, assess, in_time
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.freedoms import FREEDOMS
-from sds_harness.corpus.recording import prepare, record_shard
+from sds_harness.corpus.recorder import prepare, record_shard
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb

@@ -25,7 +25,7 @@ from sds_conformance.corpus.diffing import comparable
 from sds_conformance.exploration.campaign import Tally, explore
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.reading import stored_in
+from sds_harness.corpus.reader import stored_in
 from sds_harness.link import Link, LocalLink
 from sds_testee.version import suite_version
 from stored import order_of as order_of_sds

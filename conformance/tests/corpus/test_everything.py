@@ -22,8 +22,8 @@ from sds_conformance.corpus.checking import COUNTED, Checker, check
 from sds_conformance.exploration.casting import Casting
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST
+from sds_harness.corpus.reader import verify_folders
 from sds_harness.corpus.shards import file_name
-from sds_harness.corpus.verifying import verify_folders
 from sds_harness.link import LocalLink
 from stored import Edit, Model, edited, order_of, record_here
 

@@ -26,8 +26,8 @@ from sds_conformance.corpus.kinds import kind_of
 from sds_harness.corpus.errors import CorpusError, NotDriven
 from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.reading import stored_in, twins_of
-from sds_harness.corpus.recording import Recorder, prepare, record, record_shard
+from sds_harness.corpus.reader import stored_in, twins_of
+from sds_harness.corpus.recorder import Recorder, prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_harness.schedules import Performance, Schedule
 from sds_proto.testee.v1 import testee_pb2 as pb

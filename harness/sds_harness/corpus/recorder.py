@@ -24,7 +24,7 @@ from .kind import Kind
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
 from .rows import rows_of
-from .shards import Committed, Missing, ShardWriter, committed, file_name, hold_to_count, side_of
+from .shards import Committed, ShardWriter, committed, file_name, hold_to_count, side_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -100,7 +100,7 @@ class Recorder:
         began, count = time.monotonic(), Count()
         trouble = ""
         try:
-            # A task that is tried again comes by what it has recorded.
+            # Nothing is recorded twice, by a task that is tried again or by another command.
             if not (self.recording.place / SIDE / file_name(shard)).exists():
                 count = record_shard(self.recording, shard)
         except Committed:
@@ -190,13 +190,13 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     An interrupt leaves what is committed. The manifest and ``_SUCCESS`` close the corpus when nothing is missing.
     """
     manifest = recording.manifest
-    missing = Missing.of(recording)
-    known = sum(len(manifest.range_of(shard)) for shard in missing.there)
-    outcome = Outcome(known)
-    progress(known, manifest.schedules)
-    if missing:
-        with watched(spark, in_schedules(progress, len(missing), manifest.schedules, known)), failures_told():
-            outcome = _summed(over(spark, missing, Recorder(recording), _COUNTS), outcome.known)
+    there = [shard for shard in committed(recording.place) if shard < manifest.shards]
+    outcome = Outcome(sum(len(manifest.range_of(shard)) for shard in there))
+    progress(outcome.known, manifest.schedules)
+    if len(there) < manifest.shards:
+        told = in_schedules(progress, manifest.shards, manifest.schedules, outcome.known)
+        with watched(spark, told), failures_told():
+            outcome = _summed(over(spark, range(manifest.shards), Recorder(recording), _COUNTS), outcome.known)
     if not outcome.troubles:
         close(spark, recording)
     return outcome
