@@ -18,12 +18,11 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus import checking
-from sds_conformance.corpus.classifying import Class
-from sds_conformance.corpus.diffing import Difference
+from sds_conformance.corpus import verdicts
+from sds_conformance.corpus.classes import Class
+from sds_conformance.corpus.difference import Difference, Sum
 from sds_conformance.corpus.kinds import kind_of
-from sds_conformance.corpus.outcome import as_json, finish, prepare_folder
-from sds_conformance.corpus.summing import Sum
+from sds_conformance.corpus.report import as_json, finish, prepare_folder
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, read_complete
 from sds_harness.corpus.place import Place
@@ -99,8 +98,8 @@ def test_small_corpora_are_compared_without_spark_and_the_result_is_the_same(
     spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both, told, rows = (corpora["reference"], corpora["mutant"]), [], []
-    for most in (checking.MOST_HERE, 0):
-        monkeypatch.setattr(checking, "MOST_HERE", most)
+    for most in (verdicts.MOST_HERE, 0):
+        monkeypatch.setattr(verdicts, "MOST_HERE", most)
         out = tmp_path / str(most)
         done = typed("corpus", "diff", "--json", *both, "--out", out)
         assert done.exit_code == 1, done.output
@@ -161,11 +160,11 @@ def test_names_that_are_no_text_do_not_lose_the_outcome(corpora: dict[str, Path]
     assert not set("\x9b\u202e") & set(text)
 
 
-@pytest.mark.parametrize("most_here", [checking.MOST_HERE, 0])
+@pytest.mark.parametrize("most_here", [verdicts.MOST_HERE, 0])
 def test_damage_is_one_sentence_with_spark_and_without(
     spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_here: int
 ) -> None:
-    monkeypatch.setattr(checking, "MOST_HERE", most_here)
+    monkeypatch.setattr(verdicts, "MOST_HERE", most_here)
     broken = edited(corpora["reference"], tmp_path / "broken", {})
     file = broken / "schedules" / "part-000001.parquet"
     file.write_bytes(file.read_bytes()[:-100])

@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
 from compared import SCHEDULES, change, compared, flip, gone
-from sds_conformance.corpus.classifying import Class, at_sight
+from sds_conformance.corpus.classes import Class, at_sight
 from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.sds.generator import Grammar

@@ -19,9 +19,9 @@ from suite_terminal import typed, words
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from compared import classified, corpus
-from sds_conformance.corpus.checking import Checker
-from sds_conformance.corpus.classifying import Class
-from sds_conformance.corpus.diffing import comparable
+from sds_conformance.corpus.classes import Class
+from sds_conformance.corpus.difference import comparable
+from sds_conformance.corpus.verdicts import Checker
 from sds_conformance.exploration.campaign import Tally, explore
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.corpus.errors import CorpusError

@@ -14,9 +14,9 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from compared import SCHEDULES, change, compared, corpus
-from sds_conformance.corpus.classifying import where
-from sds_conformance.corpus.diffing import stored
-from sds_conformance.corpus.samples import sentence
+from sds_conformance.corpus.classes import where
+from sds_conformance.corpus.difference import stored
+from sds_conformance.corpus.report import sentence
 from sds_conformance.exploration.judging import Scope, judged_revision
 from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError

@@ -18,7 +18,7 @@ from sds_testee.framing import Framing
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
-from sds_conformance.corpus import exhausting as on_spark
+from sds_conformance.corpus import exhaustion as on_spark
 
 pytestmark = pytest.mark.spark
 ALPHABET = (Part(("send", "sync", "arrive")),)

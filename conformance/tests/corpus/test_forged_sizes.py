@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from compared import SCOPE, compared, corpus
-from sds_conformance.corpus.checking import check
+from sds_conformance.corpus.verdicts import check
 from sds_harness.corpus import shards
 from sds_harness.corpus.digests import plan_digest
 from sds_harness.corpus.errors import CorpusError

@@ -15,11 +15,9 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from sds_conformance.corpus.classifying import Class
-from sds_conformance.corpus.diffing import Difference
-from sds_conformance.corpus.page import page
-from sds_conformance.corpus.samples import Sample
-from sds_conformance.corpus.summing import Cause
+from sds_conformance.corpus.classes import Class
+from sds_conformance.corpus.difference import Cause, Difference
+from sds_conformance.corpus.report import Sample, page
 
 BROWSER = shutil.which("chromium")
 NARROW = 400

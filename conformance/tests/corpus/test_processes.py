@@ -89,6 +89,7 @@ def test_an_interrupt_keeps_what_is_committed_and_leaves_no_process(tmp_path: Pa
     """Before that, Spark replaces a worker that is killed. The same command goes on, also without a stderr."""
     folder = tmp_path / "c"
     with recording(folder) as process:
+        wait_until(process, lambda: list((folder / "steps").glob(".tmp-*")))
         wait_until(process, lambda: workers(process))[0].kill()
         wait_until(process, lambda: shards(folder))
         wait_until(process, lambda: workers(process))

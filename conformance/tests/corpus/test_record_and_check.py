@@ -20,9 +20,9 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus.checking import Checker, check, check_here
 from sds_conformance.corpus.company import Tireless
 from sds_conformance.corpus.kinds import kind_of
+from sds_conformance.corpus.verdicts import Checker, check, check_here
 from sds_harness.corpus.errors import CorpusError, NotDriven
 from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place

@@ -140,14 +140,6 @@ class RowsOf:
         return [row for start, end in parts for row in self._table.slice(start, end - start).to_pylist()]
 
 
-def by_schedule(table: pa.Table) -> dict[int, list[Row]]:
-    """The rows of a table, as they stand."""
-    out: dict[int, list[Row]] = {}
-    for row in table.to_pylist():
-        out.setdefault(row["schedule"], []).append(row)
-    return out
-
-
 def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
     """Are these the schedules of that shard? Raises DamagedFile."""
     wanted = corpus.manifest.range_of(shard)

@@ -91,7 +91,7 @@ def check_command(
 
     Every requirement and every property of the group is judged.
     """
-    from ...corpus.checking import check, check_here, small
+    from ...corpus.verdicts import check, check_here, small
 
     out, err = console(), console(stderr=True)
     corpus = corpus_at(folder)

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.spark import SparkOptions
 
-    from ...corpus.diffing import Difference
-    from ...corpus.samples import Sample
-    from ...corpus.summing import Cause
+    from ...corpus.difference import Cause, Difference
+    from ...corpus.report import Sample
 
 _EPILOG = """
 \b
@@ -91,11 +90,10 @@ def diff_command(
     """Compare two corpora and judge each difference."""
     from sds_harness.corpus.place import Place
 
-    from ...corpus.checking import small
-    from ...corpus.classifying import Class
-    from ...corpus.diffing import Differ, comparable, diff, diff_here, range_size
-    from ...corpus.outcome import as_json, finish, prepare_folder
-    from ...corpus.samples import write_samples
+    from ...corpus.classes import Class
+    from ...corpus.difference import Differ, comparable, diff, diff_here, range_size
+    from ...corpus.report import as_json, finish, prepare_folder, write_samples
+    from ...corpus.verdicts import small
 
     out, err = console(), console(stderr=True)
     began = time.monotonic()
@@ -128,7 +126,7 @@ def diff_command(
 
 
 def _last_screen(difference: Difference, place: Place) -> LastScreen:
-    from ...corpus.classifying import Class
+    from ...corpus.classes import Class
 
     found = [cause for cause in difference.causes if cause.kind is not Class.LEGAL]
     causes = [
@@ -153,7 +151,7 @@ def _severity(cause: Cause) -> int:
 
 
 def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place, stories: int | None) -> None:
-    from ...corpus.samples import of_cause
+    from ...corpus.report import of_cause
 
     labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
     labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
@@ -176,7 +174,7 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
 
 
 def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
-    from ...corpus.page import rules_of
+    from ...corpus.report import rules_of
 
     head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {_schedules(cause.schedules)}")
     out.print(head, soft_wrap=False)

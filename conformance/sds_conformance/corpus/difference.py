@@ -1,14 +1,18 @@
 """The diff of two corpora, as a Spark job: a task compares a range of schedules, and judges those that differ.
 
-What a task finds goes straight into a Parquet file of its own, one row a schedule; to the driver comes its sum. There
-are as many ranges as tasks were wanted, however large the corpora are. It is one job of one stage: every other one
-would cost a second at the start, and nothing is shuffled. Small corpora are compared by the same tasks in this process.
+A task writes its divergences into a Parquet file of its own, one row a schedule, and returns their sum as JSON, never
+as a pickle. The size of a sum is bounded by the number of causes that are kept. There are as many ranges as tasks were
+wanted, however large the corpora are. It is one job of one stage: another one would cost a second at the start, and
+nothing is shuffled. Small corpora are compared by the same tasks in this process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import heapq
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -27,10 +31,8 @@ from sds_harness.declaration import printable
 
 from ..exploration.judging import Scope, judged_revision
 from ..protocols import revisions
-from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
-from .comparing import divergences
-from .ranges import DIFFERENT, Divergence
-from .summing import ROWS, SCHEMA, Cause, Sum
+from .classes import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
+from .divergences import DIFFERENT, Divergence, divergences
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,6 +40,104 @@ if TYPE_CHECKING:
 DIVERGENCES = "divergences"
 """The folder of the Parquet with all divergences."""
 _ROW_GROUP = 8192
+MOST_CAUSES = 200
+"""Causes that are told; the rest are counted. An implementation may differ in as many ways as it likes."""
+_HELD = 20 * MOST_CAUSES
+"""Causes that a sum keeps apart."""
+SAMPLES = 3
+"""Schedules that are shown of each cause."""
+_BY_NAME = ("violated_a", "violated_b", "fields")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Divergences that have the same class and the same cause."""
+
+    kind: Class
+    cause: str
+    reason: str
+    schedules: int
+    least_step: int
+    """The earliest first step."""
+    samples: tuple[int, ...]
+    """Schedules to look at, those that differ earliest first."""
+
+
+@dataclass
+class _Alike:
+    """Of one class and one cause."""
+
+    reason: str
+    schedules: int = 0
+    first: list[tuple[int, int]] = field(default_factory=list)
+    """Step and schedule of those that differ earliest, ascending."""
+
+    def add(self, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
+        self.reason = min(self.reason, reason)
+        self.schedules += schedules
+        self.first = heapq.nsmallest(SAMPLES, [*self.first, *first])
+
+
+@dataclass
+class Sum:
+    """Counts of divergent schedules."""
+
+    classes: Counter[Class] = field(default_factory=Counter)
+    alike: dict[tuple[Class, str], _Alike] = field(default_factory=dict)
+    violated_a: Counter[str] = field(default_factory=Counter)
+    """By requirement or property: schedules in which A violates it."""
+    violated_b: Counter[str] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
+    """By normative column: schedules that first differ in it."""
+    depths: Counter[tuple[Class, int]] = field(default_factory=Counter)
+    """By class and power of two: schedules whose first step that differs is from there up to the next."""
+
+    def add(self, one: Classified) -> None:
+        """One divergence more."""
+        divergence = one.divergence
+        self.classes[one.kind] += 1
+        self._alike(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])
+        self.violated_a.update(one.violated_a)
+        self.violated_b.update(one.violated_b)
+        self.fields.update(divergence.fields)
+        self.depths[one.kind, max(1, divergence.step).bit_length() - 1] += 1
+
+    def _alike(self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
+        key = (kind, cause)
+        if key in self.alike or len(self.alike) < _HELD:
+            self.alike.setdefault(key, _Alike(reason)).add(reason, schedules, first)
+
+    def to_json(self) -> str:
+        """The sum as a task returns it."""
+        alike = self.alike.items()
+        data = {
+            "classes": {kind.value: count for kind, count in self.classes.items()},
+            "causes": [(kind.value, cause, one.reason, one.schedules, one.first) for (kind, cause), one in alike],
+            "depths": [(kind.value, depth, count) for (kind, depth), count in self.depths.items()],
+            **{name: getattr(self, name) for name in _BY_NAME},
+        }
+        return json.dumps(data)
+
+    def add_json(self, text: str) -> None:
+        """Add the sum of another task."""
+        data = json.loads(text)
+        self.classes.update({Class(kind): count for kind, count in data["classes"].items()})
+        for kind, cause, reason, schedules, first in data["causes"]:
+            self._alike(Class(kind), cause, reason, schedules, map(tuple, first))
+        self.depths.update({(Class(kind), depth): count for kind, depth, count in data["depths"]})
+        for name in _BY_NAME:
+            getattr(self, name).update(data[name])
+
+    @property
+    def causes(self) -> list[Cause]:
+        """The most frequent ones of all, in the order of their classes."""
+        order = list(Class)
+        ranked = sorted(self.alike.items(), key=lambda item: (-item[1].schedules, order.index(item[0][0]), item[0][1]))
+        told = [
+            Cause(kind, cause, alike.reason, alike.schedules, alike.first[0][0], tuple(n for _, n in alike.first))
+            for (kind, cause), alike in ranked[:MOST_CAUSES]
+        ]
+        return sorted(told, key=lambda cause: (order.index(cause.kind), -cause.schedules, cause.cause))
 
 
 @dataclass(frozen=True)
@@ -88,7 +188,7 @@ class Differ:
                     writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
                     rows.clear()
             writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
-        yield pa.RecordBatch.from_pylist(list(found.rows()), SCHEMA)
+        yield pa.RecordBatch.from_pylist([{"sum": found.to_json()}])
 
     def _classified(self, wanted: range) -> Iterator[Classified]:
         told: set[int] = set()
@@ -204,23 +304,17 @@ def comparable(a: Corpus, b: Corpus) -> None:
 def diff_here(differ: Differ) -> Difference:
     """Compare in this process, and write the divergences. Raises CorpusError."""
     _prepare(differ)
-    found = Sum()
     with faults_named():
-        for number in range(differ.ranges):
-            for batch in differ(number):
-                for row in batch.to_pylist():
-                    found.take(row)
-    return _difference(differ, found)
+        batches = [batch for number in range(differ.ranges) for batch in differ(number)]
+    return _difference(differ, [row["sum"] for batch in batches for row in batch.to_pylist()])
 
 
 def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
     """Compare in a job of Spark, as ``diff_here`` does. Raises CorpusError."""
     _prepare(differ)
-    found = Sum()
     with watched(spark, progress), failures_told():
-        for row in over(spark, range(differ.ranges), differ, ROWS).collect():
-            found.take(row.asDict())
-    return _difference(differ, found)
+        sums = [row["sum"] for row in over(spark, range(differ.ranges), differ, "sum string").collect()]
+    return _difference(differ, sums)
 
 
 def _prepare(differ: Differ) -> None:
@@ -229,7 +323,10 @@ def _prepare(differ: Differ) -> None:
     (differ.out / DIVERGENCES).make()
 
 
-def _difference(differ: Differ, found: Sum) -> Difference:
+def _difference(differ: Differ, sums: list[str]) -> Difference:
+    found = Sum()
+    for text in sums:
+        found.add_json(text)
     divergent = found.classes.total()
     identical = differ.most - divergent
     if divergent and not identical and set(found.classes) <= {Class.MISSING, Class.EXTRA}:
@@ -244,3 +341,8 @@ def range_size(a: Corpus, b: Corpus, tasks: int) -> int:
     most = max(a.manifest.schedules, b.manifest.schedules)
     shards = -(-most // size)
     return size * max(1, shards // max(1, tasks))
+
+
+def most_common(counts: Counter[str]) -> dict[str, int]:
+    """The most frequent ones, ties in the order of the alphabet."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_CAUSES])

@@ -21,8 +21,8 @@ from ..judging.causes import consequences
 from ..judging.rules import Rules
 from ..judging.verdict import Finding, Verdict
 from ..protocols.freedoms import Case, Freedom, Side, covering
+from .divergences import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 from .kinds import corpora_of
-from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 
 
 class Class(Enum):

@@ -37,7 +37,7 @@ from ..exploration.exhaustion import join
 from ..exploration.judging import Scope, assess, judged_revision
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from .company import compare_twins
-from .tallying import ROWS, row_of, rows_of, summed, take
+from .tally_rows import ROWS, row_of, rows_of, summed, take
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
