@@ -130,11 +130,11 @@ def _last_screen(difference: Difference, place: Place) -> LastScreen:
 
     found = [cause for cause in difference.causes if cause.kind is not Class.LEGAL]
     causes = [
-        CauseLine(Verdict.FAIL, _severity(one), one.cause, f"{one.kind.value}, in {_schedules(one.schedules)}")
+        CauseLine(Verdict.FAIL, _severity(one), one.cause, f"{one.kind.value}, in {counted(one.schedules, 'schedule')}")
         for one in found
     ]
     legal = difference.classes.get(Class.LEGAL, 0)
-    facts = [("Legal", Text(f"{_schedules(legal)} differ where the text leaves a choice"))] if legal else []
+    facts = [("Legal", Text(f"{counted(legal, 'schedule')} differ where the text leaves a choice"))] if legal else []
     facts.append(("Page", Text(f"{place.shown}/index.html", no_wrap=True)))
     command = shlex.join([program(), "corpus", "check", difference.a.place.shown])
     why = "judges A: what both do wrong differs in nothing"
@@ -176,7 +176,7 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
 def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
     from ...corpus.report import rules_of
 
-    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {_schedules(cause.schedules)}")
+    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {counted(cause.schedules, 'schedule')}")
     out.print(head, soft_wrap=False)
     for rule in rules_of(cause):
         labelled(out, "Rule", Text(rule))
@@ -198,13 +198,11 @@ def _percent(count: int, total: int) -> str:
 
 def _last_line(difference: Difference) -> Text:
     total = difference.identical + difference.divergent
-    in_all = f"({_schedules(total)}, {difference.seconds:.1f} s)"
+    in_all = f"({counted(total, 'schedule')}, {difference.seconds:.1f} s)"
     if not difference.divergent:
         return Text(f"Nothing differs {in_all}.", "bold green")
     if difference.same:
-        return Text(f"Only legal differences, in {_schedules(difference.divergent)} {in_all}.", "bold green")
-    return Text(f"Differences in {_schedules(difference.divergent)}, and not all of them legal {in_all}.", "bold red")
-
-
-def _schedules(count: int) -> str:
-    return f"{count:,} {'schedule' if count == 1 else 'schedules'}"
+        return Text(f"Only legal differences, in {counted(difference.divergent, 'schedule')} {in_all}.", "bold green")
+    return Text(
+        f"Differences in {counted(difference.divergent, 'schedule')}, and not all of them legal {in_all}.", "bold red"
+    )
