@@ -49,28 +49,26 @@ SAMPLES = 3
 _BY_NAME = ("violated_a", "violated_b", "fields")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cause:
     """Divergences that have the same class and the same cause."""
 
     kind: Class
     cause: str
     reason: str
-    schedules: int
-    least_step: int
-    """The earliest first step."""
-    samples: tuple[int, ...]
-    """Schedules to look at, those that differ earliest first."""
-
-
-@dataclass
-class _Alike:
-    """Of one class and one cause."""
-
-    reason: str
     schedules: int = 0
     first: list[tuple[int, int]] = field(default_factory=list)
     """Step and schedule of those that differ earliest, ascending."""
+
+    @property
+    def least_step(self) -> int:
+        """The earliest first step."""
+        return self.first[0][0]
+
+    @property
+    def samples(self) -> tuple[int, ...]:
+        """Schedules to look at, those that differ earliest first."""
+        return tuple(schedule for _, schedule in self.first)
 
     def add(self, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
         self.reason = min(self.reason, reason)
@@ -83,7 +81,7 @@ class Sum:
     """Counts of divergent schedules."""
 
     classes: Counter[Class] = field(default_factory=Counter)
-    alike: dict[tuple[Class, str], _Alike] = field(default_factory=dict)
+    alike: dict[tuple[Class, str], Cause] = field(default_factory=dict)
     violated_a: Counter[str] = field(default_factory=Counter)
     """By requirement or property: schedules in which A violates it."""
     violated_b: Counter[str] = field(default_factory=Counter)
@@ -105,7 +103,7 @@ class Sum:
     def _alike(self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
         key = (kind, cause)
         if key in self.alike or len(self.alike) < _HELD:
-            self.alike.setdefault(key, _Alike(reason)).add(reason, schedules, first)
+            self.alike.setdefault(key, Cause(kind, cause, reason)).add(reason, schedules, first)
 
     def to_json(self) -> str:
         """The sum as a task returns it."""
@@ -131,13 +129,9 @@ class Sum:
     @property
     def causes(self) -> list[Cause]:
         """The most frequent ones of all, in the order of their classes."""
-        order = list(Class)
-        ranked = sorted(self.alike.items(), key=lambda item: (-item[1].schedules, order.index(item[0][0]), item[0][1]))
-        told = [
-            Cause(kind, cause, alike.reason, alike.schedules, alike.first[0][0], tuple(n for _, n in alike.first))
-            for (kind, cause), alike in ranked[:MOST_CAUSES]
-        ]
-        return sorted(told, key=lambda cause: (order.index(cause.kind), -cause.schedules, cause.cause))
+        order = list(Class).index
+        ranked = sorted(self.alike.values(), key=lambda one: (-one.schedules, order(one.kind), one.cause))
+        return sorted(ranked[:MOST_CAUSES], key=lambda one: (order(one.kind), -one.schedules, one.cause))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" width="1060
 
 def shown() -> str:
     """A page with something in each of its parts, and with words that cannot be broken at a blank."""
-    cause = Cause(Class.B_VIOLATES, "SDS-SYNC-03", "", 1_234_567, 3, (7,))
+    cause = Cause(Class.B_VIOLATES, "SDS-SYNC-03", "", 1_234_567, [(3, 7)])
     found: Any = SimpleNamespace(
         causes=[cause],
         classes=Counter({Class.B_VIOLATES: 1_234_567, Class.BOTH_VIOLATE: 12}),
