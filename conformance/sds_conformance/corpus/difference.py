@@ -41,7 +41,7 @@ DIVERGENCES = "divergences"
 """The folder of the Parquet with all divergences."""
 _ROW_GROUP = 8192
 MOST_CAUSES = 200
-"""Causes that are told; the rest are counted. An implementation may differ in as many ways as it likes."""
+"""Causes that are reported; the others are counted. The number of ways to differ has no bound."""
 _HELD = 20 * MOST_CAUSES
 """Causes that a sum keeps apart."""
 SAMPLES = 3

@@ -75,8 +75,7 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
 
 
 def _of_a_diff(place: Place, found: list[str]) -> bool:
-    """Does the summary say so, or, where a diff was interrupted before there was one, are there nothing but its
-    divergences?"""
+    """Is the folder that of a diff, by its summary? An interrupted diff has no summary, only divergences."""
     if SUMMARY in found:
         try:
             data = json.loads((place / SUMMARY).read_text())
@@ -101,11 +100,11 @@ class Sample:
     story: str = ""
     """Where the two part, in a sentence."""
     proof: tuple[str, ...] = ()
-    """What the violation that is the cause rests on, a line each."""
+    """The proof of the violation that is the cause, a line each."""
 
 
 def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Place) -> list[Sample]:
-    """Write the samples of the causes that are told. Raises CorpusError."""
+    """Write the samples of the causes that are reported. Raises CorpusError."""
     (out / SAMPLES).make()
     samples, pictures = [], 0
     told = [cause for cause in difference.causes if cause.samples][:MOST]
@@ -127,7 +126,7 @@ def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Plac
 
 
 def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
-    """The schedule, with what a replay and whoever finds the file have to know; None if neither corpus has it whole."""
+    """The schedule with the notes for a replay, and for the reader of the file; None if neither corpus has it whole."""
     for corpus in (difference.a, difference.b):
         if number >= corpus.manifest.schedules:
             continue
@@ -151,8 +150,8 @@ _JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED, Class.ERROR)
 
 
 def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) -> Sample:
-    """With a picture of either side, as far as it has the schedule whole. Marked is the step that violates something,
-    and on a side that does not, the one at which the two part."""
+    """Add a picture of each side that has the schedule whole. It marks the step that violates something, or else the
+    step at which the two part."""
     number, kind = sample.schedule, sample.cause.kind
     found = [d for d in divergences(difference.a, difference.b, range(number, number + 1)) if d.schedule == number]
     blamed = "A" if kind is Class.A_VIOLATES else "B"
@@ -283,14 +282,14 @@ def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
 
 
 def rules_of(cause: Cause) -> list[str]:
-    """What is violated, in words; nothing for causes that are no violations."""
+    """The rules that a cause violates, if it is a violation."""
     if cause.kind not in VIOLATIONS:
         return []
     return [f"{where}: {rule}" for where, rule in map(rule_of, cause.cause.split(AND))]
 
 
 def _requirements(difference: Difference) -> list[tuple[str, str, int, int]]:
-    """What is violated in schedules that differ: its ID, what it says, and in how many by A and by B."""
+    """The requirements that are violated where schedules differ: ID, text, and the numbers of schedules of A and B."""
     by_a, by_b = difference.found.violated_a, difference.found.violated_b
     out = [(what, rule_of(what)[1], by_a[what], by_b[what]) for what in {*most_common(by_a), *most_common(by_b)}]
     return sorted(out, key=lambda row: (-max(row[2], row[3]), row[0]))

@@ -24,7 +24,7 @@ _digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opa
 COMPARED: tuple[Column, ...] = (
     PARTICIPANT,
     COMMAND,
-    normative("link", TEXT, "who is at the other end of the link that the command names, with the number of the link"),
+    normative("link", TEXT, "name of the peer on the link that the command names, with the number of the link"),
     AT_MS,
     ANSWER,
     normative("record", TEXT, "name of the record that the application writes"),
@@ -36,7 +36,7 @@ COMPARED: tuple[Column, ...] = (
     normative("signed", TEXTS, "those of `sent` that have a signature"),
     normative("changed", TEXTS, "names of the updates by which records are said to have changed, sorted"),
     normative("conflicts", TEXTS, "names of the records said to be in conflict, two and two, sorted"),
-    normative("closed", TEXTS, "who is at the other end of the links that the peer closes, sorted"),
+    normative("closed", TEXTS, "names of the peers on the links that the peer closes, sorted"),
     _digest("records", summary="digest of the records that are shown, without those that are deleted"),
     _digest("deleted", summary="digest of the names of those that are shown as deleted"),
     _digest("known", summary="digest of the revisions that are shown as known"),

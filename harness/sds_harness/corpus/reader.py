@@ -1,7 +1,7 @@
 """Stored schedules, one after the other, each held to the digests that were made when it was recorded.
 
-Judging reads what it needs. Verifying reads all that is stored: every column of every row is made again and compared,
-the twins as well, and nothing may stand in the folders that no schedule accounts for.
+Judging reads some columns. Verifying reads all of them: it makes every row again, also of the twins, compares it with
+the stored one, and refuses files and rows that belong to no schedule.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ class _Writer:
 
 
 class Unsound(CorpusError):
-    """What is stored of a schedule does not fit together."""
+    """The stored data of a schedule contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Sch
     ]
     try:
         stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
-    except TesteeFault as fault:  # whoever shook hands like that never came to play
+    except TesteeFault as fault:  # after such a handshake nothing is played
         raise Unsound(f"a stored handshake is none: {fault.breakdown.detail}") from None
     # The player lists traces in the order in which their first members come; so it did when this was recorded.
     performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})

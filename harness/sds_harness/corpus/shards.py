@@ -3,7 +3,7 @@
 One has a row a step, the other, the side table, a row a schedule.
 
 The file of the side table is committed last: where it is, the shard is there. Both carry a token of the attempt that
-wrote them, so that files of two attempts are told from a pair.
+wrote them, so that the reader finds files of two attempts.
 
 A file of a few hundred bytes can claim 2^31 rows, or repeat one text a million times. So the reader compares counts
 with bounds before it reads anything. It reads texts as Parquet's dictionaries, and casts them when their size is known.
@@ -46,7 +46,7 @@ _PAGE_BYTES = 8 << 20
 MOST_ROWS = 1 << 18
 MOST_VALUES = 1 << 23
 MOST_BYTES = 1 << 29
-"""Of what is read at a time: some 50 times what row groups of generated schedules have."""
+"""Bounds of one read, some 50 times the size of a row group of generated schedules."""
 _UNKNOWN = (0, 1 << 62)
 """Bounds of a row group without statistics: any schedule can be in it."""
 
@@ -333,7 +333,7 @@ def _spread(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _weight(array: Any) -> int:
-    """Bytes of the texts in an array once each stands in its place."""
+    """Bytes of the texts in an array without its dictionary."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         total = pc.sum(pc.binary_length(array.dictionary).take(array.indices)).as_py()
