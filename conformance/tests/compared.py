@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sds_conformance.corpus.classifying import Classified, judged
-from sds_conformance.corpus.comparing import divergences
-from sds_conformance.corpus.diffing import comparable, stored
+from sds_conformance.corpus.classes import Classified, judged
+from sds_conformance.corpus.difference import comparable, stored
+from sds_conformance.corpus.divergences import Divergence, divergences
 from sds_conformance.corpus.kinds import kind_of
-from sds_conformance.corpus.ranges import Divergence
 from sds_conformance.exploration.judging import Scope
 from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place

@@ -1,9 +1,11 @@
-"""The one run of the reference that several tests look at."""
+"""The fixtures that take long to make: one run of the reference, and a Spark session."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -27,3 +29,13 @@ def outcomes() -> dict[str, Certification]:
 def outcome(outcomes: dict[str, Certification]) -> Certification:
     """The reference model, judged on all that the current revision states."""
     return outcomes[CURRENT]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session, which takes seconds to start. The commands that a test types use it."""
+    pytest.importorskip("pyspark")
+    from sds_harness.corpus.spark import SparkOptions, spark_session
+
+    with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
+        yield session

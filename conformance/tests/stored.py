@@ -16,8 +16,8 @@ from sds_conformance.exploration.casting import Casting
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_corpus
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.reading import stored_in
-from sds_harness.corpus.recording import Recording, prepare, record_shard
+from sds_harness.corpus.reader import stored_in
+from sds_harness.corpus.recorder import Recording, prepare, record_shard
 from sds_harness.corpus.rows import Recorded
 from sds_harness.corpus.shards import ShardWriter, file_name
 from sds_harness.link import Link, LocalLink

@@ -154,9 +154,8 @@ WRITERS = {
 }
 """The modules that may open a file for writing, with the reason."""
 PLACES = {
-    "harness/sds_harness/corpus/recording.py",
-    "conformance/sds_conformance/corpus/outcome.py",
-    "conformance/sds_conformance/corpus/samples.py",
+    "harness/sds_harness/corpus/recorder.py",
+    "conformance/sds_conformance/corpus/report.py",
     "conformance/sds_conformance/cli/later.py",
 }
 """Modules that call ``Place.write_text``, which writes through Arrow, also to Hadoop file systems; or the method of

@@ -27,12 +27,11 @@ from sds_conformance.exploration.campaign import Order
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, implementation_of
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.recording import Recording, prepare, record_shard
+from sds_harness.corpus.recorder import Recording, prepare, record_shard
 from sds_harness.corpus.schema import SIDE_COLUMNS, SIDE_SCHEMA
 from sds_harness.corpus.shards import column_writer, file_name
 from sds_harness.link import LocalLink
-from sds_harness.sds.columns import COLUMNS
-from sds_harness.sds.corpora import KIND
+from sds_harness.sds.corpora import COLUMNS, KIND
 from sds_reference.testee.server import Testee, TesteeOptions
 
 SEEDS = 256

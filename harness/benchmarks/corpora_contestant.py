@@ -69,7 +69,7 @@ def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
     """``corpus diff`` without the checks."""
     from pyarrow import parquet
 
-    from sds_conformance.corpus.diffing import DIVERGENCES, Differ, diff, range_size
+    from sds_conformance.corpus.difference import DIVERGENCES, Differ, diff, range_size
     from sds_conformance.corpus.kinds import kind_of
     from sds_conformance.exploration.judging import Scope
     from sds_harness.corpus.manifest import read_complete

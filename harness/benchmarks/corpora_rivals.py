@@ -48,7 +48,7 @@ from benchmarks.corpora_contestant import CONTESTANTS, Job
 from sds_harness.corpus.errors import SparkMissing
 from sds_harness.corpus.java import Java, find_java
 from sds_harness.corpus.manifest import MANIFEST
-from sds_harness.sds.columns import COLUMNS
+from sds_harness.sds.corpora import COLUMNS
 
 THREADS = 2
 ELSEWHERE = ("spark-extension", "datacompy")

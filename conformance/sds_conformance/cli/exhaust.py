@@ -240,7 +240,7 @@ def _elsewhere(err: Console, master: str | None) -> Iterator[Source | None]:
     with corpus_errors(err):
         from sds_harness.corpus.spark import SparkOptions, spark_session
 
-        from ..corpus.exhausting import spread
+        from ..corpus.exhaustion import spread
 
         with spark_session(SparkOptions(master), "sds-conformance exhaust") as spark:
             yield spread(spark)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from sds_harness.corpus.errors import NotDriven
-from sds_harness.corpus.recording import Replay, insisting
+from sds_harness.corpus.recorder import Replay, insisting
 from sds_harness.declaration import Declaration
 from sds_harness.schedules import Performance, Schedule
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,27 +18,19 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus import diffing
-from sds_conformance.corpus.classifying import Class
-from sds_conformance.corpus.diffing import Difference
+from sds_conformance.corpus import verdicts
+from sds_conformance.corpus.classes import Class
+from sds_conformance.corpus.difference import Difference, Sum
 from sds_conformance.corpus.kinds import kind_of
-from sds_conformance.corpus.outcome import as_json, finish, prepare_folder
-from sds_conformance.corpus.summing import Sum
+from sds_conformance.corpus.report import as_json, finish, prepare_folder
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, read_complete
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.spark import SparkOptions, spark_session
 from stored import Model, edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
 
 MUTANT = "sync-does-not-increase"
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
-        yield session
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +40,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: record_here(folder / name, order_of(model, 24), per_shard=10) for name, model in models.items()}
 
 
-def test_a_corpus_is_the_same_as_itself(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_a_corpus_is_the_same_as_itself(corpora: dict[str, Path], tmp_path: Path) -> None:
     again = edited(corpora["reference"], tmp_path / "again", {})
     done = typed("corpus", "diff", "--verify-digests", corpora["reference"], again, "--out", tmp_path / "d")
     assert done.exit_code == 0, done.output
@@ -57,7 +48,7 @@ def test_a_corpus_is_the_same_as_itself(spark: Any, corpora: dict[str, Path], tm
     assert "Nothing differs" in (tmp_path / "d" / "index.html").read_text()
 
 
-def test_legal_differences_are_no_failure(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_legal_differences_are_no_failure(corpora: dict[str, Path], tmp_path: Path) -> None:
     done = typed("corpus", "diff", corpora["reference"], corpora["variant"], "--out", tmp_path / "d")
     assert done.exit_code == 0, done.output
     assert "Only legal differences" in done.stdout
@@ -68,7 +59,7 @@ def test_legal_differences_are_no_failure(spark: Any, corpora: dict[str, Path], 
     assert [cause["cause"] for cause in summary["causes"]] == ["sweeps"]
 
 
-def test_a_fault_is_told_with_all_that_belongs_to_it(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_a_fault_is_told_with_all_that_belongs_to_it(corpora: dict[str, Path], tmp_path: Path) -> None:
     out = tmp_path / "d"
     done = typed("corpus", "diff", corpora["reference"], corpora["mutant"], "--out", out)
     assert done.exit_code == 1, done.output
@@ -95,7 +86,7 @@ def test_a_fault_is_told_with_all_that_belongs_to_it(spark: Any, corpora: dict[s
         ElementTree.fromstring(picture)
 
 
-def test_without_checks_only_the_place_is_told(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_without_checks_only_the_place_is_told(corpora: dict[str, Path], tmp_path: Path) -> None:
     done = typed(
         "corpus", "diff", "--no-checks", "--json", corpora["reference"], corpora["mutant"], "--out", tmp_path / "d"
     )
@@ -103,16 +94,16 @@ def test_without_checks_only_the_place_is_told(spark: Any, corpora: dict[str, Pa
     assert set(json.loads(done.stdout)["classes"]) == {"unjudged"}
 
 
-def test_where_little_differs_nothing_waits_for_spark_and_it_would_say_the_same(
+def test_small_corpora_are_compared_without_spark_and_the_result_is_the_same(
     spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both, told, rows = (corpora["reference"], corpora["mutant"]), [], []
-    for few in (24, 0):
-        monkeypatch.setattr(diffing, "FEW_HERE", few)
-        out = tmp_path / str(few)
+    for most in (verdicts.MOST_HERE, 0):
+        monkeypatch.setattr(verdicts, "MOST_HERE", most)
+        out = tmp_path / str(most)
         done = typed("corpus", "diff", "--json", *both, "--out", out)
         assert done.exit_code == 1, done.output
-        assert ("Spark starts" in done.stderr) == (few == 0)
+        assert ("Spark starts" in done.stderr) == (most == 0)
         told.append(json.loads(done.stdout.replace(str(out), "OUT")) | {"seconds": 0})
         rows.append(pq.read_table(out / "divergences").sort_by("schedule"))
     assert told[0] == told[1]
@@ -120,7 +111,7 @@ def test_where_little_differs_nothing_waits_for_spark_and_it_would_say_the_same(
     assert rows[0].equals(rows[1])
 
 
-def test_nothing_is_overwritten_unless_asked_for(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_nothing_is_overwritten_unless_asked_for(corpora: dict[str, Path], tmp_path: Path) -> None:
     both = (corpora["reference"], corpora["variant"])
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "thesis.txt").write_text("years of work")
@@ -169,7 +160,11 @@ def test_names_that_are_no_text_do_not_lose_the_outcome(corpora: dict[str, Path]
     assert not set("\x9b\u202e") & set(text)
 
 
-def test_damage_in_a_worker_is_one_sentence(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("most_here", [verdicts.MOST_HERE, 0])
+def test_damage_is_one_sentence_with_spark_and_without(
+    spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_here: int
+) -> None:
+    monkeypatch.setattr(verdicts, "MOST_HERE", most_here)
     broken = edited(corpora["reference"], tmp_path / "broken", {})
     file = broken / "schedules" / "part-000001.parquet"
     file.write_bytes(file.read_bytes()[:-100])
@@ -180,7 +175,7 @@ def test_damage_in_a_worker_is_one_sentence(spark: Any, corpora: dict[str, Path]
         assert "Traceback" not in done.output
 
 
-def test_corpora_without_a_schedule_in_common(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_corpora_without_a_schedule_in_common(corpora: dict[str, Path], tmp_path: Path) -> None:
     def gone(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         side.clear()
 
@@ -191,7 +186,7 @@ def test_corpora_without_a_schedule_in_common(spark: Any, corpora: dict[str, Pat
     assert "no schedule in common, so nothing was compared" in words(done.stderr)
 
 
-def test_hostile_names_are_escaped(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_hostile_names_are_escaped(corpora: dict[str, Path], tmp_path: Path) -> None:
     other = edited(corpora["mutant"], tmp_path / "hostile", {})
     data = json.loads((other / MANIFEST).read_text())
     data["implementation"]["name"] = "\x1b[31m<script>alert(1)</script>"

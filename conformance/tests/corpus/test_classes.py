@@ -13,19 +13,17 @@ pytest.importorskip("pyarrow")
 
 from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
 from played import certified, with_verdict
-from sds_conformance.corpus import classifying
-from sds_conformance.corpus.classifying import AND, Class, judged, where
-from sds_conformance.corpus.comparing import divergences
-from sds_conformance.corpus.diffing import Difference, stored
-from sds_conformance.corpus.page import page
-from sds_conformance.corpus.ranges import DIFFERENT, Divergence
-from sds_conformance.corpus.summing import Sum
+from sds_conformance.corpus import classes
+from sds_conformance.corpus.classes import AND, Class, judged, where
+from sds_conformance.corpus.difference import Difference, Sum, stored
+from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
+from sds_conformance.corpus.report import page
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.judging import Assessment, assess, in_time
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.freedoms import FREEDOMS
-from sds_harness.corpus.recording import prepare, record_shard
+from sds_harness.corpus.recorder import prepare, record_shard
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -254,8 +252,8 @@ def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path,
 
 def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
-    monkeypatch.setattr(classifying, "freedoms_of", lambda *_: ())
-    monkeypatch.setattr(classifying, "softened", lambda *_: None)
+    monkeypatch.setattr(classes, "freedoms_of", lambda *_: ())
+    monkeypatch.setattr(classes, "softened", lambda *_: None)
     found = classified(reference, other)
     assert {one.kind for one in found} == {Class.UNEXPLAINED}
     assert all(one.cause == where(one.divergence) for one in found)
@@ -299,7 +297,7 @@ def test_a_fault_of_ours_is_no_class_of_theirs(
     other = edited(reference, tmp_path / "b", {})
     found = Divergence(3, DIFFERENT, 1)
     failed = Assessment(errors={"a check": "ValueError: zip()"})
-    monkeypatch.setattr(classifying, "assess", lambda *_: failed)
+    monkeypatch.setattr(classes, "assess", lambda *_: failed)
     a, b = (next(stored(corpus(folder), [3])) for folder in (reference, other))
     one = judged(found, a, b, (SCOPE, SCOPE))
     assert (one.kind, one.reason) == (Class.ERROR, "A: ValueError: zip()")

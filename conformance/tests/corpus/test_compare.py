@@ -11,8 +11,8 @@ pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
 from compared import SCHEDULES, change, compared, flip, gone
-from sds_conformance.corpus.classifying import Class, at_sight
-from sds_harness.corpus import bounds, shards
+from sds_conformance.corpus.classes import Class, at_sight
+from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.sds.generator import Grammar
 from stored import Edit, edited, order_of, record_here
@@ -65,7 +65,7 @@ def test_what_differs_in_many_row_groups_of_a_shard_is_found(
     metadata = pq.read_metadata(a / "steps" / shards.file_name(0))
     assert metadata.num_row_groups == 6
     most = max(metadata.row_group(number).num_rows for number in range(6))
-    monkeypatch.setattr(bounds, "MOST_ROWS", most * (6 if read_all else 2))
+    monkeypatch.setattr(shards, "MOST_ROWS", most * (6 if read_all else 2))
     found = compared(a, b, read_all=read_all)
     assert {number: (one.step, one.fields) for number, one in found.items()} == dict.fromkeys(
         (0, 3, 7, 8, 11), (3, ("missing",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,13 +19,13 @@ from suite_terminal import typed, words
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from compared import classified, corpus
-from sds_conformance.corpus.checking import Checker
-from sds_conformance.corpus.classifying import Class
-from sds_conformance.corpus.diffing import comparable
+from sds_conformance.corpus.classes import Class
+from sds_conformance.corpus.difference import comparable
+from sds_conformance.corpus.verdicts import Checker
 from sds_conformance.exploration.campaign import Tally, explore
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.reading import stored_in
+from sds_harness.corpus.reader import stored_in
 from sds_harness.link import Link, LocalLink
 from sds_testee.version import suite_version
 from stored import order_of as order_of_sds
@@ -187,9 +188,9 @@ def test_2_corpora_of_two_protocols_are_not_compared(reference: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("variant", ["pss-signatures", "sha1-signatures"])
-def test_whatever_is_declared_of_signatures_is_recorded_and_checked(tmp_path: Path, variant: str) -> None:
+def test_whatever_is_declared_of_signatures_is_recorded_and_checked(spark: Any, tmp_path: Path, variant: str) -> None:
     at, command = str(tmp_path / "a"), [sys.executable, "-m", "clearskies_reference", "--variant", variant]
-    asked = ("--revision", REVISION, "--schedules", "12", "--passage", "a-stranger-writes", "--passage", "forgeries")
+    asked = ("--revision", REVISION, "--schedules", "4", "--passage", "a-stranger-writes", "--passage", "forgeries")
     recorded = typed("corpus", "record", *asked, "--out", at, "--", *command)
     assert recorded.exit_code == 0, recorded.stderr
     checked = typed("corpus", "check", at)

@@ -17,13 +17,13 @@ from suite_terminal import typed, words
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from compared import compared, corpus
-from sds_conformance.corpus.checking import Checker
-from sds_conformance.corpus.classifying import Class, Classified, judged
-from sds_conformance.corpus.diffing import comparable, stored
+from sds_conformance.corpus.classes import Class, Classified, judged
+from sds_conformance.corpus.difference import comparable, stored
 from sds_conformance.corpus.kinds import corpora_of
+from sds_conformance.corpus.verdicts import Checker
 from sds_conformance.exploration.campaign import Order, Tally
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.reading import stored_in
+from sds_harness.corpus.reader import stored_in
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_reference import FORUM_2024, Config

@@ -14,11 +14,11 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from compared import SCHEDULES, change, compared, corpus
-from sds_conformance.corpus.classifying import where
-from sds_conformance.corpus.diffing import stored
-from sds_conformance.corpus.samples import sentence
+from sds_conformance.corpus.classes import where
+from sds_conformance.corpus.difference import stored
+from sds_conformance.corpus.report import sentence
 from sds_conformance.exploration.judging import Scope, judged_revision
-from sds_harness.corpus import bounds
+from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS
 from sds_harness.corpus.shards import file_name
@@ -72,7 +72,7 @@ def test_a_damaged_file_is_named(reference: Path, tmp_path: Path, folder: str, d
 def test_row_groups_have_a_largest_size(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, what in (("MOST_ROWS", "rows"), ("MOST_VALUES", "values"), ("MOST_BYTES", "bytes")):
         with monkeypatch.context() as patched:
-            patched.setattr(bounds, name, 100)
+            patched.setattr(shards, name, 100)
             with pytest.raises(CorpusError, match=rf"part-000000\.parquet is damaged: it has [\d,]+ {what} in"):
                 compared(reference, reference, verify=True)
 

@@ -24,7 +24,6 @@ INSTALL = "pip install 'sds-conformance[spark]'"
         (CorpusError("steps/part-1 is damaged."), Exit.USAGE, "steps/part-1 is damaged."),
         (SparkFailed("A Spark job failed: Job aborted"), Exit.OURS, "A Spark job failed: Job aborted"),
         (SuiteFault("ValueError: zip()"), Exit.OURS, "A fault of this suite, please report it: ValueError: zip()"),
-        (ImportError(name="platformdirs"), Exit.USAGE, f"there is no platformdirs: type `{INSTALL}`."),
         (ImportError(name="pyarrow.lib"), Exit.USAGE, f"there is no pyarrow: type `{INSTALL}`."),
     ],
 )

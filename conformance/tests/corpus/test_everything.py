@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from compared import SCOPE, change, corpus, flip
-from sds_conformance.corpus import checking
-from sds_conformance.corpus.checking import COUNTED, Checker, check
+from sds_conformance.corpus import verdicts
+from sds_conformance.corpus.verdicts import COUNTED, Checker, check
 from sds_conformance.exploration.casting import Casting
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST
+from sds_harness.corpus.reader import verify_folders
 from sds_harness.corpus.shards import file_name
-from sds_harness.corpus.verifying import verify_folders
 from sds_harness.link import LocalLink
 from stored import Edit, Model, edited, order_of, record_here
 
@@ -173,8 +173,8 @@ def test_counts_in_the_manifest_are_held_to_what_there_is(reference: Path, tmp_p
     rewrite(other, **{what: 1})
     read = corpus(other)
     with pytest.raises(CorpusError, match=rf"has [\d,]+ {what}, and the manifest says 1\."):
-        checking.hold_counts(read, checked(other, everything=True))
-    checking.hold_counts(read, {})
+        verdicts.hold_counts(read, checked(other, everything=True))
+    verdicts.hold_counts(read, {})
 
 
 def everything_in(folder: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -19,17 +18,10 @@ from sds_testee.framing import Framing
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
-from sds_conformance.corpus import exhausting as on_spark
-from sds_harness.corpus.spark import SparkOptions, spark_session
+from sds_conformance.corpus import exhaustion as on_spark
 
 pytestmark = pytest.mark.spark
 ALPHABET = (Part(("send", "sync", "arrive")),)
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
-        yield session
 
 
 def covered(session: Any, mutant: str = "", budget_s: float = 0.0) -> Coverage:
@@ -42,7 +34,7 @@ def covered(session: Any, mutant: str = "", budget_s: float = 0.0) -> Coverage:
     )
     company = order.rehearsed()
     coverage = Coverage(order, Tally(company.start()))
-    exhaust(order, company, coverage, 5, elsewhere=on_spark.spread(session) if session is not None else None)
+    exhaust(order, company, coverage, 4, elsewhere=on_spark.spread(session) if session is not None else None)
     return coverage
 
 

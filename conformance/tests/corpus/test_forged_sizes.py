@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import resource
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,14 +18,14 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from compared import SCOPE, compared, corpus
-from sds_conformance.corpus.checking import check
-from sds_harness.corpus import bounds
+from sds_conformance.corpus.verdicts import check
+from sds_harness.corpus import shards
 from sds_harness.corpus.digests import plan_digest
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import MOST_TASKS, in_schedules, over
 from sds_harness.corpus.manifest import MANIFEST, shard_size
-from sds_harness.corpus.reading import stored_in
-from sds_harness.corpus.shards import Missing, file_name
+from sds_harness.corpus.reader import stored_in
+from sds_harness.corpus.shards import file_name
 from stored import edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
@@ -110,7 +109,7 @@ def test_a_text_is_not_spread_over_rows_before_it_is_weighed(
     place = table.schema.get_field_index(column)
     values = pa.array([swollen(value) for value in table[column].to_pylist()], table.schema.field(column).type)
     pq.write_table(table.set_column(place, table.schema.field(column), values), file, compression="zstd")
-    monkeypatch.setattr(bounds, "MOST_BYTES", 250_000)
+    monkeypatch.setattr(shards, "MOST_BYTES", 250_000)
     assert file.stat().st_size < 50_000
     with pytest.raises(CorpusError, match=r"part-000000\.parquet is damaged: it has 30\d,\d+ bytes in one part"):
         next(stored_in(corpus(other), 0))
@@ -155,18 +154,11 @@ def test_as_many_schedules_as_can_be_are_begun_in_little_memory() -> None:
     schedules = 1 << 40
     shards = schedules // shard_size(schedules)
     with room(512):
-        missing = Missing(shards, (0, 1, 5))
-        assert len(pickle.dumps(missing)) < 1_000
         spark: Any = Spark()
-        over(spark, missing, shown, "number long")
-        assert spark.asked == (shards - 3, MOST_TASKS)
-        places = pa.RecordBatch.from_pydict({"id": [0, 3, shards - 4]})
-        assert [batch.to_pylist()[0]["number"] for batch in spark.run(iter([places]))] == [2, 6, shards - 1]
-
-
-def test_what_is_missing_is_what_is_not_there() -> None:
-    for there in ((), (0,), (9,), (0, 1, 2, 3), (1, 3, 4, 8), tuple(range(10))):
-        assert list(Missing(10, there)) == [shard for shard in range(10) if shard not in there]
+        over(spark, range(shards), shown, "number long")
+        assert spark.asked == (shards, MOST_TASKS)
+        places = pa.RecordBatch.from_pydict({"id": [0, 3, shards - 1]})
+        assert [batch.to_pylist()[0]["number"] for batch in spark.run(iter([places]))] == [0, 3, shards - 1]
 
 
 def test_progress_is_told_in_schedules() -> None:

@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from compared import corpus
-from sds_harness.corpus.reading import stored_in
-from sds_harness.corpus.recording import prepare, record_shard
+from sds_harness.corpus.reader import stored_in
+from sds_harness.corpus.recorder import prepare, record_shard
 from sds_harness.sds.generator import Grammar
 from sds_harness.sds.trace import Trace
 from stored import order_of, record_here, recording_of

@@ -15,11 +15,9 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from sds_conformance.corpus.classifying import Class
-from sds_conformance.corpus.diffing import Difference
-from sds_conformance.corpus.page import page
-from sds_conformance.corpus.samples import Sample
-from sds_conformance.corpus.summing import Cause
+from sds_conformance.corpus.classes import Class
+from sds_conformance.corpus.difference import Cause, Difference
+from sds_conformance.corpus.report import Sample, page
 
 BROWSER = shutil.which("chromium")
 NARROW = 400
@@ -28,7 +26,7 @@ PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" width="1060
 
 def shown() -> str:
     """A page with something in each of its parts, and with words that cannot be broken at a blank."""
-    cause = Cause(Class.B_VIOLATES, "SDS-SYNC-03", "", 1_234_567, 3, (7,))
+    cause = Cause(Class.B_VIOLATES, "SDS-SYNC-03", "", 1_234_567, [(3, 7)])
     found: Any = SimpleNamespace(
         causes=[cause],
         classes=Counter({Class.B_VIOLATES: 1_234_567, Class.BOTH_VIOLATE: 12}),

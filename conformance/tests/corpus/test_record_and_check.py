@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,17 +20,15 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus.checking import Checker, check
 from sds_conformance.corpus.company import Tireless
-from sds_conformance.corpus.here import check_here
 from sds_conformance.corpus.kinds import kind_of
+from sds_conformance.corpus.verdicts import Checker, check, check_here
 from sds_harness.corpus.errors import CorpusError, NotDriven
-from sds_harness.corpus.manifest import read_complete
+from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.reading import stored_in, twins_of
-from sds_harness.corpus.recording import Recorder, prepare, record, record_shard
+from sds_harness.corpus.reader import stored_in, twins_of
+from sds_harness.corpus.recorder import Recorder, prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
-from sds_harness.corpus.spark import SparkOptions, spark_session
 from sds_harness.schedules import Performance, Schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
 from stored import Model, edited, order_of, record_here, recording_of
@@ -42,41 +39,28 @@ REFERENCE = reference_command()
 FAULTY = Model(mutant="sync-does-not-increase")
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """Commands that are typed in this process find it, and use it."""
-    with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
-        yield session
-
-
-def same(folder: Path, order: Order, spark: Any) -> None:
-    """Are the verdicts on a corpus those of a campaign that plays the same schedules?"""
-    corpus = read_complete(Place.at(str(folder)), kind_of)
-    stored, live = check(spark, corpus, order.scope), explore(order)
-    assert stored == check_here(corpus, order.scope, jobs=2)
-    assert stored.found == live.found
-    assert (stored.found_in, stored.found_at) == (live.found_in, live.found_at)
-    assert (stored.exercised, stored.situations) == (live.exercised, live.situations)
-    assert (stored.schedules, stored.steps, stored.errors) == (live.schedules, live.steps, live.errors)
-    assert stored.declaration == live.declaration
+def corpus(folder: Path) -> Corpus:
+    return read_complete(Place.at(str(folder)), kind_of)
 
 
 @pytest.mark.parametrize("casting", Casting)
-def test_the_verdicts_are_those_of_a_campaign(spark: Any, tmp_path: Path, casting: Casting) -> None:
-    order = order_of(FAULTY, 20, casting=casting)
-    same(record_here(tmp_path / "c", order, twins=True), order, spark)
-
-
-def test_many_shards_say_what_one_says(spark: Any, tmp_path: Path) -> None:
-    order = order_of(FAULTY, 20, seed=5)
-    same(record_here(tmp_path / "c", order, twins=True, per_shard=7), order, spark)
-
-
-def test_properties_that_compare_are_judged_too(spark: Any, tmp_path: Path) -> None:
-    order = order_of(Model(), 80)
+def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: Path, casting: Casting) -> None:
+    order = order_of(FAULTY, 9, casting=casting)
+    stored = check_here(corpus(record_here(tmp_path / "c", order, twins=True, per_shard=4)), order.scope)
     live = explore(order)
-    assert live.exercised["G-35"], "one of them arises in these schedules"
-    same(record_here(tmp_path / "c", order, twins=True), order, spark)
+    assert live.found
+    assert live.exercised["G-35"], "a property that compares performances"
+    assert stored == replace(live, seconds=0.0)
+
+
+def test_spark_gives_the_verdicts_of_this_process(spark: Any, tmp_path: Path) -> None:
+    order = order_of(FAULTY, 6, seed=5)
+    stored = corpus(record_here(tmp_path / "c", order, twins=True, per_shard=4))
+    told: list[tuple[int, int]] = []
+    here = check_here(stored, order.scope, lambda done, of: told.append((done, of)), everything=True)
+    assert told == [(4, 6), (6, 6)]
+    assert here.found
+    assert here == check(spark, stored, order.scope, everything=True)
 
 
 def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
@@ -95,21 +79,6 @@ def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
     assert checker.judge(shard, stored).assessment == live.assessment
 
 
-def test_recorded_by_spark_or_one_after_the_other_is_the_same(spark: Any, tmp_path: Path) -> None:
-    order = Order(connect_reference(), examples=20)
-    recording = recording_of(tmp_path / "a", order, per_shard=8)
-    prepare(recording, overwrite=False)
-    outcome = record(spark, recording)
-    assert (outcome.recorded, outcome.known, outcome.troubles) == (20, 0, ())
-    record_here(tmp_path / "b", order, per_shard=8)
-    for name in ("steps", "schedules"):
-        assert pq.read_table(tmp_path / "a" / name).equals(pq.read_table(tmp_path / "b" / name))
-    assert (tmp_path / "a" / "_SUCCESS").exists()
-    manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
-    assert manifest["complete"]
-    assert manifest["rows"] == pq.read_table(tmp_path / "a" / "steps").num_rows == outcome.rows
-
-
 def connect_reference() -> Any:
     from sds_conformance.cli.options import Driven
     from sds_harness.link import Limits
@@ -119,21 +88,28 @@ def connect_reference() -> Any:
 
 
 def test_only_what_is_missing_is_recorded_again(spark: Any, tmp_path: Path) -> None:
-    order = Order(connect_reference(), examples=20)
-    record_here(tmp_path / "c", order, per_shard=8)
-    before = pq.read_table(tmp_path / "c" / "steps")
+    order, folder = Order(connect_reference(), examples=10), tmp_path / "c"
+    recording = recording_of(folder, order, per_shard=4)
+    assert prepare(recording, overwrite=False) == set()
+    outcome = record(spark, recording)
+    assert (outcome.recorded, outcome.known, outcome.troubles) == (10, 0, ())
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["complete"]
+    assert manifest["rows"] == pq.read_table(folder / "steps").num_rows == outcome.rows
     for name in ("schedules", "steps"):
-        (tmp_path / "c" / name / file_name(1)).unlink()
-    (tmp_path / "c" / "_SUCCESS").unlink()
-    (tmp_path / "c" / "steps" / f".tmp-1-{file_name(1)}").write_bytes(b"half a file")
-    kept = (tmp_path / "c" / "steps" / file_name(0)).stat().st_mtime_ns
-    recording = recording_of(tmp_path / "c", order, per_shard=8)
+        (folder / name / file_name(1)).unlink()
+    (folder / "_SUCCESS").unlink()
+    (folder / "steps" / f".tmp-1-{file_name(1)}").write_bytes(b"half a file")
+    kept = (folder / "steps" / file_name(0)).stat().st_mtime_ns
     assert prepare(recording, overwrite=False) == {0, 2}
     outcome = record(spark, recording)
-    assert (outcome.recorded, outcome.known) == (8, 12)
-    assert pq.read_table(tmp_path / "c" / "steps").equals(before)
-    assert (tmp_path / "c" / "steps" / file_name(0)).stat().st_mtime_ns == kept
-    assert not list((tmp_path / "c" / "steps").glob(".tmp-*"))
+    assert (outcome.recorded, outcome.known) == (4, 6)
+    assert (folder / "_SUCCESS").exists()
+    assert (folder / "steps" / file_name(0)).stat().st_mtime_ns == kept
+    assert not list((folder / "steps").glob(".tmp-*"))
+    without_spark = record_here(tmp_path / "without Spark", order, per_shard=4)
+    for name in ("steps", "schedules"):
+        assert pq.read_table(folder / name).equals(pq.read_table(without_spark / name))
 
 
 def test_a_corpus_of_something_else_is_not_touched(tmp_path: Path) -> None:
@@ -174,12 +150,7 @@ def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
     seed = record_here(tmp_path / "seed", order_of(FAULTY, 12, seed=1), twins=True, per_shard=6)
 
     def judge(folder: Path) -> None:
-        place = Place.at(str(folder))
-        corpus = read_complete(place, kind_of)
-        checker = Checker(corpus, order_of().scope)
-        for shard in range(corpus.manifest.shards):
-            for _ in checker(shard):
-                pass
+        check_here(corpus(folder), order_of().scope)
 
     judge(mine)
     for source, why in ((model, "was played by the reference"), (seed, "is that of another corpus")):
@@ -197,15 +168,12 @@ def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
 
 
 def test_twins_of_another_corpus_are_damage(tmp_path: Path) -> None:
-    mine = record_here(tmp_path / "mine", order_of(FAULTY, 80), twins=True, per_shard=80)
-    model = record_here(tmp_path / "model", order_of(Model(), 80), twins=True, per_shard=80)
+    mine = record_here(tmp_path / "mine", order_of(FAULTY, 9), twins=True)
+    model = record_here(tmp_path / "model", order_of(Model(), 9), twins=True)
     shutil.rmtree(mine / "twins")
     shutil.copytree(model / "twins", mine / "twins")
-    place = Place.at(str(mine))
-    corpus = read_complete(place, kind_of)
-    checker = Checker(corpus, order_of().scope)
     with pytest.raises(CorpusError, match=r"was played by the reference|is not in the corpus"):
-        list(checker(0))
+        check_here(corpus(mine), order_of().scope)
 
 
 def test_the_commands(spark: Any, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.spark
 FEW = ("--schedules", "6", "--participants", "3")
 
 
-def test_a_running_server_gives_the_corpus_that_its_command_gives(tmp_path: Path) -> None:
+def test_a_running_server_gives_the_corpus_that_its_command_gives(spark: Any, tmp_path: Path) -> None:
     over_pipes, over_grpc = tmp_path / "pipes", tmp_path / "grpc"
     command = reference_command()
     assert typed("corpus", "record", "--out", over_pipes, *FEW, "--", *command).exit_code == 0

@@ -9,12 +9,10 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-import pyarrow as pa
-
-from sds_conformance.corpus import summing
-from sds_conformance.corpus.classifying import Class, Classified
-from sds_conformance.corpus.ranges import DIFFERENT, Divergence
-from sds_conformance.corpus.summing import MOST_CAUSES, SAMPLES, SCHEMA, Sum, most_common
+from sds_conformance.corpus import difference
+from sds_conformance.corpus.classes import Class, Classified
+from sds_conformance.corpus.difference import MOST_CAUSES, SAMPLES, Sum, most_common
+from sds_conformance.corpus.divergences import DIFFERENT, Divergence
 
 pytestmark = pytest.mark.spark
 
@@ -39,9 +37,7 @@ def test_tasks_say_together_what_one_says() -> None:
     whole, parts = added(those), Sum()
     for start in (150, 0, 60):
         end = {0: 60, 60: 150, 150: 200}[start]
-        batch = pa.RecordBatch.from_pylist(list(added(those[start:end]).rows()), SCHEMA)
-        for row in batch.to_pylist():
-            parts.take(row)
+        parts.add_json(added(those[start:end]).to_json())
     assert parts == whole
     assert sum(whole.classes.values()) == sum(whole.depths.values()) == 200
     for cause in whole.causes:
@@ -49,13 +45,6 @@ def test_tasks_say_together_what_one_says() -> None:
         assert cause.schedules == len(alike)
         earliest = sorted((one.step, one.schedule) for one in alike)[:SAMPLES]
         assert (cause.least_step, cause.samples) == (earliest[0][0], tuple(number for _, number in earliest))
-
-
-@pytest.mark.parametrize("strange", [{"what": "pickle"}, {"what": "class", "kind": "no class"}])
-def test_a_row_that_no_sum_gives_is_refused(strange: dict[str, str]) -> None:
-    (row, *_) = added([found(1, random.Random(1))]).rows()
-    with pytest.raises(ValueError, match=r"pickle|no class"):
-        Sum().take(row | strange)
 
 
 def test_depths_are_powers_of_two() -> None:
@@ -66,7 +55,7 @@ def test_depths_are_powers_of_two() -> None:
 
 
 def test_a_sum_does_not_grow_with_the_ways_to_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summing, "_HELD", MOST_CAUSES + 5)
+    monkeypatch.setattr(difference, "_HELD", MOST_CAUSES + 5)
     several = [
         Classified(Divergence(n, DIFFERENT, 1), Class.UNEXPLAINED, f"cause {n}") for n in range(MOST_CAUSES + 50)
     ]

@@ -1,14 +1,17 @@
-"""The corpora of ClearSkies."""
+"""The corpora of ClearSkies: the columns that they have beside those of every corpus, and how they are stored."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
+import pyarrow as pa
+
 from ..corpus.kind import Kind
+from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
 from ..schedules import Schedule, dumps
 from ..trace import Dialect
-from .columns import COLUMNS
 from .generator import name_of
 from .language import CLEARSKIES
 from .notation import NOTATION
@@ -16,6 +19,34 @@ from .performance import Performance
 from .player import play
 from .rows import Facts
 from .stage import Stage
+
+_digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opaque=True)
+COMPARED: tuple[Column, ...] = (
+    PARTICIPANT,
+    COMMAND,
+    normative("link", TEXT, "name of the peer on the link that the command names, with the number of the link"),
+    AT_MS,
+    ANSWER,
+    normative("record", TEXT, "name of the record that the application writes"),
+    normative("arrives", TEXTS, "names of the messages that arrive whole, in order"),
+    normative("sent", TEXTS, "names of the messages that are written whole, each after who gets it, sorted"),
+    _digest("updates", summary="digest of what these say of records: name, record, key, value, deleted"),
+    _digest("times", summary="digest of their update times, in whole seconds since the start of virtual time"),
+    _digest("since", summary="digest of the revisions from which on they ask for updates"),
+    normative("signed", TEXTS, "those of `sent` that have a signature"),
+    normative("changed", TEXTS, "names of the updates by which records are said to have changed, sorted"),
+    normative("conflicts", TEXTS, "names of the records said to be in conflict, two and two, sorted"),
+    normative("closed", TEXTS, "names of the peers on the links that the peer closes, sorted"),
+    _digest("records", summary="digest of the records that are shown, without those that are deleted"),
+    _digest("deleted", summary="digest of the names of those that are shown as deleted"),
+    _digest("known", summary="digest of the revisions that are shown as known"),
+)
+INFORMATIVE: tuple[Column, ...] = (
+    Column("clocks", pa.int64(), "digest of the vector clocks that are sent or shown", dictionary=False),
+    Column("bodies", pa.int64(), "digest of what is written to each link, byte for byte", dictionary=False),
+    Column("revision", pa.int64(), "the revision counter that is shown; the bits of an unsigned number; -1 for none"),
+)
+COLUMNS = Columns(COMPARED, INFORMATIVE)
 
 
 def loads(text: str) -> Schedule:

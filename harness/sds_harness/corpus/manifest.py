@@ -60,6 +60,11 @@ class Manifest:
         """The schedules of a shard."""
         return range(shard * self.per_shard, min(self.schedules, (shard + 1) * self.per_shard))
 
+    def shards_of(self, schedules: range) -> range:
+        """The shards in which the schedules of a range are."""
+        stop = min(schedules.stop, self.schedules)
+        return range(schedules.start // self.per_shard, -(-stop // self.per_shard) if schedules.start < stop else 0)
+
     def can(self, capability: str) -> bool:
         """Did the implementation declare a capability, by its short name?"""
         return capability in (self.implementation.get("capabilities") or ())

@@ -3,7 +3,10 @@
 One has a row a step, the other, the side table, a row a schedule.
 
 The file of the side table is committed last: where it is, the shard is there. Both carry a token of the attempt that
-wrote them, so that files of two attempts are told from a pair.
+wrote them, so that the reader finds files of two attempts.
+
+A file of a few hundred bytes can claim 2^31 rows, or repeat one text a million times. So the reader compares counts
+with bounds before it reads anything. It reads texts as Parquet's dictionaries, and casts them when their size is known.
 """
 
 from __future__ import annotations
@@ -11,9 +14,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import uuid
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -22,7 +24,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
-from .bounds import TooLarge, hold_counts, hold_sum, spread, texts_of
 from .errors import CorpusError
 from .manifest import SIDE, STEPS, Corpus
 from .place import Place
@@ -42,8 +43,10 @@ _TOKEN, _VERSION = b"sds.token", b"sds.schema_version"
 _ZSTD_LEVEL = 6
 _PAGE_BYTES = 8 << 20
 """A page of requests holds a whole row group: a message and its copies at all listeners are compressed together."""
-
-
+MOST_ROWS = 1 << 18
+MOST_VALUES = 1 << 23
+MOST_BYTES = 1 << 29
+"""Bounds of one read, some 50 times the size of a row group of generated schedules."""
 _UNKNOWN = (0, 1 << 62)
 """Bounds of a row group without statistics: any schedule can be in it."""
 
@@ -67,36 +70,15 @@ def committed(place: Place) -> set[int]:
     return {shard for name in (place / SIDE).names() if (shard := shard_of(name)) is not None}
 
 
-@dataclass(frozen=True)
-class Missing(Sequence[int]):
-    """The shards that are not there, ascending. They are not written down: there can be many millions."""
-
-    shards: int
-    """How many there should be."""
-    there: tuple[int, ...]
-    """Those that are, ascending."""
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> Missing:
-        shards = corpus.manifest.shards
-        return cls(shards, tuple(sorted(shard for shard in committed(corpus.place) if shard < shards)))
-
-    def __len__(self) -> int:
-        return self.shards - len(self.there)
-
-    def __getitem__(self, place: Any) -> Any:
-        if not 0 <= place < len(self):
-            raise IndexError(place)
-        # As many missing ones are before the n-th that is there as its number is greater than n.
-        return place + bisect_right(range(len(self.there)), place, key=lambda n: self.there[n] - n)
-
-
 def hold_to_count(corpus: Corpus) -> None:
     """Before anything is read: are there as many shards as the manifest says? Raises CorpusError."""
-    if missing := Missing.of(corpus):
+    shards = corpus.manifest.shards
+    there = {shard for shard in committed(corpus.place) if shard < shards}
+    if missing := shards - len(there):
+        first = next(shard for shard in range(shards) if shard not in there)
         raise CorpusError(
-            f"{corpus.place.shown} is not whole: {len(missing):,} of {missing.shards:,} shards are missing, the first "
-            f"is {SIDE}/{file_name(missing[0])}."
+            f"{corpus.place.shown} is not whole: {missing:,} of {shards:,} shards are missing, the first is "
+            f"{SIDE}/{file_name(first)}."
         )
 
 
@@ -199,7 +181,7 @@ class ShardFile:
                 file.root,
                 metadata=metadata,
                 filesystem=file.system,
-                read_dictionary=texts_of(metadata),
+                read_dictionary=_texts_of(metadata),
                 page_checksum_verification=True,
                 pre_buffer=True,
             )
@@ -216,7 +198,7 @@ class ShardFile:
         with self._told():
             if schedules is None:
                 groups: Sequence[int] = range(self._parquet.num_row_groups)
-                hold_counts(self._parquet.metadata, groups, columns)
+                _hold_counts(self._parquet.metadata, groups, columns)
                 return self._joined([self._group(number, columns) for number in groups], columns)
             wanted = sorted(schedules)
             groups = [number for number, bounds in enumerate(self._bounds) if _within(bounds, wanted)]
@@ -225,13 +207,13 @@ class ShardFile:
 
     def _group(self, number: int, columns: Sequence[str] | None) -> pa.Table:
         """What a row group has in these columns. Raises TooLarge."""
-        hold_counts(self._parquet.metadata, [number], columns)
-        return spread(self._parquet.read_row_group(number, columns), self._schema)
+        _hold_counts(self._parquet.metadata, [number], columns)
+        return _spread(self._parquet.read_row_group(number, columns), self._schema)
 
     def _joined(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
         """Row groups are read one by one: their dictionaries differ, and lists of such texts Arrow cannot put together
         itself. Raises TooLarge."""
-        hold_sum(tables)
+        _hold_sum(tables)
         if tables:
             return pa.concat_tables(tables)
         names = [name for name in self._schema.names if columns is None or name in columns]
@@ -305,3 +287,63 @@ def _within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
     """Is one of them, which ascend, in there?"""
     at = bisect_left(schedules, bounds[0])
     return at < len(schedules) and schedules[at] <= bounds[1]
+
+
+class TooLarge(Exception):
+    """More than any schedules can have; the message is the end of a sentence that begins with the file."""
+
+
+def _texts_of(metadata: Any) -> list[str]:
+    """The leaves of a file's columns that are texts or bytes of any length."""
+    leaves = [metadata.schema.column(number) for number in range(metadata.num_columns)]
+    return [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+
+
+def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | None) -> None:
+    """Raises TooLarge if these row groups have more than can be, in these columns, in all if that is None."""
+    rows = values = size = 0
+    for number in groups:
+        group = metadata.row_group(number)
+        rows += group.num_rows
+        for place in range(group.num_columns):
+            leaf = group.column(place)
+            if columns is None or leaf.path_in_schema.partition(".")[0] in columns:
+                values += leaf.num_values
+                size += leaf.total_uncompressed_size
+    for count, most, what in ((rows, MOST_ROWS, "rows"), (values, MOST_VALUES, "values"), (size, MOST_BYTES, "bytes")):
+        if not 0 <= count <= most:
+            raise TooLarge(_told(count, what))
+
+
+def _hold_sum(tables: Sequence[pa.Table]) -> None:
+    """Raises TooLarge if these are together more than can be: each is what was asked for of a row group."""
+    for count, most, what in (
+        (sum(table.num_rows for table in tables), MOST_ROWS, "rows"),
+        (sum(table.nbytes for table in tables), MOST_BYTES, "bytes"),
+    ):
+        if count > most:
+            raise TooLarge(_told(count, what))
+
+
+def _spread(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table with its texts as ``schema`` has them. Raises TooLarge."""
+    if (size := sum(_weight(chunk) for column in table.columns for chunk in column.chunks)) > MOST_BYTES:
+        raise TooLarge(_told(size, "bytes"))
+    return table.cast(pa.schema([schema.field(name) for name in table.column_names]))
+
+
+def _weight(array: Any) -> int:
+    """Bytes of the texts in an array without its dictionary."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        total = pc.sum(pc.binary_length(array.dictionary).take(array.indices)).as_py()
+        return int(total or 0)
+    if pa.types.is_list(kind):
+        return _weight(array.flatten())
+    if pa.types.is_struct(kind):
+        return sum(map(_weight, array.flatten()))
+    return 0
+
+
+def _told(count: int, what: str) -> str:
+    return f"has {count:,} {what} in one part, more than any schedules can have"

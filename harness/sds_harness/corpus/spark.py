@@ -21,13 +21,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from sds_testee.installation import install_extra, install_package
 
 from .. import safe_path, signals
 from ..declaration import printable
-from .class_archive import ClassArchive, class_archive
 from .errors import CorpusError, SparkMissing
-from .gateway import end_at_once, end_gateway
 from .java import Java, find_java
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ appender.stderr.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """The variable by which spark-submit hands its Java process over."""
 _LAST_LINES = 12
+_END_S, _KILL_S, _KILL_ROUNDS = 3.0, 0.5, 5
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,12 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
     ):
         log, scratch = Path(folder) / "spark.log", Path(folder)
         java = None if options.connect else find_java()
-        archive = class_archive(java) if java is not None and options.local else None
         stack.enter_context(_environment(options, java, scratch))
         # PySpark will want it, and it takes half a second to import: meanwhile Java starts.
         threading.Thread(target=import_module, args=("pandas",), daemon=True).start()
         try:
             with _stderr_to(log), _own_interrupts():
-                session = _build(options, title, scratch, archive)
+                session = _build(options, title, scratch)
         except Exception as error:
             raise SparkMissing(_why(error, log)) from None
         try:
@@ -125,20 +125,64 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
                 yield session
         except Exception:
             # A job that failed may have taken the connection to Java with it.
-            _stop(session, options, None)
+            _stop(session, options)
             raise
         except BaseException:
-            # Somebody asks for the end, and a job would be waited for: to the end of what its tasks play.
-            end_at_once()
+            # On a signal, do not wait for the tasks of a job: they play to the end of their shards.
+            _kill_java()
             raise
-        _stop(session, options, archive)
+        _stop(session, options)
 
 
-def _stop(session: SparkSession, options: SparkOptions, archive: ClassArchive | None) -> None:
+def _stop(session: SparkSession, options: SparkOptions) -> None:
     with contextlib.suppress(Exception):
         session.stop()
     if not options.connect:
-        end_gateway(archive)
+        _end_java()
+
+
+def _end_java() -> None:
+    """End the Java process, which PySpark would keep for the next session, with the settings of this one."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    with contextlib.suppress(Exception):
+        gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with contextlib.suppress(Exception):
+            process.stdin.close()
+            process.wait(_END_S)
+        process.kill()
+
+
+def _kill_java() -> None:
+    """Kill the Java process, Spark's workers and the implementations that these have started.
+
+    Suspend Java first: it starts new workers in place of those that end.
+    """
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    with contextlib.suppress(psutil.Error):
+        java = psutil.Process(process.pid)
+        java.suspend()
+        for _ in range(_KILL_ROUNDS):  # a process may have started another one just before it was killed
+            family = java.children(recursive=True)
+            for one in family:
+                with contextlib.suppress(psutil.Error):
+                    one.kill()
+            if not psutil.wait_procs(family, _KILL_S / _KILL_ROUNDS)[1] and not java.children():
+                break
+    process.kill()
+    with contextlib.suppress(Exception):
+        process.wait(_KILL_S)
 
 
 def _cancel(session: Any) -> None:
@@ -150,30 +194,29 @@ def _cancel(session: Any) -> None:
         context.cancelAllJobs()
 
 
-def _build(options: SparkOptions, title: str, scratch: Path, archive: ClassArchive | None) -> SparkSession:
+def _build(options: SparkOptions, title: str, scratch: Path) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.Builder().appName(title)
     if options.connect:
         return builder.remote(options.master).getOrCreate()  # type: ignore[no-any-return]
-    for key, value in _settings(options, scratch, archive).items():
+    for key, value in _settings(options, scratch).items():
         builder = builder.config(key, value)
     session: SparkSession = builder.master(options.master_with_retries).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
-def _settings(options: SparkOptions, scratch: Path, archive: ClassArchive | None) -> dict[str, str]:
+def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
     # In a private temporary folder no link can wait.
     log4j.write_text(_LOG4J.format(level="error"), "utf-8")
     # The work is done in Python and in Arrow: Java only hands things on, and the quick compiler is soon warm.
     # Spark splits these options at blanks, and folders may have some.
-    java = f'"-Dlog4j2.configurationFile={log4j}" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
-    if archive is not None:
-        java += f" {archive.options}"
     settings = {
-        "spark.driver.extraJavaOptions": java,
+        "spark.driver.extraJavaOptions": (
+            f'"-Dlog4j2.configurationFile={log4j}" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
+        ),
         "spark.log.level": "ERROR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

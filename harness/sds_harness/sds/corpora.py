@@ -1,14 +1,17 @@
-"""The corpora of SDS."""
+"""The corpora of SDS: the columns that they have beside those of every corpus, and how they are stored."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
+
+import pyarrow as pa
 
 from sds_reference.testee.dialect import Dialect, parse_dialect
 
 from ..corpus.kind import Kind
+from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
 from ..schedules import Schedule, dumps
-from .columns import COLUMNS
 from .generator import name_of
 from .language import SDS
 from .notation import NOTATION
@@ -16,6 +19,48 @@ from .performance import Performance
 from .player import play
 from .rows import Facts
 from .stage import Stage
+
+_digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opaque=True)
+COMPARED: tuple[Column, ...] = (
+    PARTICIPANT,
+    COMMAND,
+    normative("channel", TEXT, "the channel that the command names, or that the message arriving is in"),
+    AT_MS,
+    ANSWER,
+    normative("message", TEXT, "name of the message that arrives, or that is sent; of several the first by name"),
+    normative(
+        "lamport",
+        pa.int64(),
+        "its Lamport timestamp, or the clock that is shown, as if the start were that of virtual time; the bits of an "
+        "unsigned number; 0 for none",
+        dictionary=False,
+    ),
+    normative("delivered", TEXTS, "names of the messages delivered, in causal order"),
+    _digest("contents", summary="digest of what was delivered, in the order of `delivered`"),
+    normative("acknowledged", TEXTS, "names of the messages acknowledged, sorted"),
+    normative("possibly_acknowledged", TEXTS, "and possibly acknowledged"),
+    normative("missing", TEXTS, "names of the messages said to be missing, sorted, each once"),
+    normative("lost", TEXTS, "and said to be lost"),
+    normative("broadcasts", TEXTS, "names of the messages broadcast, sorted"),
+    _digest(
+        "wire",
+        summary="digest of them without what the text leaves open: ID, encoding, filter, length of the causal history "
+        "(its newest entry counts), repair request",
+    ),
+    normative("repair_requests", TEXTS, "names of the messages they ask for, sorted, each once"),
+    _digest("log", summary="digest of the log that is shown: names and Lamport timestamps"),
+    _digest("outgoing", summary="digest of the outgoing buffer: names and states"),
+    _digest("incoming", summary="digest of the names in the incoming buffer"),
+    _digest("repairs", summary="digest of the names in the two repair request buffers"),
+)
+INFORMATIVE: tuple[Column, ...] = (
+    Column("message_id", TEXT, "ID of `message`, as it is"),
+    Column("dependencies", pa.int16(), "length of its causal history; -1 for no message"),
+    Column("history", pa.int64(), "digest of the names in the causal histories broadcast", dictionary=False),
+    Column("filter", pa.int64(), "digest of the filters broadcast, and of what filters hold", dictionary=False),
+    Column("due", pa.int64(), "digest of the times in the repair request buffers", dictionary=False),
+)
+COLUMNS = Columns(COMPARED, INFORMATIVE, ("dependencies",))
 
 
 def loads(text: str) -> Schedule:

@@ -32,10 +32,8 @@ from sds_harness.clearskies.stage import Stage
 from sds_harness.schedules import Schedule
 
 pytest.importorskip("pyarrow")
-from sds_harness.clearskies.columns import COLUMNS
-from sds_harness.clearskies.corpora import KIND
-from sds_harness.corpus.rebuilding import Unsound, rebuild
-from sds_harness.corpus.rows import Recorded, rows_of
+from sds_harness.clearskies.corpora import COLUMNS, KIND
+from sds_harness.corpus.rows import Recorded, Unsound, rebuild, rows_of
 from sds_harness.corpus.schema import SIDE_COLUMNS
 
 pytestmark = pytest.mark.spark

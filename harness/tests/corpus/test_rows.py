@@ -22,11 +22,9 @@ from sds_reference.variants import VARIANTS
 
 pytest.importorskip("pyarrow")
 from sds_harness.corpus.digests import digest64, plain_digest64, schedule_digest, signed
-from sds_harness.corpus.rebuilding import Unsound, rebuild
-from sds_harness.corpus.rows import Recorded, rows_of
+from sds_harness.corpus.rows import Recorded, Unsound, rebuild, rows_of
 from sds_harness.corpus.schema import SIDE_COLUMNS
-from sds_harness.sds.columns import COLUMNS
-from sds_harness.sds.corpora import KIND
+from sds_harness.sds.corpora import COLUMNS, KIND
 from sds_harness.sds.naming import Names
 
 pytestmark = pytest.mark.spark

@@ -91,8 +91,7 @@ def check_command(
 
     Every requirement and every property of the group is judged.
     """
-    from ...corpus.checking import check
-    from ...corpus.here import check_here, small
+    from ...corpus.verdicts import check, check_here, small
 
     out, err = console(), console(stderr=True)
     corpus = corpus_at(folder)
@@ -100,7 +99,7 @@ def check_command(
     judged = revision_of(judged_revision(manifest.revision), revision, folder)
     scope = Scope.of(profile, judged, strict=strict)
     began = time.monotonic()
-    # Who names a cluster has the work done there.
+    # A user who names a cluster wants the work done there.
     if spark_options.local and small(corpus):
         with counted(err, "schedules") as progress:
             tally = check_here(corpus, scope, progress, everything=everything)

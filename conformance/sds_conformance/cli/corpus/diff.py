@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.spark import SparkOptions
 
-    from ...corpus.diffing import Difference
-    from ...corpus.samples import Sample
-    from ...corpus.summing import Cause
+    from ...corpus.difference import Cause, Difference
+    from ...corpus.report import Sample
 
 _EPILOG = """
 \b
@@ -91,10 +90,10 @@ def diff_command(
     """Compare two corpora and judge each difference."""
     from sds_harness.corpus.place import Place
 
-    from ...corpus.classifying import Class
-    from ...corpus.diffing import Differ, comparable, diff_by_spark, diff_here, range_size
-    from ...corpus.outcome import as_json, finish, prepare_folder
-    from ...corpus.samples import write_samples
+    from ...corpus.classes import Class
+    from ...corpus.difference import Differ, comparable, diff, diff_here, range_size
+    from ...corpus.report import as_json, finish, prepare_folder, write_samples
+    from ...corpus.verdicts import small
 
     out, err = console(), console(stderr=True)
     began = time.monotonic()
@@ -105,11 +104,12 @@ def diff_command(
     scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * usable_processors())
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
-    # Who names a cluster has the work done there.
-    difference = diff_here(differ) if spark_options.local else None
-    if difference is None:
+    # A user who names a cluster wants the work done there.
+    if spark_options.local and small(one) and small(other):
+        difference = diff_here(differ)
+    else:
         with spark_job(spark_options, "corpus diff", err, "ranges") as (spark, progress):
-            difference = diff_by_spark(spark, differ, progress)
+            difference = diff(spark, differ, progress)
     samples = write_samples(difference, differ.scopes, place)
     difference.seconds = time.monotonic() - began
     told = as_json(difference, samples)
@@ -126,15 +126,15 @@ def diff_command(
 
 
 def _last_screen(difference: Difference, place: Place) -> LastScreen:
-    from ...corpus.classifying import Class
+    from ...corpus.classes import Class
 
     found = [cause for cause in difference.causes if cause.kind is not Class.LEGAL]
     causes = [
-        CauseLine(Verdict.FAIL, _severity(one), one.cause, f"{one.kind.value}, in {_schedules(one.schedules)}")
+        CauseLine(Verdict.FAIL, _severity(one), one.cause, f"{one.kind.value}, in {counted(one.schedules, 'schedule')}")
         for one in found
     ]
     legal = difference.classes.get(Class.LEGAL, 0)
-    facts = [("Legal", Text(f"{_schedules(legal)} differ where the text leaves a choice"))] if legal else []
+    facts = [("Legal", Text(f"{counted(legal, 'schedule')} differ where the text leaves a choice"))] if legal else []
     facts.append(("Page", Text(f"{place.shown}/index.html", no_wrap=True)))
     command = shlex.join([program(), "corpus", "check", difference.a.place.shown])
     why = "judges A: what both do wrong differs in nothing"
@@ -151,7 +151,7 @@ def _severity(cause: Cause) -> int:
 
 
 def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place, stories: int | None) -> None:
-    from ...corpus.samples import of_cause
+    from ...corpus.report import of_cause
 
     labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
     labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
@@ -174,9 +174,9 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
 
 
 def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
-    from ...corpus.page import rules_of
+    from ...corpus.report import rules_of
 
-    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {_schedules(cause.schedules)}")
+    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {counted(cause.schedules, 'schedule')}")
     out.print(head, soft_wrap=False)
     for rule in rules_of(cause):
         labelled(out, "Rule", Text(rule))
@@ -198,13 +198,11 @@ def _percent(count: int, total: int) -> str:
 
 def _last_line(difference: Difference) -> Text:
     total = difference.identical + difference.divergent
-    in_all = f"({_schedules(total)}, {difference.seconds:.1f} s)"
+    in_all = f"({counted(total, 'schedule')}, {difference.seconds:.1f} s)"
     if not difference.divergent:
         return Text(f"Nothing differs {in_all}.", "bold green")
     if difference.same:
-        return Text(f"Only legal differences, in {_schedules(difference.divergent)} {in_all}.", "bold green")
-    return Text(f"Differences in {_schedules(difference.divergent)}, and not all of them legal {in_all}.", "bold red")
-
-
-def _schedules(count: int) -> str:
-    return f"{count:,} {'schedule' if count == 1 else 'schedules'}"
+        return Text(f"Only legal differences, in {counted(difference.divergent, 'schedule')} {in_all}.", "bold green")
+    return Text(
+        f"Differences in {counted(difference.divergent, 'schedule')}, and not all of them legal {in_all}.", "bold red"
+    )

@@ -26,7 +26,7 @@ from .shared import on_spark, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.manifest import Manifest
-    from sds_harness.corpus.recording import Outcome
+    from sds_harness.corpus.recorder import Outcome
     from sds_harness.corpus.spark import SparkOptions
 
 _EPILOG = """
@@ -93,7 +93,7 @@ def record_command(
     """Play generated schedules and store their traces as a corpus."""
     from sds_harness.corpus.manifest import Manifest, grammar_json, implementation_of, shard_size
     from sds_harness.corpus.place import Place
-    from sds_harness.corpus.recording import Recording, prepare, record
+    from sds_harness.corpus.recorder import Recording, prepare, record
 
     from ...corpus.company import Tireless
     from ...corpus.kinds import kind_of

@@ -34,7 +34,7 @@ from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
 if TYPE_CHECKING:
-    from sds_harness.corpus.reading import Stored
+    from sds_harness.corpus.reader import Stored
 
 _EPILOG = """
 \b
@@ -75,7 +75,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: Path, json_wanted: bool) -> None:
     """Show one schedule of a corpus, as a table and a diagram."""
     with corpus_errors(console(stderr=True)):
-        from sds_harness.corpus.reading import stored_in
+        from sds_harness.corpus.reader import stored_in
 
         corpus = corpus_at(folder, complete=False)
         if index >= corpus.manifest.schedules:

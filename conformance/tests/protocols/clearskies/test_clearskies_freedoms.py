@@ -25,8 +25,7 @@ from clearskies_unusual_peers import in_pieces
 from sds_conformance.protocols.clearskies.corpora import CORPORA
 from sds_conformance.protocols.clearskies.freedoms import following
 from sds_conformance.protocols.freedoms import END, Case, Side, covering
-from sds_harness.clearskies.columns import COLUMNS
-from sds_harness.clearskies.corpora import KIND
+from sds_harness.clearskies.corpora import COLUMNS, KIND
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Operation, Put, Release, Unlink, Wait
 from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play

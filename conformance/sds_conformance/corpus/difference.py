@@ -1,15 +1,18 @@
 """The diff of two corpora, as a Spark job: a task compares a range of schedules, and judges those that differ.
 
-What a task finds goes straight into a Parquet file of its own, one row a schedule; to the driver comes its sum. There
-are as many ranges as tasks were wanted, however large the corpora are. It is one job of one stage: every other one
-would cost a second at the start, and nothing is shuffled. Where there is little to do, the same tasks run in this
-process, one after the other.
+A task writes its divergences into a Parquet file of its own, one row a schedule, and returns their sum as JSON, never
+as a pickle. The size of a sum is bounded by the number of causes that are kept. There are as many ranges as tasks were
+wanted, however large the corpora are. It is one job of one stage: another one would cost a second at the start, and
+nothing is shuffled. Small corpora are compared by the same tasks in this process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import heapq
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -21,17 +24,15 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, faults_named, over, watched
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.reading import Stored, stored_in
+from sds_harness.corpus.reader import Stored, stored_in
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile, hold_to_count
 from sds_harness.declaration import printable
 
 from ..exploration.judging import Scope, judged_revision
 from ..protocols import revisions
-from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
-from .comparing import differing, divergences
-from .ranges import DIFFERENT, Divergence
-from .summing import ROWS, SCHEMA, Cause, Sum
+from .classes import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
+from .divergences import DIFFERENT, Divergence, divergences
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,10 +40,98 @@ if TYPE_CHECKING:
 DIVERGENCES = "divergences"
 """The folder of the Parquet with all divergences."""
 _ROW_GROUP = 8192
-MOST_HERE = 1 << 17
-"""Schedules, ten million rows, whose digests are compared in a second."""
-FEW_HERE, MANY_HERE = 24, 256
-"""Schedules that differ, and are judged, or told without, while Spark would still be starting its workers."""
+MOST_CAUSES = 200
+"""Causes that are reported; the others are counted. The number of ways to differ has no bound."""
+_HELD = 20 * MOST_CAUSES
+"""Causes that a sum keeps apart."""
+SAMPLES = 3
+"""Schedules that are shown of each cause."""
+_BY_NAME = ("violated_a", "violated_b", "fields")
+
+
+@dataclass
+class Cause:
+    """Divergences that have the same class and the same cause."""
+
+    kind: Class
+    cause: str
+    reason: str
+    schedules: int = 0
+    first: list[tuple[int, int]] = field(default_factory=list)
+    """Step and schedule of those that differ earliest, ascending."""
+
+    @property
+    def least_step(self) -> int:
+        """The earliest first step."""
+        return self.first[0][0]
+
+    @property
+    def samples(self) -> tuple[int, ...]:
+        """Schedules to look at, those that differ earliest first."""
+        return tuple(schedule for _, schedule in self.first)
+
+    def add(self, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
+        self.reason = min(self.reason, reason)
+        self.schedules += schedules
+        self.first = heapq.nsmallest(SAMPLES, [*self.first, *first])
+
+
+@dataclass
+class Sum:
+    """Counts of divergent schedules."""
+
+    classes: Counter[Class] = field(default_factory=Counter)
+    alike: dict[tuple[Class, str], Cause] = field(default_factory=dict)
+    violated_a: Counter[str] = field(default_factory=Counter)
+    """By requirement or property: schedules in which A violates it."""
+    violated_b: Counter[str] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
+    """By normative column: schedules that first differ in it."""
+    depths: Counter[tuple[Class, int]] = field(default_factory=Counter)
+    """By class and power of two: schedules whose first step that differs is from there up to the next."""
+
+    def add(self, one: Classified) -> None:
+        """One divergence more."""
+        divergence = one.divergence
+        self.classes[one.kind] += 1
+        self._alike(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])
+        self.violated_a.update(one.violated_a)
+        self.violated_b.update(one.violated_b)
+        self.fields.update(divergence.fields)
+        self.depths[one.kind, max(1, divergence.step).bit_length() - 1] += 1
+
+    def _alike(self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
+        key = (kind, cause)
+        if key in self.alike or len(self.alike) < _HELD:
+            self.alike.setdefault(key, Cause(kind, cause, reason)).add(reason, schedules, first)
+
+    def to_json(self) -> str:
+        """The sum as a task returns it."""
+        alike = self.alike.items()
+        data = {
+            "classes": {kind.value: count for kind, count in self.classes.items()},
+            "causes": [(kind.value, cause, one.reason, one.schedules, one.first) for (kind, cause), one in alike],
+            "depths": [(kind.value, depth, count) for (kind, depth), count in self.depths.items()],
+            **{name: getattr(self, name) for name in _BY_NAME},
+        }
+        return json.dumps(data)
+
+    def add_json(self, text: str) -> None:
+        """Add the sum of another task."""
+        data = json.loads(text)
+        self.classes.update({Class(kind): count for kind, count in data["classes"].items()})
+        for kind, cause, reason, schedules, first in data["causes"]:
+            self._alike(Class(kind), cause, reason, schedules, map(tuple, first))
+        self.depths.update({(Class(kind), depth): count for kind, depth, count in data["depths"]})
+        for name in _BY_NAME:
+            getattr(self, name).update(data[name])
+
+    @property
+    def causes(self) -> list[Cause]:
+        """The most frequent ones of all, in the order of their classes."""
+        order = list(Class).index
+        ranked = sorted(self.alike.values(), key=lambda one: (-one.schedules, order(one.kind), one.cause))
+        return sorted(ranked[:MOST_CAUSES], key=lambda one: (order(one.kind), -one.schedules, one.cause))
 
 
 @dataclass(frozen=True)
@@ -93,7 +182,7 @@ class Differ:
                     writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
                     rows.clear()
             writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
-        yield pa.RecordBatch.from_pylist(list(found.rows()), SCHEMA)
+        yield pa.RecordBatch.from_pylist([{"sum": found.to_json()}])
 
     def _classified(self, wanted: range) -> Iterator[Classified]:
         told: set[int] = set()
@@ -206,37 +295,20 @@ def comparable(a: Corpus, b: Corpus) -> None:
         )
 
 
+def diff_here(differ: Differ) -> Difference:
+    """Compare in this process, and write the divergences. Raises CorpusError."""
+    _prepare(differ)
+    with faults_named():
+        batches = [batch for number in range(differ.ranges) for batch in differ(number)]
+    return _difference(differ, [row["sum"] for batch in batches for row in batch.to_pylist()])
+
+
 def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
-    """Compare, and write the divergences. Raises CorpusError."""
-    return diff_here(differ) or diff_by_spark(spark, differ, progress)
-
-
-def diff_here(differ: Differ) -> Difference | None:
-    """Compare in this process, where that is sooner done than Spark has its workers ready: where corpora are of some
-    ten million rows at most and little differs. None, and nothing is said, where they are not. Raises CorpusError."""
-    if differ.verify or differ.read_all or differ.most > MOST_HERE:
-        return None
+    """Compare in a job of Spark, as ``diff_here`` does. Raises CorpusError."""
     _prepare(differ)
-    found, left = Sum(), FEW_HERE if differ.checks else MANY_HERE
-    for number in range(differ.ranges):
-        left -= differing(differ.a, differ.b, differ.range_of(number), left + 1)
-        if left < 0:
-            return None
-        with faults_named():
-            for batch in differ(number):
-                for row in batch.to_pylist():
-                    found.take(row)
-    return _said(differ, found)
-
-
-def diff_by_spark(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
-    """Compare in a job of Spark. Raises CorpusError."""
-    _prepare(differ)
-    found = Sum()
     with watched(spark, progress), failures_told():
-        for row in over(spark, range(differ.ranges), differ, ROWS).collect():
-            found.take(row.asDict())
-    return _said(differ, found)
+        sums = [row["sum"] for row in over(spark, range(differ.ranges), differ, "sum string").collect()]
+    return _difference(differ, sums)
 
 
 def _prepare(differ: Differ) -> None:
@@ -245,7 +317,10 @@ def _prepare(differ: Differ) -> None:
     (differ.out / DIVERGENCES).make()
 
 
-def _said(differ: Differ, found: Sum) -> Difference:
+def _difference(differ: Differ, sums: list[str]) -> Difference:
+    found = Sum()
+    for text in sums:
+        found.add_json(text)
     divergent = found.classes.total()
     identical = differ.most - divergent
     if divergent and not identical and set(found.classes) <= {Class.MISSING, Class.EXTRA}:
@@ -260,3 +335,8 @@ def range_size(a: Corpus, b: Corpus, tasks: int) -> int:
     most = max(a.manifest.schedules, b.manifest.schedules)
     shards = -(-most // size)
     return size * max(1, shards // max(1, tasks))
+
+
+def most_common(counts: Counter[str]) -> dict[str, int]:
+    """The most frequent ones, ties in the order of the alphabet."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_CAUSES])

@@ -24,10 +24,10 @@ from .kind import Kind
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
 from .rows import rows_of
-from .shards import Committed, Missing, ShardWriter, committed, file_name, hold_to_count, side_of
+from .shards import Committed, ShardWriter, committed, file_name, hold_to_count, side_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 PATIENCE = 64
 """So many schedules in a row that the implementation breaks in end the recording."""
@@ -97,21 +97,24 @@ class Recorder:
     recording: Recording
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
-        began, count = time.monotonic(), Count()
-        trouble = ""
+        began, count, kept, trouble = time.monotonic(), Count(), Count(), ""
         try:
-            # A task that is tried again comes by what it has recorded.
+            # Nothing is recorded twice, by a task that is tried again or by another command.
             if not (self.recording.place / SIDE / file_name(shard)).exists():
                 count = record_shard(self.recording, shard)
         except Committed:
             pass
         except NotDriven as error:
             trouble = str(error)
+        if not trouble:
+            kept = _count_of(self.recording, shard)
         seconds = time.monotonic() - began
-        yield pa.RecordBatch.from_pylist([{**asdict(count), "seconds": seconds, "trouble": trouble}])
+        told = {"kept_steps": kept.steps, "kept_rows": kept.rows, "seconds": seconds, "trouble": trouble}
+        yield pa.RecordBatch.from_pylist([asdict(count) | told])
 
 
-_COUNTS = "schedules long, steps long, rows long, seconds double, trouble string"
+_SUMS = ("schedules", "steps", "rows", "kept_steps", "kept_rows", "seconds")
+_SCHEMA = ", ".join(f"{name} {'double' if name == 'seconds' else 'long'}" for name in _SUMS) + ", trouble string"
 _TROUBLES = 8
 """That are told."""
 
@@ -189,57 +192,32 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
 
     An interrupt leaves what is committed. The manifest and ``_SUCCESS`` close the corpus when nothing is missing.
     """
-    manifest = recording.manifest
-    missing = Missing.of(recording)
-    known = sum(len(manifest.range_of(shard)) for shard in missing.there)
-    outcome = Outcome(known)
-    progress(known, manifest.schedules)
-    if missing:
-        with watched(spark, in_schedules(progress, len(missing), manifest.schedules, known)), failures_told():
-            outcome = _summed(over(spark, missing, Recorder(recording), _COUNTS), outcome.known)
-    if not outcome.troubles:
-        close(spark, recording)
-    return outcome
-
-
-def _summed(rows: DataFrame, known: int) -> Outcome:
-    """What the tasks say, added up by Spark: a row a shard may be many."""
     from pyspark.sql import functions as f
 
+    place, manifest = recording.place, recording.manifest
+    known = sum(len(manifest.range_of(shard)) for shard in committed(place) if shard < manifest.shards)
+    progress(known, manifest.schedules)
     trouble = f.collect_set(f.when(f.col("trouble") != "", f.col("trouble")))
-    sums = [f.sum(name).alias(name) for name in ("schedules", "steps", "rows", "seconds")]
-    (total,) = rows.groupBy().agg(*sums, f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")).collect()
+    troubles = f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")
+    told = in_schedules(progress, manifest.shards, manifest.schedules, known)
+    with watched(spark, told), failures_told():
+        # Spark adds the rows up: one for each shard may be many.
+        rows = over(spark, range(manifest.shards), Recorder(recording), _SCHEMA)
+        (total,) = rows.groupBy().agg(*(f.sum(name).alias(name) for name in _SUMS), troubles).collect()
+    if not total.troubles:
+        hold_to_count(recording)
+        (place / MANIFEST).write_text(manifest.finished(total.kept_steps, total.kept_rows).to_json())
+        (place / SUCCESS).write_text("")
     return Outcome(known, total.schedules, total.steps, total.rows, total.seconds, tuple(total.troubles))
 
 
-def close(spark: SparkSession, corpus: Corpus) -> None:
-    """Count what is there, and say that it is complete. Raises CorpusError if it is not."""
-    place, manifest = corpus.place, corpus.manifest
-    hold_to_count(corpus)
-    with failures_told():
-        counts = over(spark, range(manifest.shards), Counter(corpus), "steps long, rows long", _COUNTING_TASKS)
-        total = counts.groupBy().sum("steps", "rows").collect()[0]
-    (place / MANIFEST).write_text(manifest.finished(total[0], total[1]).to_json())
-    (place / SUCCESS).write_text("")
-
-
-_COUNTING_TASKS = 8
-
-
-@dataclass(frozen=True)
-class Counter:
-    """The task: counts the rows of a shard. Raises CorpusError if it does not have the schedules that it should."""
-
-    corpus: Corpus
-
-    def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
-        with side_of(self.corpus.place, shard) as side:
-            table = side.read(["schedule", "steps", "rows"])
-        if table["schedule"].to_pylist() != list(self.corpus.manifest.range_of(shard)):
-            raise CorpusError(f"{self.corpus.place.shown}: shard {shard} does not have the schedules that it should.")
-        yield pa.RecordBatch.from_pydict(
-            {name: pa.array([table[name].to_numpy().sum()], pa.int64()) for name in ("steps", "rows")}
-        )
+def _count_of(corpus: Corpus, shard: int) -> Count:
+    """Count a committed shard. Raises CorpusError if it does not have the schedules that it should."""
+    with side_of(corpus.place, shard) as side:
+        table = side.read(["schedule", "steps", "rows"])
+    if table["schedule"].to_pylist() != list(corpus.manifest.range_of(shard)):
+        raise CorpusError(f"{corpus.place.shown}: shard {shard} does not have the schedules that it should.")
+    return Count(table.num_rows, *(int(table[name].to_numpy().sum()) for name in ("steps", "rows")))
 
 
 def record_shard(recording: Recording, shard: int) -> Count:

@@ -21,7 +21,7 @@ from sds_harness.schedules.worlds import Word
 from ..exploration.campaign import Tally
 from ..exploration.exhausting import Source
 from ..exploration.exhaustion import CHUNK, Exhaustion, Share, Task, join, shares
-from .tallying import ROWS, row_of, rows_of, summed, take
+from .tally_rows import ROWS, row_of, rows_of, summed, take
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,25 +1,31 @@
-"""Stored schedules, one after the other, each held to the digests that were made when it was recorded."""
+"""Stored schedules, one after the other, each held to the digests that were made when it was recorded.
+
+Judging reads some columns. Verifying reads all of them: it makes every row again, also of the twins, compares it with
+the stored one, and refuses files and rows that belong to no schedule.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..schedules import Schedule
+from ..schedules import Performance, Schedule
 from .digests import exact_digest, plan_digest
-from .manifest import STEPS, TWINS, Corpus
-from .rebuilding import Rebuilt, Unsound, rebuild
-from .recording import TWINS_OF_ONE
-from .rows import digest_of, rows_of
+from .manifest import SIDE, STEPS, TWINS, Corpus
+from .place import TEMPORARY
+from .recorder import TWINS_OF_ONE, Count, Replay, insisting
+from .rows import Rebuilt, Unsound, digest_of, rebuild, rows_of
 from .schema import SCHEDULES_PER_ROW_GROUP, Row
-from .shards import DamagedFile, file_name, pair_of
+from .shards import DamagedFile, file_name, hold_to_count, pair_of
 
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
 """Columns of the rows from which a performance can be made again."""
+Compare = Callable[[Performance, Replay], None]
+"""Asks for the performances with which one was compared when it was recorded."""
 
 
 @dataclass(frozen=True)
@@ -134,14 +140,6 @@ class RowsOf:
         return [row for start, end in parts for row in self._table.slice(start, end - start).to_pylist()]
 
 
-def by_schedule(table: pa.Table) -> dict[int, list[Row]]:
-    """The rows of a table, as they stand."""
-    out: dict[int, list[Row]] = {}
-    for row in table.to_pylist():
-        out.setdefault(row["schedule"], []).append(row)
-    return out
-
-
 def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
     """Are these the schedules of that shard? Raises DamagedFile."""
     wanted = corpus.manifest.range_of(shard)
@@ -156,3 +154,77 @@ def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] |
     """What was played to compare a schedule with, in that order. Raises DamagedFile."""
     first = schedule * TWINS_OF_ONE
     return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True))
+
+
+def stored_twins(
+    of: Stored,
+    shard: int,
+    performance_of: Callable[[Stored, Schedule], Performance],
+    columns: Sequence[str] | None = TO_REBUILD,
+) -> Replay:
+    """The stored twins of a schedule, in place of an implementation that plays them. They are read when the first of
+    them is asked for. Raises DamagedFile where another schedule is asked for than is stored."""
+
+    def twins() -> Iterator[Stored]:
+        yield from twins_of(of.corpus, shard, of.schedule, columns)
+
+    stored = twins()
+
+    def play(schedule: Schedule) -> Performance:
+        twin = next(stored, None)
+        if twin is None or twin.side["json"] != of.corpus.kind.dumps(schedule):
+            raise DamagedFile(f"{of.where}: what schedule {of.schedule} has to be compared with is not in the corpus.")
+        return performance_of(twin, schedule)
+
+    return play
+
+
+Hold = Callable[[Stored, Rebuilt], None]
+"""Holds a rebuilt performance to the manifest. Raises DamagedFile."""
+
+
+def verify_folders(corpus: Corpus) -> None:
+    """Are the shards there, with twins if it says so, and no others? Raises CorpusError."""
+    hold_to_count(corpus)
+    all_of_them = {file_name(shard) for shard in range(corpus.manifest.shards)}
+    for place, wanted in (
+        (corpus.place, all_of_them),
+        (corpus.place / TWINS, all_of_them if corpus.manifest.twins_every else set[str]()),
+    ):
+        for folder in (place / STEPS, place / SIDE):
+            there = {name for name in folder.names() if not name.startswith(TEMPORARY)}
+            for name in sorted(there ^ wanted):
+                what = "is missing" if name in wanted else "should not be there"
+                raise DamagedFile(f"{folder.shown}/{name} {what}.")
+
+
+def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Count:
+    """Read all of a shard, and count what it has. Raises DamagedFile."""
+    count, twins, found = Count(), Count(), []
+    for stored in stored_in(corpus, shard, None, None):
+        found.append(stored.schedule)
+        performance = _verified(stored, hold, None, count)
+        if corpus.manifest.has_twins(stored.schedule):
+            play = stored_twins(stored, shard, lambda twin, schedule: _verified(twin, hold, schedule, twins), None)
+            with insisting(play) as replay:
+                compare(performance, replay)
+    hold_to_manifest(corpus, shard, found)
+    for place, seen in ((corpus.place, count), (corpus.place / TWINS, twins))[: 1 + bool(corpus.manifest.twins_every)]:
+        side, steps = pair_of(place, shard, corpus.kind.columns)
+        with side, steps:
+            if (side.num_rows, steps.num_rows) != (seen.schedules, seen.rows):
+                raise DamagedFile(
+                    f"{place.shown} is damaged: {file_name(shard)} has {side.num_rows} schedules and {steps.num_rows} "
+                    f"rows, of which {seen.schedules} and {seen.rows} are accounted for."
+                )
+    return count
+
+
+def _verified(stored: Stored, hold: Hold, plan: Schedule | None, count: Count) -> Performance:
+    rebuilt = stored.performance(plan)
+    stored.hold_to_rows(rebuilt)
+    hold(stored, rebuilt)
+    count.schedules += 1
+    count.steps += stored.side["steps"]
+    count.rows += stored.side["rows"]
+    return rebuilt.performance

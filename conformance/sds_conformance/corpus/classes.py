@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.reading import Stored
-from sds_harness.corpus.rebuilding import Rebuilt
+from sds_harness.corpus.reader import Stored
+from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.schema import Row
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
@@ -21,8 +21,8 @@ from ..judging.causes import consequences
 from ..judging.rules import Rules
 from ..judging.verdict import Finding, Verdict
 from ..protocols.freedoms import Case, Freedom, Side, covering
+from .divergences import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 from .kinds import corpora_of
-from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 
 
 class Class(Enum):

@@ -1,40 +1,51 @@
 """Checking a corpus: every requirement and every property judged on stored performances, without the implementation.
 
-A task judges the schedules of one shard and gives a few rows, one for each thing there is to say; Spark adds them up,
-or `here.py` does. What comes to the driver is as long as the catalogue, however large the corpus is.
+A task judges the schedules of one shard. In a job of Spark it returns one row per requirement, and Spark adds the rows
+up: the driver receives as many rows as the catalogue has, however large the corpus is. A small corpus is judged in this
+process, because Spark needs longer to start than the same tasks need to run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import Progress, failures_told, in_schedules, over, watched
+from sds_harness.corpus.jobs import Progress, failures_told, faults_named, in_schedules, over, watched
 from sds_harness.corpus.manifest import WORDS, Corpus
-from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
-from sds_harness.corpus.rebuilding import Rebuilt
-from sds_harness.corpus.recording import Replay, insisting
+from sds_harness.corpus.reader import (
+    Stored,
+    hold_to_manifest,
+    stored_in,
+    stored_twins,
+    verify_folders,
+    verify_shard,
+)
+from sds_harness.corpus.recorder import insisting
+from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFile, hold_to_count
-from sds_harness.corpus.verifying import twin_for, verify_folders, verify_shard
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
+from ..exploration.exhaustion import join
 from ..exploration.judging import Scope, assess, judged_revision
-from ..judging.garbage import garbage_at_the_end
+from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from .company import compare_twins
-from .tallying import ROWS, Summed, row_of, rows_of, summed, take
+from .tally_rows import ROWS, row_of, rows_of, summed, take
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTED = "counted"
-"""What was verified, beside what was judged."""
+"""The kind of the rows that count what was verified."""
+MOST_HERE = 50_000
+"""Steps of a corpus that is checked, or compared, without Spark."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +58,24 @@ class Checker:
     """All that is stored is read and verified before it is judged."""
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
-        tally, found = Tally(declaration_in(self.corpus)), []
+        tally, counted = self.tally(shard)
+        counts = [row_of(COUNTED, what, count) for what, count in counted.items()]
+        yield pa.RecordBatch.from_pylist([*counts, *rows_of(tally)])
+
+    def tally(self, shard: int) -> tuple[Tally, dict[str, int]]:
+        """The verdicts on a shard, and the numbers of steps and rows that were verified. Raises DamagedFile."""
+        tally, found, counted = Tally(declaration_in(self.corpus)), [], {}
         if self.everything:
             compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
             count = verify_shard(self.corpus, shard, self.hold_to_manifest, compare)
-            yield pa.RecordBatch.from_pylist(
-                [row_of(COUNTED, what, getattr(count, what)) for what in ("steps", "rows")]
-            )
+            counted = {"steps": count.steps, "rows": count.rows}
         for stored in stored_in(self.corpus, shard):
             found.append(stored.schedule)
             with garbage_at_the_end():
                 played = self.judge(shard, stored)
             tally.add(played)
         hold_to_manifest(self.corpus, shard, found)
-        yield pa.RecordBatch.from_pylist(list(rows_of(tally)))
+        return tally, counted
 
     def judge(self, shard: int, stored: Stored) -> Played:
         """One stored schedule, as a campaign would have judged it."""
@@ -70,24 +85,14 @@ class Checker:
             raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
-        with insisting(self._stored_twins(shard, stored)) as replay:
+        with insisting(stored_twins(stored, shard, self._twin)) as replay:
             assessment = assess(performance, self.scope, rebuilt.judged, replay if twins else None)
         return Played(stored.schedule, performance.steps, assessment, performance.breakdown)
 
-    def _stored_twins(self, shard: int, of: Stored) -> Replay:
-        """Stored twins in the place of an implementation that plays them; they are read when one is asked for."""
-
-        def known() -> Iterator[Stored]:
-            yield from twins_of(self.corpus, shard, of.schedule)
-
-        def play(schedule: Schedule) -> Performance:
-            stored = twin_for(self.corpus, of, next(twins, None), schedule)
-            rebuilt = stored.performance(schedule)
-            self.hold_to_manifest(stored, rebuilt)
-            return rebuilt.performance
-
-        twins = known()
-        return play
+    def _twin(self, stored: Stored, schedule: Schedule) -> Performance:
+        rebuilt = stored.performance(schedule)
+        self.hold_to_manifest(stored, rebuilt)
+        return rebuilt.performance
 
     def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
         """Was it played by whom the manifest names? No digest is over all shards, so one of another corpus may stand
@@ -106,6 +111,28 @@ class Checker:
 _CASTINGS = frozenset(casting.value for casting in Casting)
 
 
+def small(corpus: Corpus) -> bool:
+    """Is the corpus checked and compared without Spark?"""
+    return corpus.manifest.steps <= MOST_HERE
+
+
+def check_here(
+    corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None, *, everything: bool = False
+) -> Tally:
+    """Judge a corpus in this process; first read and verify ``everything`` in it, if that is wanted. Raises CorpusError
+    where it is damaged."""
+    checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
+    tally, counted = Tally(declaration_in(corpus)), Counter[str]()
+    with faults_named(), rarely_collecting():
+        for shard in range(manifest.shards):
+            of_shard, counts = checker.tally(shard)
+            join(tally, of_shard)
+            counted.update(counts)
+            progress(manifest.range_of(shard).stop, manifest.schedules)
+    hold_counts(corpus, counted)
+    return tally
+
+
 def check(
     spark: SparkSession,
     corpus: Corpus,
@@ -114,26 +141,19 @@ def check(
     *,
     everything: bool = False,
 ) -> Tally:
-    """Judge all of a corpus in a job of Spark; before, read and verify ``everything`` in it, if that is wanted. Raises
-    CorpusError where it is damaged."""
-    checker, manifest = begin(corpus, scope, everything=everything), corpus.manifest
+    """Judge a corpus in a job of Spark, as ``check_here`` does. Raises CorpusError."""
+    checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
         added = summed(over(spark, range(manifest.shards), checker, ROWS))
-    return said(corpus, added)
+    tally = Tally(declaration_in(corpus))
+    hold_counts(corpus, {what: count for kind, what, count in take(tally, added) if kind == COUNTED})
+    return tally
 
 
-def begin(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
-    """The task for each shard, of a corpus of which all files are there. Raises CorpusError."""
+def _checker(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
+    """The task, for a corpus of which all files are there. Raises CorpusError."""
     (verify_folders if everything else hold_to_count)(corpus)
     return Checker(corpus, scope, everything)
-
-
-def said(corpus: Corpus, added: Iterable[Summed]) -> Tally:
-    """What all tasks say together. Raises DamagedFile."""
-    tally = Tally(declaration_in(corpus))
-    counted = {what: count for kind, what, count in take(tally, added) if kind == COUNTED}
-    hold_counts(corpus, counted)
-    return tally
 
 
 def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:

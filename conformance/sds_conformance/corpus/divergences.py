@@ -1,0 +1,290 @@
+"""Where two corpora of the same schedules differ: which schedules, and at which step first.
+
+The digests of the side tables are compared first. Rows are read only of schedules whose digests differ: their hashes
+lead to the first step that differs, and there the columns are compared. With ``read_all`` no digest and no hash is
+trusted: all rows are read, and all columns compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sds_harness.corpus.digests import joined, schedule_digest
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.manifest import Corpus
+from sds_harness.corpus.reader import Stored, stored_in
+from sds_harness.corpus.schema import DIGESTS, SCHEDULES_PER_ROW_GROUP, Columns, Row
+from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
+
+from ..protocols.freedoms import END
+
+DIFFERENT = "different"
+"""Both have the schedule, and its steps differ."""
+MISSING, EXTRA = "missing", "extra"
+"""Only A has the schedule, or only B."""
+TRUNCATED, DUPLICATE, TWICE, STALE = "truncated", "duplicate step", "duplicate schedule", "stale digest"
+"""Faults of a corpus: recorded steps are missing, or stand twice; a schedule stands twice; a digest is not that of the
+rows."""
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass
+class Divergence:
+    """Where a schedule first differs."""
+
+    schedule: int
+    kind: str
+    step: int = 0
+    """The first step that differs, by its number among those that are compared; 0 if there is none to name."""
+    fields: tuple[str, ...] = ()
+    """The columns that differ there."""
+    a: Row | None = None
+    """The row of A at that step; None if it has none."""
+    b: Row | None = None
+    side: str = ""
+    """A or B, for a fault of one of the corpora."""
+    steps: tuple[int, int] = field(default=(0, 0))
+    """How many steps that are compared A and B have."""
+
+    @property
+    def row(self) -> Row:
+        """The step, as one of the sides has it."""
+        return self.a or self.b or {}
+
+    @property
+    def values(self) -> dict[str, list[Any]]:
+        """The fields that differ, with the values of A and B."""
+        return {
+            name: [side.get(name) if side is not None else None for side in (self.a, self.b)]
+            for name in self.fields
+            if name != END
+        }
+
+
+def divergences(
+    a: Corpus, b: Corpus, schedules: range, *, verify: bool = False, read_all: bool = False
+) -> Iterator[Divergence]:
+    """The schedules of a range that differ, in no particular order. ``verify`` computes digests again.
+
+    Raises CorpusError where a file is damaged, or where the two have different schedules under one number.
+    """
+    with _RangeReader(a, schedules) as reader_a, _RangeReader(b, schedules) as reader_b:
+        sides = reader_a.digests(), reader_b.digests()
+        if verify:
+            yield from _stale(a, schedules, "A")
+            yield from _stale(b, schedules, "B")
+        # A state that only one of them can show is not compared; then no digest is the same, and all rows are read.
+        shown = a.kind.shown
+        unseen = shown if a.manifest.can(shown) != b.manifest.can(shown) else ""
+        different: list[Divergence] = []
+        for one in _by_digest(a, b, sides, schedules, every=read_all):
+            if one.kind == DIFFERENT:
+                different.append(one)
+            else:
+                yield one
+        for start in range(0, len(different), SCHEDULES_PER_ROW_GROUP):
+            group = different[start : start + SCHEDULES_PER_ROW_GROUP]
+            yield from _first_steps(reader_a, reader_b, group, unseen, read_all=read_all)
+
+
+class _RangeReader(ExitStack):
+    """The files of all shards in which schedules of a range are; they are open as long as the reader is."""
+
+    def __init__(self, corpus: Corpus, schedules: range) -> None:
+        super().__init__()
+        self.corpus, self._range = corpus, schedules
+        self._shards: dict[int, tuple[ShardFile, ShardFile]] = {}
+        for shard in corpus.manifest.shards_of(schedules):
+            side, steps = self._shards[shard] = pair_of(corpus.place, shard, corpus.kind.columns)
+            self.enter_context(side)
+            self.enter_context(steps)
+
+    def digests(self) -> pa.Table:
+        """The beginning of the side table. Rows of schedules outside of the range belong to another task. Raises
+        DamagedFile where a schedule is outside of its shard: no task would look at it there."""
+        tables = [pa.table({name: [] for name in DIGESTS})]
+        for shard, (side, steps) in self._shards.items():
+            table, wanted = side.read(list(DIGESTS)), self.corpus.manifest.range_of(shard)
+            numbers = _numbers(table, "schedule")
+            for bounds in ((int(numbers.min()), int(numbers.max())) if len(numbers) else None, steps.bounds):
+                if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
+                    raise DamagedFile(
+                        f"{self.corpus.place.shown} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
+                        f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
+                    )
+            tables.append(table.filter(pa.array((numbers >= self._range.start) & (numbers < self._range.stop))))
+        return pa.concat_tables(tables[1:] or tables)
+
+    def rows(self, schedules: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows of some schedules that are compared, by schedule and step."""
+        table = pa.concat_tables([steps.read(columns, schedules) for _, steps in self._shards.values()])
+        step = _numbers(table, "step")
+        if not step.all():
+            table = table.filter(pa.array(step > 0))
+            step = step[step > 0]
+        schedule = _numbers(table, "schedule")
+        ascends = (schedule[1:] > schedule[:-1]) | ((schedule[1:] == schedule[:-1]) & (step[1:] >= step[:-1]))
+        return table if ascends.all() else table.take(np.lexsort((step, schedule)))
+
+
+def _by_digest(
+    a: Corpus, b: Corpus, sides: tuple[pa.Table, pa.Table], wanted: range, *, every: bool
+) -> Iterator[Divergence]:
+    """The schedules that differ by their digests, or ``every`` one that both have, ascending; then those that only one
+    has, or has twice."""
+    of_a, of_b = (_numbers(side, "schedule") for side in sides)
+    absent = np.setdiff1d(np.arange(wanted.start, wanted.stop), np.union1d(of_a, of_b))
+    if len(absent):
+        where = (a if absent[0] < a.manifest.schedules else b).place.shown
+        raise CorpusError(f"{where} is damaged: schedule {absent[0]} is not in it, although it is complete.")
+    twice = dict.fromkeys(_repeated(of_b), "B") | dict.fromkeys(_repeated(of_a), "A")
+    common, at_a, at_b = np.intersect1d(of_a, of_b, return_indices=True)
+    once = ~np.isin(common, list(twice))
+    common, one, other = common[once], sides[0].take(at_a[once]), sides[1].take(at_b[once])
+    if (unlike := _unlike(one, other, "plan")).any():
+        raise CorpusError(
+            f"{a.place.shown} and {b.place.shown} have different schedules under number {common[unlike][0]}: they were "
+            "recorded by suites that generate others, so there is nothing to compare."
+        )
+    unlike = _unlike(one, other, "digest") | _unlike(one, other, "steps") | every
+    steps = [_numbers(side, "steps")[unlike].tolist() for side in (one, other)]
+    for number, mine, theirs in zip(common[unlike].tolist(), *steps, strict=True):
+        yield Divergence(number, DIFFERENT, steps=(mine, theirs))
+    for number, name in twice.items():
+        yield Divergence(number, TWICE, side=name)
+    for kind, side, mine, others in ((MISSING, sides[0], of_a, of_b), (EXTRA, sides[1], of_b, of_a)):
+        for row in side.filter(pa.array(~(np.isin(mine, others) | np.isin(mine, list(twice))))).to_pylist():
+            yield Divergence(row["schedule"], kind, steps=(row["steps"], 0) if kind == MISSING else (0, row["steps"]))
+
+
+def _first_steps(
+    a: _RangeReader, b: _RangeReader, group: list[Divergence], unseen: str, *, read_all: bool
+) -> Iterator[Divergence]:
+    """Find the first step that differs, for a few schedules; rows of the command ``unseen`` are left out."""
+    columns = a.corpus.kind.columns
+    numbers = [one.schedule for one in group]
+    tables = [reader.rows(numbers, [*columns.told, "row_hash"]) for reader in (a, b)]
+    compared = columns.names if read_all else ("row_hash",)
+    if read_all and not unseen and all(_whole(t, [one.steps[n] for one in group]) for n, t in enumerate(tables)):
+        one, other = (table.select(["schedule", "step", *compared]) for table in tables)
+        if one.equals(other):
+            return  # most groups are alike, and to look at each schedule takes long
+    bounds = [_bounds(_numbers(table, "schedule")) for table in tables]
+    for divergence in group:
+        sides = []
+        for table, known in zip(tables, bounds, strict=True):
+            start, end = known.get(divergence.schedule, (0, 0))
+            sides.append(table.slice(start, end - start))
+        faults = (fault_in(_numbers(rows, "step"), divergence.steps[n], "AB"[n]) for n, rows in enumerate(sides))
+        if fault := next(filter(None, faults), None):
+            divergence.kind, divergence.side, divergence.step = fault
+            yield divergence
+            continue
+        if unseen:
+            sides = [rows.filter(pc.not_equal(rows["command"], pa.scalar(unseen))) for rows in sides]
+        at = _first_unlike(compared, *sides)
+        if at is not None:
+            rows = [next(iter(side.select(columns.told).slice(at, 1).to_pylist()), None) for side in sides]
+            divergence.a, divergence.b = rows
+            divergence.step, divergence.fields = divergence.row["step"], _fields_of(columns, *rows)
+        elif read_all or unseen:
+            continue
+        if not divergence.fields:  # a hash, or a digest, that is not that of its rows
+            divergence.kind = STALE
+        yield divergence
+
+
+def _fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...]:
+    """The normative columns in which two rows differ."""
+    if a is None or b is None:
+        return (END,)
+    return tuple(name for name in columns.names if a[name] != b[name])
+
+
+def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int | None:
+    """The first row, from 0, in which one of the columns differs, or which only one of the tables has."""
+    common = min(one.num_rows, other.num_rows)
+    first = common if one.num_rows != other.num_rows else None
+    for name in columns:
+        a, b = one[name].slice(0, first), other[name].slice(0, first)
+        if not a.equals(b):
+            first = next(at for at, (x, y) in enumerate(zip(a.to_pylist(), b.to_pylist(), strict=True)) if x != y)
+    return first
+
+
+def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] | None:
+    """The fault of the steps of a schedule, if they are not 1, 2, ... and as many as the side table says."""
+    twice = np.flatnonzero(steps[1:] == steps[:-1])
+    if len(twice):
+        return DUPLICATE, side, int(steps[twice[0]])
+    gaps = np.flatnonzero(steps != np.arange(1, len(steps) + 1))
+    if len(gaps):
+        return TRUNCATED, side, int(gaps[0]) + 1
+    return (TRUNCATED, side, len(steps) + 1) if len(steps) != promised else None
+
+
+def _stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
+    """Schedules whose hashes or digests are not those of their rows, requests, replies or plan."""
+    told = set[int]()
+    for shard in corpus.manifest.shards_of(schedules):
+        for one in stored_in(corpus, shard, schedules, None):
+            if one.schedule in told:
+                continue  # it stands twice, which is reported elsewhere
+            told.add(one.schedule)
+            rows = sorted((row for row in one.rows if row["step"]), key=lambda row: row["step"])
+            fault = fault_in(np.array([row["step"] for row in rows], np.int64), one.side["steps"], name)
+            if fault is not None:
+                yield Divergence(one.schedule, fault[0], fault[2], side=name)
+                continue
+            wrong = [row["step"] for row in rows if corpus.kind.columns.hash_of(row) != row["row_hash"]]
+            digest = schedule_digest(joined(row["row_hash"] for row in rows))
+            if wrong or digest != one.side["digest"] or not _is_as_recorded(one):
+                yield Divergence(one.schedule, STALE, wrong[0] if wrong else 0, side=name)
+
+
+def _is_as_recorded(stored: Stored) -> bool:
+    """Are requests, replies and the schedule those of which the digests were made?"""
+    try:
+        stored.hold_to_digests()
+    except DamagedFile:
+        return False
+    return True
+
+
+def _numbers(table: pa.Table, name: str) -> Numbers:
+    return table[name].to_numpy().astype(np.int64, copy=False)
+
+
+def _repeated(numbers: Numbers) -> list[int]:
+    known, counts = np.unique(numbers, return_counts=True)
+    return list(known[counts > 1].tolist())
+
+
+def _unlike(one: pa.Table, other: pa.Table, column: str) -> npt.NDArray[np.bool_]:
+    return np.asarray(pc.not_equal(one[column], other[column]).to_numpy(), np.bool_)
+
+
+def _bounds(schedule: Numbers) -> dict[int, tuple[int, int]]:
+    """By schedule: where its rows begin and end, where they stand together."""
+    numbers, starts = np.unique(schedule, return_index=True)
+    ends = [*starts[1:].tolist(), len(schedule)][: len(starts)]  # of no schedule there is no end
+    return dict(zip(numbers.tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
+
+
+def _whole(table: pa.Table, promised: list[int]) -> bool:
+    """Are the steps of each schedule 1, 2, ... and as many as the side table says?"""
+    bounds = _bounds(_numbers(table, "schedule")).values()
+    counts = [end - start for start, end in bounds]
+    if counts != [count for count in promised if count]:
+        return False
+    starts = np.array([start for start, _ in bounds], np.int64)
+    wanted = np.arange(1, table.num_rows + 1) - np.repeat(starts, counts)
+    return bool((_numbers(table, "step") == wanted).all())

@@ -1,0 +1,356 @@
+"""The report of a diff, in a folder of its own: samples, a page for people, and the same numbers for programs.
+
+Samples are schedules that ``replay`` plays on both implementations, with diagrams of where the two part. The page is
+one HTML file, complete in itself, without scripts. The names, IDs and values that come from implementations are
+hostile: they are cut, cleared and escaped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+from jinja2 import Template
+from markupsafe import Markup
+from pyarrow import parquet as pq
+
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.manifest import Corpus
+from sds_harness.corpus.place import TEMPORARY, Place
+from sds_harness.corpus.rows import Rebuilt
+from sds_harness.corpus.shards import DamagedFile, shard_of
+from sds_harness.declaration import printable
+from sds_harness.json_text import dumps, escaped
+from sds_harness.schedules import Schedule, ScheduleFileError
+
+from ..drawing.spacetime import spacetime_svg
+from ..exploration.counterexample import Counterexample
+from ..exploration.judging import Scope, assess, in_time
+from ..exploration.telling import in_words, proof_of, rule_of
+from ..judging import quoting
+from ..judging.verdict import Verdict
+from ..telling.markup import environment
+from .classes import AND, VIOLATIONS, Class, without_dialect
+from .difference import DIVERGENCES, Cause, Difference, most_common, stored
+from .divergences import Divergence, divergences
+
+SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
+FORMAT = "sds-corpus-diff-1"
+"""Stands in the summary: only a folder with one is ever replaced, or what an interrupted diff left."""
+_CAUSES: dict[str, pa.DataType] = {
+    "class": pa.string(),
+    "cause": pa.string(),
+    "reason": pa.string(),
+    "schedules": pa.int64(),
+    "least_step": pa.int32(),
+    "examples": pa.list_(pa.int64()),
+}
+SAMPLES = "samples"
+"""The folder they are written to."""
+MOST = 40
+"""Causes of which samples are written, the most frequent of each class."""
+MOST_PICTURES = 12
+"""Pictures in the page."""
+SAME_COLOUR = "#9aa2ad"
+
+
+def prepare_folder(place: Place, *, overwrite: bool) -> None:
+    """Make the folder, or empty it. Raises CorpusError where anything else is in it."""
+    found = place.names()
+    if found:
+        if not overwrite:
+            raise CorpusError(f"{place.shown} is not empty: name another folder, or replace it with --overwrite.")
+        known = {SUMMARY, PAGE, CAUSES, DIVERGENCES, SAMPLES}
+        if strange := set(found) - known:
+            raise CorpusError(f"{place.shown} has other files in it ({min(strange)}): name another folder.")
+        if not _of_a_diff(place, found):
+            raise CorpusError(f"{place.shown} has files in it that are of no diff: name another folder.")
+        for name in found:
+            (place / name).remove()
+    place.make()
+
+
+def _of_a_diff(place: Place, found: list[str]) -> bool:
+    """Is the folder that of a diff, by its summary? An interrupted diff has no summary, only divergences."""
+    if SUMMARY in found:
+        try:
+            data = json.loads((place / SUMMARY).read_text())
+        except (CorpusError, ValueError, RecursionError):
+            return False
+        return isinstance(data, dict) and data.get("format") == FORMAT
+    return DIVERGENCES in found and all(
+        name.startswith(TEMPORARY) or shard_of(name) is not None for name in (place / DIVERGENCES).names()
+    )
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A schedule that differs, as it was written to a file."""
+
+    cause: Cause
+    schedule: int
+    file: str
+    """Relative to the folder of the diff."""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """Space-time diagrams, if it is drawn: SVG, by side, A before B."""
+    story: str = ""
+    """Where the two part, in a sentence."""
+    proof: tuple[str, ...] = ()
+    """The proof of the violation that is the cause, a line each."""
+
+
+def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Place) -> list[Sample]:
+    """Write the samples of the causes that are reported. Raises CorpusError."""
+    (out / SAMPLES).make()
+    samples, pictures = [], 0
+    told = [cause for cause in difference.causes if cause.samples][:MOST]
+    for place, cause in enumerate(told):
+        for rank, number in enumerate(cause.samples):
+            plan = _plan(difference, cause, number)
+            if plan is None:
+                continue
+            name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
+            (out / f"{name}.json").write_text(escaped(difference.a.kind.dumps(plan)))
+            sample = Sample(cause, number, f"{name}.json")
+            if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
+                sample = _drawn(difference, scopes, sample)
+                pictures += bool(sample.pictures)
+                for side, picture in sample.pictures.items():
+                    (out / f"{name}-{side}.svg").write_text(picture)
+            samples.append(sample)
+    return samples
+
+
+def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
+    """The schedule with the notes for a replay, and for the reader of the file; None if neither corpus has it whole."""
+    for corpus in (difference.a, difference.b):
+        if number >= corpus.manifest.schedules:
+            continue
+        try:
+            schedule = corpus.kind.loads(next(stored(corpus, [number])).side["json"])
+        except (DamagedFile, ScheduleFileError):
+            continue
+        notes = {
+            "shows": cause.cause if cause.kind in VIOLATIONS and AND not in cause.cause else "",
+            "cast": corpus.manifest.casting,
+            "revision": corpus.manifest.revision,
+            "class": cause.kind.value,
+            "a": difference.a.manifest.name,
+            "b": difference.b.manifest.name,
+        }
+        return replace(schedule, notes=tuple(sorted((key, value) for key, value in notes.items() if value)))
+    return None
+
+
+_JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED, Class.ERROR)
+
+
+def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) -> Sample:
+    """Add a picture of each side that has the schedule whole. It marks the step that violates something, or else the
+    step at which the two part."""
+    number, kind = sample.schedule, sample.cause.kind
+    found = [d for d in divergences(difference.a, difference.b, range(number, number + 1)) if d.schedule == number]
+    blamed = "A" if kind is Class.A_VIOLATES else "B"
+    pictures: dict[str, str] = {}
+    for side, corpus, scope in (("A", difference.a, scopes[0]), ("B", difference.b, scopes[1])):
+        try:
+            rebuilt = without_dialect(next(stored(corpus, [number])))
+        except DamagedFile:
+            continue
+        story = sentence(found[0], corpus.kind.columns.opaque) if found else ""
+        title = f"{side} ({corpus.manifest.name}), schedule {number}"
+        violated = sample.cause.cause.split(AND)[-1]
+        example = _example(rebuilt, scope, violated) if side == blamed and kind in VIOLATIONS else None
+        if example is not None:
+            pictures[side] = spacetime_svg(rebuilt.performance, example.act, title, in_words(example))
+            sample = replace(sample, proof=tuple(proof_of(example)))
+        else:
+            row = (found[0].a if side == "A" else found[0].b) if found else None
+            step = row["step"] if row is not None else sample.cause.least_step
+            act = next(iter(rebuilt.compared[:step][-1:]), None)  # or its last, where it has no such step
+            pictures[side] = spacetime_svg(rebuilt.performance, act, title, story)
+        if side == blamed:
+            sample = replace(sample, story=story)
+    return replace(sample, pictures=pictures)
+
+
+def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None:
+    """The first violation of a requirement, or of a property."""
+    performance = rebuilt.performance
+    findings = assess(performance, scope, rebuilt.judged).findings
+    fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
+    if not fails:
+        return None
+    first = min(fails, key=in_time(performance))
+    return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
+
+
+def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
+    """Where a schedule first differs, and how; values of columns that are ``opaque`` say nothing to anybody."""
+    row = divergence.row
+    if not row:
+        return f"They part at step {divergence.step}."
+    told = [
+        f"{name} differs" if name in opaque else f"{name} is {_short(a)} in A and {_short(b)} in B"
+        for name, (a, b) in divergence.values.items()
+    ]
+    missing = "A" if divergence.a is None else "B"
+    what = "; ".join(told[:4]) or f"{missing} has no such step"
+    who, does = (printable(str(row[name]), 40) for name in ("participant", "command"))
+    return f"They part at step {divergence.step}, {who}: {does}: {what}."
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list):
+        return printable(", ".join(map(str, value))) or "nothing"
+    return printable(str(value)) if value not in ("", None) else "nothing"
+
+
+def of_cause(samples: list[Sample], cause: Cause) -> list[Sample]:
+    """The samples of one cause."""
+    return [sample for sample in samples if sample.cause is cause]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a chart."""
+
+    label: str
+    count: int
+    colour: str
+    share: float
+    """Of the longest bar, 0 to 1."""
+    start: float = 0.0
+    """Where it begins, where bars stand on each other."""
+
+
+def page(difference: Difference, samples: list[Sample]) -> str:
+    """The page as HTML."""
+    return _template().render(
+        difference=difference,
+        corpora={"A": difference.a, "B": difference.b},
+        total=difference.identical + difference.divergent,
+        bars=_bars(difference),
+        histogram=_histogram(difference),
+        causes=[(cause, rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
+        requirements=_requirements(difference),
+        fields=list(most_common(difference.found.fields).items()),
+        svg=Markup,
+        clean=lambda text, limit=600: printable(str(text), limit),
+    )
+
+
+@cache
+def _template() -> Template:
+    known = environment(__package__ or "")
+    known.filters["thousands"] = lambda number: f"{number:,}"
+    known.filters["counted"] = quoting.counted
+    return known.get_template("diff.html.j2")
+
+
+def _bars(difference: Difference) -> list[Bar]:
+    counts = [("identical", difference.identical, SAME_COLOUR)]
+    counts += [(kind.value, count, kind.colour) for kind, count in difference.classes.items()]
+    most = max(1, *(count for _, count, _ in counts))
+    return [Bar(label, count, colour, count / most) for label, count, colour in counts]
+
+
+def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
+    """By the depth of the first step that differs: label, number of schedules, and the bars that make up its column."""
+    counted = difference.found.depths
+    depths = sorted({depth for _, depth in counted})
+    if not depths:
+        return []
+    every = range(depths[0], depths[-1] + 1)
+    totals = {depth: sum(counted[kind, depth] for kind in Class) for depth in every}
+    most = max(1, *totals.values())
+    out = []
+    for depth in every:
+        label = "1" if depth == 0 else f"{1 << depth} to {(2 << depth) - 1}"
+        bars, start = [], 0.0
+        for kind in Class:
+            count = counted[kind, depth]
+            if count:
+                bars.append(Bar(kind.value, count, kind.colour, count / most, start))
+                start += count / most
+        out.append((label, totals[depth], bars))
+    return out
+
+
+def rules_of(cause: Cause) -> list[str]:
+    """The rules that a cause violates, if it is a violation."""
+    if cause.kind not in VIOLATIONS:
+        return []
+    return [f"{where}: {rule}" for where, rule in map(rule_of, cause.cause.split(AND))]
+
+
+def _requirements(difference: Difference) -> list[tuple[str, str, int, int]]:
+    """The requirements that are violated where schedules differ: ID, text, and the numbers of schedules of A and B."""
+    by_a, by_b = difference.found.violated_a, difference.found.violated_b
+    out = [(what, rule_of(what)[1], by_a[what], by_b[what]) for what in {*most_common(by_a), *most_common(by_b)}]
+    return sorted(out, key=lambda row: (-max(row[2], row[3]), row[0]))
+
+
+def as_json(difference: Difference, samples: list[Sample]) -> dict[str, Any]:
+    """The outcome as JSON values."""
+    return {
+        "format": FORMAT,
+        "a": _side(difference.a),
+        "b": _side(difference.b),
+        "same": difference.same,
+        "schedules": difference.identical + difference.divergent,
+        "identical": difference.identical,
+        "divergent": difference.divergent,
+        "classes": {kind.value: count for kind, count in difference.classes.items()},
+        "causes": [
+            {
+                "class": cause.kind.value,
+                "cause": cause.cause,
+                "reason": cause.reason,
+                "schedules": cause.schedules,
+                "least_step": cause.least_step,
+                "examples": list(cause.samples),
+                "samples": [sample.file for sample in of_cause(samples, cause)],
+            }
+            for cause in difference.causes
+        ],
+        "other_causes": difference.other_causes,
+        "violated_a": most_common(difference.found.violated_a),
+        "violated_b": most_common(difference.found.violated_b),
+        "fields": most_common(difference.found.fields),
+        "depths": {
+            kind.value: {str(1 << depth): count for depth, count in sorted(known.items())}
+            for kind, known in difference.depths.items()
+        },
+        "seconds": round(difference.seconds, 3),
+    }
+
+
+def finish(difference: Difference, samples: list[Sample], told: dict[str, Any], place: Place) -> None:
+    """Write all but the divergences and the samples, which are there. Raises CorpusError."""
+    causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in told["causes"]]
+    with (place / CAUSES).writing() as half:
+        pq.write_table(
+            pa.Table.from_pylist(causes, pa.schema(_CAUSES)), half.root, filesystem=half.system, compression="zstd"
+        )
+    (place / PAGE).write_text(page(difference, samples))
+    (place / SUMMARY).write_text(dumps(told, indent=2) + "\n")
+
+
+def _side(corpus: Corpus) -> dict[str, Any]:
+    manifest = corpus.manifest
+    return {
+        "corpus": corpus.place.shown,
+        "name": printable(str(manifest.implementation.get("name", ""))),
+        "version": printable(str(manifest.implementation.get("version", ""))),
+        "schedules": manifest.schedules,
+        "steps": manifest.steps,
+        "revision": printable(manifest.revision),
+        "cast": printable(manifest.casting),
+        "dialect": printable(manifest.dialect),
+        "suite": printable(manifest.suite_version),
+    }
