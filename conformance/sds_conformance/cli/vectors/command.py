@@ -123,13 +123,13 @@ _AGAINST = click.option(
 
 
 @vectors_command.command(epilog=_examples("add lamport new.json", "add sds/wire-decoding-forum-2024.json new.json"))
-@click.argument("name", metavar="FILE")
+@click.argument("name", metavar="NAME")
 @_FRAGMENT
 @_AGAINST
 @_WRITABLE
 @_telling
 def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
-    """Add the vector in FRAGMENT to the file of vectors FILE.
+    """Add the vector in FRAGMENT to the file of vectors NAME.
 
     FRAGMENT is a JSON object with comment, flags, requirements, the inputs, and the outcomes or steps. Without an id it
     gets the next number; result and warned follow from the rest. It is refused, and nothing is written, if its schema
@@ -199,7 +199,7 @@ def _faults(folder: Path, every: list[Document], wanted: dict[str, bytes]) -> li
 @_out(OUTPUT_FOLDER, "Folder to write to, which may be new or empty. Default: vectors/ of the checkout.")
 @_telling
 def generate(check: bool, folder: Path | None) -> None:
-    """Compute the vectors that a formula gives, or check that they are current.
+    """Compute vectors by their formulas, or check all files.
 
     Written vectors stay, in canonical form; --check also asks the reference model for them. A released version never
     changes: a change needs a new version. The exit code is 1 if the version is released, or if --check finds a fault.
