@@ -225,7 +225,7 @@ def digest_certificate(files: Files) -> None:
 
 @cache
 def vectors() -> Sequence[Input]:
-    from sds_conformance.vectors.documents import MANIFEST
+    from sds_conformance.vectors.folder import MANIFEST
     from vector_folders import VECTORS
 
     groups = {

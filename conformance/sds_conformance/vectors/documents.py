@@ -1,16 +1,28 @@
-"""The files as documents: which vectors stand in which, for which revisions, and the manifest over them."""
+"""The files as documents: the vectors that are computed, those that are written, and the manifest over all files.
+
+A vector is computed if a builder of its group gives its ID: then it is what the builder gives. Every other vector is
+written by hand, and its file is its only source. A file can hold both: computed vectors stand in the order of the
+builder, each written one behind the vector that it stands behind in the file. What follows from the vectors of a file,
+such as their results, their number and their digest, is completed in both kinds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from sds_harness.declaration import printable
+
 from .canonical import digest, file_digest, formatted
-from .model import GENERATOR_VERSION, Group, Material, Vector, VectorSet
+from .folder import MANIFEST, VectorsError, read_json, violations
+from .model import GENERATOR_VERSION, VALID, Group, Material, Vector, VectorSet, result_of, result_of_steps
 from .schemas import schema, schema_path
 
-MANIFEST = "manifest.json"
+_TOLD = ("id", "comment", "result", "flags", "requirements", "warned")
+"""What every vector begins with."""
+_LAST = ("outcomes", "steps")
 
 
 @dataclass(frozen=True)
@@ -20,15 +32,25 @@ class Document:
     path: str
     """Relative to the folder of vectors."""
     content: dict[str, Any]
+    computed: frozenset[str] = frozenset()
+    """The IDs of the vectors that a builder gives."""
+
+    @property
+    def written(self) -> list[Vector]:
+        """The vectors of which the file is the only source."""
+        return [test for test in self.content["tests"] if test["id"] not in self.computed]
 
 
-def documents(material: Material) -> Iterator[Document]:
-    """Every file of vectors of a protocol, in the order of the groups.
+# ---- Computed --------------------------------------------------------------------------------------------------------
+
+
+def computed_documents(material: Material) -> Iterator[Document]:
+    """Every file of a protocol that has computed vectors, with these alone, in the order of the groups.
 
     What several revisions share stands once, in the file that names them; what differs stands in a file for each, under
     an ID that ends in the revision.
     """
-    for entry in material.groups.values():
+    for entry in material.computed.values():
         shared: dict[str, list[str]] = {}
         kept: dict[str, Vector] = {}
         for name, revision in material.revisions.items():
@@ -43,58 +65,163 @@ def documents(material: Material) -> Iterator[Document]:
         unmarked = max(parts, key=lambda names: (material.current in names, len(names)), default=())
         for revisions, vectors in parts.items():
             mark = "" if revisions == unmarked else material.together.get(revisions, "-and-".join(revisions))
-            name = f"{entry.name}-{mark}" if mark else entry.name
-            yield Document(f"{material.folder}/{name}.json", _document(material, entry, revisions, mark, vectors))
+            yield _computed(material, entry, revisions, mark, vectors)
 
 
-def _document(
+def _computed(
     material: Material, entry: Group, revisions: tuple[str, ...], mark: str, vectors: list[Vector]
-) -> dict[str, Any]:
+) -> Document:
     suffix = f"@{mark}" if mark else ""
-    tests = [_weighed(material, {**v, "id": f"{entry.name}/{v['id']}{suffix}"}) for v in vectors]
-    used = {flag for test in tests for flag in test["flags"]}
-    return {
-        "$schema": schema_path(entry.shape),
+    tests = [{**vector, "id": f"{entry.name}/{vector['id']}{suffix}"} for vector in vectors]
+    notes = {
+        flag: {"description": note.description, "ids": material.stated(note.ids, revisions)}
+        for flag, note in entry.notes[revisions[0]].items()
+    }
+    content = {
         "group": entry.name,
         "shape": entry.shape,
         "title": entry.title,
         "revisions": list(revisions),
+        "notes": notes,
+        "tests": tests,
+    }
+    name = f"{entry.name}-{mark}" if mark else entry.name
+    return Document(f"{material.folder}/{name}.json", content, frozenset(test["id"] for test in tests))
+
+
+def _with_written(computed: Document, there: Any) -> Document:
+    """A file of computed vectors with those that its file has beside them."""
+    if not isinstance(there, dict) or not isinstance(there.get("tests"), list):
+        raise VectorsError(f"{computed.path}: it has no list of tests: delete the file, and generate it anew")
+    tests: list[Any] = list(computed.content["tests"])
+    before: Any = None
+    for test in there["tests"]:
+        if _id(test) not in computed.computed:
+            tests.insert(next((n for n, other in enumerate(tests, 1) if _id(other) == before), 0), test)
+        before = _id(test)
+    notes = computed.content["notes"]
+    if len(tests) > len(computed.computed) and isinstance(there.get("notes"), dict):
+        notes = {**there["notes"], **notes}
+    return replace(computed, content={**computed.content, "notes": notes, "tests": tests})
+
+
+def _id(test: Any) -> Any:
+    return test.get("id") if isinstance(test, dict) else None
+
+
+# ---- Completed -------------------------------------------------------------------------------------------------------
+
+
+def completed(material: Material, document: Document) -> Document:
+    """A document in canonical order, with all that follows from its vectors.
+
+    Raises VectorsError, with file, vector and field, if there is a written vector that its schema does not allow.
+    """
+    data = _drafted(material, document)
+    if not document.computed or any(_id(test) not in document.computed for test in data["tests"]):
+        problem = next(iter(violations(material, data)), None)
+        if problem is not None:
+            raise VectorsError(f"{printable(document.path)}: {problem}")
+    shape = data["shape"]
+    tests = [_completed(material, test) for test in data["tests"]]
+    used = {flag for test in tests for flag in test["flags"]}
+    content = {
+        "$schema": schema_path(shape),
+        "group": data["group"],
+        "shape": shape,
+        "title": data["title"],
+        "revisions": data["revisions"],
         "generatorVersion": GENERATOR_VERSION,
         "numberOfTests": len(tests),
         "digest": digest(tests),
-        "notes": {
-            flag: {"description": note.description, "ids": material.stated(note.ids, revisions)}
-            for flag, note in entry.notes[revisions[0]].items()
-            if flag in used
-        },
-        **material.shapes[entry.shape].head(revisions[0]),
+        "notes": {flag: note for flag, note in data["notes"].items() if flag in used},
+        **_head(material, data),
+        "tests": tests,
+    }
+    return replace(document, content=content)
+
+
+def _drafted(material: Material, document: Document) -> dict[str, Any]:
+    """A document with something in place of what follows from its vectors: its schema can judge the rest."""
+    data = document.content
+    if not isinstance(data, dict) or not isinstance(data.get("tests"), list):
+        raise VectorsError(f"{printable(document.path)}: it is to be an object with a list of tests")
+    tests = [
+        {**{name: value for name, value in test.items() if name != "warned"}, "result": VALID}
+        if isinstance(test, dict)
+        else test
+        for test in data["tests"]
+    ]
+    return {
+        **data,
+        "$schema": schema_path(str(data.get("shape"))),
+        "generatorVersion": GENERATOR_VERSION,
+        "numberOfTests": len(tests),
+        "digest": "0" * 64,
+        **_head(material, data),
         "tests": tests,
     }
 
 
-def _weighed(material: Material, vector: Vector) -> Vector:
-    """A vector that says, behind its requirements, what answers are that are none of its outcomes, if no failure."""
-    if not material.soft(vector["requirements"]):
-        return vector
-    out: Vector = {}
-    for key, value in vector.items():
-        out[key] = value
-        if key == "requirements":
-            out["warned"] = True
+def _head(material: Material, data: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a file that its shape and its first revision decide; none where these are unknown."""
+    shape, revisions = data.get("shape"), data.get("revisions")
+    first = revisions[0] if isinstance(revisions, list) and revisions else None
+    if not isinstance(shape, str) or shape not in material.shapes or first not in list(material.revisions):
+        return {}
+    return material.shapes[shape].head(first)
+
+
+def _completed(material: Material, test: Vector) -> Vector:
+    """A vector in canonical order, with its result, and marked if no answer to it is a failure."""
+    out = {**test, "result": result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])}
+    if material.soft(test["requirements"]):
+        out["warned"] = True
+    asked = [name for name in out if name not in (*_TOLD, *_LAST)]
+    return {name: out[name] for name in (*_TOLD, *asked, *_LAST) if name in out}
+
+
+# ---- All files -------------------------------------------------------------------------------------------------------
+
+
+def documents(vector_set: VectorSet, folder: Path, *, compute: bool = True) -> list[Document]:
+    """Every file of vectors as it should stand in ``folder``. Raises VectorsError.
+
+    Without ``compute`` no builder is asked, and computed vectors are taken as they stand there.
+    """
+    out = []
+    for material in vector_set.materials:
+        paths = sorted((folder / material.folder).glob("*.json"))
+        there = {f"{material.folder}/{path.name}": read_json(path) for path in paths}
+        known = {path: Document(path, data) for path, data in there.items()}
+        for document in computed_documents(material) if compute else ():
+            path = document.path
+            known[path] = _with_written(document, there[path]) if path in there else document
+        try:
+            out += [_canonical(completed(material, document)) for document in known.values()]
+        except VectorsError as error:
+            raise VectorsError(f"{error}: correct the file, and type `sds-conformance vectors format`") from None
     return out
 
 
-def generated_files(vector_set: VectorSet, version: str, retired: list[str]) -> dict[str, bytes]:
-    """Every generated file by its path: vectors, schemas and the manifest over both."""
+def _canonical(document: Document) -> Document:
+    """The document. Raises VectorsError if it has no canonical form."""
+    try:
+        formatted(document.content)
+    except ValueError as error:
+        raise VectorsError(f"{printable(document.path)}: {error}") from None
+    return document
+
+
+def files_of(vector_set: VectorSet, every: list[Document], version: str, retired: list[str]) -> dict[str, bytes]:
+    """Every file by its path: vectors, schemas and the manifest over both."""
     out = {f"schema/{name}.schema.json": formatted(schema(name, shape)) for name, shape in vector_set.shapes.items()}
-    for material in vector_set.materials:
-        for document in documents(material):
-            out[document.path] = formatted(document.content)
+    out |= {document.path: formatted(document.content) for document in every}
     out[MANIFEST] = formatted(manifest(out, version, retired))
     return out
 
 
-def manifest(files: dict[str, bytes], version: str, retired: list[str]) -> dict[str, Any]:
+def manifest(files: Mapping[str, bytes], version: str, retired: list[str]) -> dict[str, Any]:
     """The manifest: the version of the set, the SHA-256 of each file, and the IDs that are no longer in use."""
     return {
         "version": version,

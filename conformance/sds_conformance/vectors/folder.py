@@ -14,12 +14,12 @@ from sds_harness.files import FileError, parse_json
 from sds_harness.files import read_bytes as read_bounded
 
 from .canonical import file_digest
-from .documents import MANIFEST
 from .model import GENERATOR_VERSION, Material, VectorSet
 from .schemas import schema
 
 LARGEST_FILE = 32 << 20
 """Bytes of one file."""
+MANIFEST = "manifest.json"
 CHANGELOG = "CHANGELOG.md"
 README = "README.md"
 LEDGER = "released.json"
@@ -183,50 +183,27 @@ MOST_TOLD = 5
 def violations(material: Material, data: Any) -> list[str]:
     """Where a file of vectors is not what its schema says, the first few."""
     from jsonschema import Draft202012Validator  # `run` loads this module, and holds nothing to a schema
+    from jsonschema.exceptions import best_match
 
     shape = data.get("shape") if isinstance(data, dict) else None
     if not isinstance(shape, str) or shape not in material.shapes:
         return [f"its shape is none of {', '.join(material.shapes)}"]
     out: list[str] = []
-    for error in Draft202012Validator(schema(shape, material.shapes[shape])).iter_errors(data):
-        where = "/".join(str(part) for part in error.absolute_path) or "the file"
-        out.append(f"{where}: {error.message}")
+    for each in Draft202012Validator(schema(shape, material.shapes[shape])).iter_errors(data):
+        error = best_match([each]) or each
+        out.append(f"{_where(data, list(error.absolute_path))}: {error.message}")
         if len(out) == MOST_TOLD:
             break
     tests = data["tests"] if not out else []
-    senseless = (f"tests/{n}/{told}" for n, test in enumerate(tests) for told in material.shapes[shape].senseless(test))
+    senseless = (f"{test['id']}: {told}" for test in tests for told in material.shapes[shape].senseless(test))
     return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_TOLD)]]
 
 
-_VERSION = re.compile(r"^## ([0-9]+\.[0-9]+\.[0-9]+)$", re.MULTILINE)
-_DIGEST = re.compile(r"^Manifest: `([0-9a-f]{64})`$", re.MULTILINE)
-
-
-def changelog_versions(folder: Path) -> list[tuple[str, str]]:
-    """(version, digest of its manifest or "") of the changelog, the newest first. Raises VectorsError."""
-    out = []
-    for version, body in _changelog(folder).items():
-        found = _DIGEST.search(body)
-        out.append((version, found.group(1) if found else ""))
-    return out
-
-
-def changelog_named(folder: Path, version: str, word: str) -> set[str]:
-    """The IDs, in backticks, of the paragraphs of a version that begin with ``word`` and a colon."""
-    paragraphs = re.split(r"\n\s*\n", _changelog(folder).get(version, ""))
-    told = [text.strip() for text in paragraphs if text.strip().startswith(f"{word}:")]
-    return {name for text in told for name in re.findall(r"`([^`\s]+)`", text)}
-
-
-def _changelog(folder: Path) -> dict[str, str]:
-    """The text of the changelog by version."""
-    try:
-        text = read_bytes(folder / CHANGELOG).decode("utf-8")
-    except ValueError as error:
-        raise VectorsError(f"{CHANGELOG}: {printable(str(error))}") from None
-    parts = _VERSION.split(text)[1:]
-    if not parts:
-        raise VectorsError(f"{CHANGELOG} names no version: a heading is `## 1.0.0`")
-    if len(set(parts[::2])) != len(parts[::2]):
-        raise VectorsError(f"{CHANGELOG} has a version twice")
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+def _where(data: Any, path: list[str | int]) -> str:
+    """A place in a file of vectors: the ID of the vector and the field in it, or the field of the file."""
+    if path[:1] == ["tests"] and len(path) > 1:
+        test = data["tests"][path[1]]
+        named = test.get("id") if isinstance(test, dict) else None
+        field = "/".join(map(str, path[2:]))
+        return f"{named if isinstance(named, str) else f'tests/{path[1]}'}{f': {field}' if field else ''}"
+    return "/".join(map(str, path)) or "the file"

@@ -11,8 +11,8 @@ from typing import Any
 from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, formatted
-from .documents import MANIFEST
 from .folder import (
+    MANIFEST,
     PROSE,
     WINDOWS_LINE_ENDS,
     Manifest,
@@ -24,9 +24,9 @@ from .folder import (
     read_json,
     violations,
 )
-from .generating import changelog_gap
+from .generation import changelog_gap
+from .ledger import breaches
 from .model import GENERATOR_VERSION, Material, VectorSet, result_of, result_of_steps
-from .released import breaches
 from .schemas import schema
 
 
@@ -57,7 +57,9 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         if found:
             out += [f"{name}: {sentence}" for sentence in found]
             continue
-        out += [f"{name}: {sentence}" for sentence in _document(material, path, data)]
+        if read_bytes(path) != formatted(data):
+            out.append(f"{name}: not in canonical form: {FORMAT}")
+        out += [f"{name}: {sentence}" for sentence in faults(material, path.stem, data)]
         ids.update(test["id"] for test in data["tests"])
         documents.append(data)
     out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
@@ -100,16 +102,17 @@ def _files(vector_set: VectorSet, folder: Path, manifest: Manifest) -> Iterator[
                 yield f"schema/{path.name} is not the schema of version {GENERATOR_VERSION}"
 
 
-def _document(material: Material, path: Path, data: dict[str, Any]) -> Iterator[str]:
-    """What a schema cannot say of a file."""
-    if read_bytes(path) != formatted(data):
-        yield "not in canonical form: two spaces, LF, ASCII, no floats"
-    if path.stem != data["group"] and not path.stem.startswith(f"{data['group']}-"):
+FORMAT = "type `sds-conformance vectors format`"
+
+
+def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]:
+    """What a schema cannot say of a file, whose name without its ending is ``stem``."""
+    if stem != data["group"] and not stem.startswith(f"{data['group']}-"):
         yield f"its name does not begin with its group, {data['group']}"
     if data["numberOfTests"] != len(data["tests"]):
-        yield f"numberOfTests is {data['numberOfTests']}, and there are {len(data['tests'])}"
+        yield f"numberOfTests is {data['numberOfTests']}, and there are {len(data['tests'])}: {FORMAT}"
     if data["digest"] != digest(data["tests"]):
-        yield "its digest is not that of its tests"
+        yield f"its digest is not that of its tests: {FORMAT}"
     if data["generatorVersion"] != GENERATOR_VERSION:
         yield f"generatorVersion is not {GENERATOR_VERSION}"
     unknown = [name for name in data["revisions"] if name not in material.revisions]
@@ -117,12 +120,12 @@ def _document(material: Material, path: Path, data: dict[str, Any]) -> Iterator[
         yield f"there is no revision {', '.join(unknown)}"
     used = {flag for test in data["tests"] for flag in test["flags"]}
     for flag in sorted(set(data["notes"]) - used):
-        yield f"the flag {flag} is explained, and no vector has it"
+        yield f"notes: the flag {flag} is explained, and no vector has it: {FORMAT}"
     known = {*material.requirements, *material.positions}
     for flag, note in data["notes"].items():
         for name in note["ids"]:
             if name not in known:
-                yield f"the note {flag} names {name}, which does not exist"
+                yield f"notes: the note {flag} names {name}, which does not exist"
     for test in data["tests"]:
         for sentence in _test(material, data, test):
             yield f"{test['id']}: {sentence}"
@@ -130,25 +133,28 @@ def _document(material: Material, path: Path, data: dict[str, Any]) -> Iterator[
 
 def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:
     if not test["id"].startswith(f"{data['group']}/"):
-        yield f"its ID does not begin with {data['group']}/"
+        yield f"id: its ID does not begin with {data['group']}/"
     for flag in test["flags"]:
         if flag not in data["notes"]:
-            yield f"the flag {flag} is not explained"
+            named = ", ".join(data["notes"])
+            yield f"flags: the flag {flag} is not explained: use one of {named}, or explain it in the notes of the file"
     requirements = material.requirements
     for name in test["requirements"]:
         if name not in requirements:
-            yield f"there is no requirement {name}"
+            yield f"requirements: there is no requirement {name}: `sds-conformance requirements` lists them"
         elif not any(requirements[name].stated_in(revision) for revision in data["revisions"]):
-            yield f"{name} is not stated in {', '.join(data['revisions'])}"
+            yield f"requirements: {name} is not stated in {', '.join(data['revisions'])}"
     known = [requirements[name] for name in test["requirements"] if name in requirements]
     for revision in data["revisions"] if known else ():
         if revision in material.revisions and not any(requirement.stated_in(revision) for requirement in known):
-            yield f"it names no requirement of {revision}"
+            yield f"requirements: it names no requirement of {revision}"
     parts = [test] if "outcomes" in test else test["steps"]
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):
         position = outcome.get("position")
         if position is not None and position not in material.positions:
-            yield f"there is no position {position}"
+            yield f"outcomes: there is no position {position}"
     wanted = result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])
     if test["result"] != wanted:
-        yield f"its result is {test['result']}, and its outcomes say {wanted}"
+        yield f"result: its result is {test['result']}, and its outcomes say {wanted}: {FORMAT}"
+    if test.get("warned", False) != material.soft(test["requirements"]):
+        yield f"warned: it follows from its requirements whether another answer is a failure: {FORMAT}"

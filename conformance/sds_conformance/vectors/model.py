@@ -11,6 +11,7 @@ from sds_harness.language import Language
 from sds_harness.session import Session
 
 from ..judging.catalogue import Catalogue, Requirement
+from ..judging.runner import Connect
 from .running.subject import Answer, Subject
 
 GENERATOR_VERSION = "1"
@@ -22,7 +23,7 @@ Vector = dict[str, Any]
 Outcome = dict[str, Any]
 Schema = dict[str, Any]
 Builder = Callable[[Any], list[Vector]]
-"""Makes the vectors of a revision, which it is given as the protocol knows it."""
+"""Computes the vectors of a revision, which it is given as the protocol knows it."""
 
 REJECTED: Outcome = {"rejected": True}
 
@@ -38,7 +39,7 @@ class Note:
 
 @dataclass
 class Group:
-    """One kind of vectors, and how they are made for each revision."""
+    """A group with vectors that a formula gives, and how they are computed for each revision."""
 
     name: str
     shape: str
@@ -51,7 +52,7 @@ class Group:
 
 
 class Register:
-    """The groups of a protocol by name, in the order they are registered."""
+    """The groups of a protocol that have computed vectors, by name, in the order they are registered."""
 
     def __init__(self) -> None:
         self.groups: dict[str, Group] = {}
@@ -103,7 +104,8 @@ class Material:
     """By name, the current one first: what builders are given."""
     together: Mapping[tuple[str, ...], str]
     """What several revisions are called together in names of files and IDs, where that is not all of their names."""
-    groups: Mapping[str, Group]
+    computed: Mapping[str, Group]
+    """The groups that have vectors which a formula gives. All other vectors are written in their files."""
     shapes: Mapping[str, Shape]
     load: Callable[[], Catalogue]
     """Gives the catalogue, the same each time."""
@@ -114,6 +116,8 @@ class Material:
     """In which implementations are driven."""
     held: Callable[[Any, Vector, Answer], Answer]
     """The answer of a subject to a vector, or what it did on the way to it that nothing allows."""
+    models: Sequence[Connect]
+    """The reference model under each profile that vectors can name: what is written must agree with each."""
 
     @property
     def requirements(self) -> Mapping[str, Requirement]:
@@ -154,7 +158,7 @@ class VectorSet:
         for kind, names in (
             ("folder", [material.folder for material in self.materials]),
             ("revision", [name for material in self.materials for name in material.revisions]),
-            ("group", [name for material in self.materials for name in material.groups]),
+            ("group", [name for material in self.materials for name in material.computed]),
             ("shape", [name for material in self.materials for name in material.shapes]),
         ):
             for name, times in Counter(names).items():

@@ -204,20 +204,18 @@ def test_json_names_requirements_of_the_revision_alone() -> None:
 
 
 def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
-    (tmp_path / "CHANGELOG.md").write_text("## 1.0.0\n", "utf-8")
-    result = typed("vectors", "generate", "--out", tmp_path)
-    assert result.exit_code == 0
-    assert "version 1.0.0 lacks its line: Manifest: `" in result.stdout
-    assert typed("vectors", "generate", "--check", "--out", tmp_path).exit_code == 1
-    for path in VECTORS.glob("sds/*.json"):
-        assert (tmp_path / "sds" / path.name).read_bytes() == path.read_bytes()
-    (tmp_path / "sds" / "lamport.json").write_text("{}", "utf-8")
-    for name in ("CHANGELOG.md", "released.json"):
-        (tmp_path / name).write_bytes((VECTORS / name).read_bytes())
-    result = typed("vectors", "generate", "--check", "--out", tmp_path)
+    folder = copy_of_vectors(tmp_path)
+    (folder / "sds" / "hash-sha256-be64.json").unlink()
+    edit(folder, "t-req", lambda data: data["tests"].pop(0))
+    result = typed("vectors", "generate", "--check", "--out", folder)
     assert result.exit_code == 1
-    assert result.stderr.startswith("sds/lamport.json is not what is generated\n")
+    assert "sds/hash-sha256-be64.json is missing" in result.stderr
+    assert "sds/t-req.json is not what is generated" in result.stderr
     assert "vectors generate" in result.stderr
+    assert typed("vectors", "generate", "--out", folder).exit_code == 0
+    for path in VECTORS.glob("*/*.json"):
+        assert (folder / path.relative_to(VECTORS)).read_bytes() == path.read_bytes()
+    assert typed("vectors", "generate", "--check", "--out", folder).exit_code == 0
 
 
 def test_lint_says_what_is_wrong(tmp_path: Path) -> None:

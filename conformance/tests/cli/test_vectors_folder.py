@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sds_conformance.vectors.folder import load_of
-from sds_conformance.vectors.generating import begin
+from sds_conformance.vectors.generation import begin
 from sds_conformance.vectors.lint import lint
 from suite_terminal import too_wide, typed, words
 from vector_folders import VECTOR_SET, VECTORS
@@ -31,11 +31,12 @@ def test_an_empty_folder_gets_all_that_the_suite_has(tmp_path: Path) -> None:
 
 def test_an_empty_folder_begins_with_what_was_released(tmp_path: Path) -> None:
     folder = tmp_path / "new"
-    begin(folder, VECTORS)
-    assert set(bytes_of(folder)) == {"CHANGELOG.md", "README.md", "released.json"}
+    begin(VECTOR_SET, folder, VECTORS)
+    assert {"CHANGELOG.md", "README.md", "released.json", "sds/lamport.json"} <= set(bytes_of(folder))
+    assert not {"manifest.json", "schema/lamport.schema.json"} & set(bytes_of(folder))
     assert bytes_of(folder).items() <= bytes_of(VECTORS).items()
     (folder / "CHANGELOG.md").write_text("## 1234.0.0\n", "utf-8")
-    begin(folder, VECTORS)
+    begin(VECTOR_SET, folder, VECTORS)
     assert (folder / "CHANGELOG.md").read_text("utf-8") == "## 1234.0.0\n"
 
 

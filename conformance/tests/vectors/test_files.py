@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,14 +17,13 @@ from jsonschema import Draft202012Validator
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.protocols.sds.vectors.register import EVERY, SDS, group
-from sds_conformance.protocols.sds.vectors.texts import ALIKE
 from sds_conformance.vectors.canonical import digest, formatted
-from sds_conformance.vectors.documents import MANIFEST, documents
-from sds_conformance.vectors.folder import default_folder, read_json
+from sds_conformance.vectors.documents import computed_documents
+from sds_conformance.vectors.folder import MANIFEST, default_folder, read_json
 from sds_conformance.vectors.lint import lint
 from sds_conformance.vectors.model import ACCEPTABLE, INVALID, VALID, VectorSet, result_of
 from sds_conformance.vectors.schemas import schema
-from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, SDS_2026_01
+from sds_reference import HASH_PROFILES, PROFILES, REVISIONS
 from sds_reference.errors import MalformedMessage
 from vector_folders import VECTOR_SET, VECTORS, every_test, files
 
@@ -90,19 +90,10 @@ def test_what_the_proposal_says_is_named_but_for_what_no_vector_decides() -> Non
     assert those - named == set(UNDECIDED)
 
 
-def test_what_is_alike_is_stated_by_both_texts() -> None:
-    known = load_catalogue().requirements
-    for sds, proposal in ALIKE.items():
-        assert known[sds].stated_in(CURRENT)
-        assert known[proposal].stated_in("forum-2024")
-    used = {requirement for test in every_test() for requirement in test["requirements"]}
-    assert set(ALIKE) - used <= {"SDS-STATE-13"}
-
-
 def test_every_revision_has_every_group_that_it_differs_in() -> None:
-    for name, entry in MATERIAL.groups.items():
+    for name, entry in MATERIAL.computed.items():
         assert {r for file in files() if file["group"] == name for r in file["revisions"]} == set(entry.builders)
-    assert set(REVISIONS) <= {revision for entry in MATERIAL.groups.values() for revision in entry.builders}
+    assert set(REVISIONS) <= {revision for file in files() for revision in file["revisions"]}
     apart = {
         file["group"] for file in files() if not set(SDS) <= set(file["revisions"]) and CURRENT in file["revisions"]
     }
@@ -123,6 +114,20 @@ def test_every_revision_has_every_group_that_it_differs_in() -> None:
     assert together == {"log-order", "causal-history", "ack-reviews", *filters}
 
 
+def test_the_readme_lists_the_mistakes_of_each_group() -> None:
+    """By flag, with the groups of all profiles in one row."""
+    text = (VECTORS / "README.md").read_text("utf-8").partition("## Mistakes that they catch")[2].partition("\n## ")[0]
+    listed = {
+        name: set(flags.split(", ")) for name, flags in re.findall(r"^\| `(.*?)` \| (.*) \|$", text, re.MULTILINE)
+    }
+    wanted: dict[str, set[str]] = {}
+    for path in (path for material in VECTOR_SET.materials for path in (VECTORS / material.folder).glob("*.json")):
+        data = read_json(path)
+        name = re.sub(r"^(bloom-build|bloom-query|hash|signatures|signing)-.*", r"\1-<profile>", data["group"])
+        wanted.setdefault(name, set()).update(data["notes"])
+    assert listed == wanted
+
+
 def test_there_is_a_group_for_every_filter_and_every_hash() -> None:
     names = {file["group"] for file in files()}
     for profile in PROFILES:
@@ -136,7 +141,7 @@ def test_no_two_protocols_have_files_schemas_or_ids_of_one_name(kind: str) -> No
     changes: dict[str, Any] = {
         "folder": {"folder": first.folder},
         "revision": {"revisions": first.revisions},
-        "group": {"groups": {**second.groups, "lamport": first.groups["lamport"]}},
+        "group": {"computed": {**second.computed, "t-req": first.computed["t-req"]}},
         "shape": {"shapes": {**second.shapes, "lamport": first.shapes["lamport"]}},
     }
     with pytest.raises(ValueError, match=f"two protocols have a {kind} of vectors called"):
@@ -151,8 +156,8 @@ def test_a_vector_set_knows_whose_a_revision_is() -> None:
 
 
 def test_a_builder_is_registered_once_for_a_revision() -> None:
-    with pytest.raises(ValueError, match="two builders of lamport"):
-        group("lamport", "lamport", "", {})(lambda revision: [])
+    with pytest.raises(ValueError, match="two builders of t-req"):
+        group("t-req", "repair-times", "", {})(lambda revision: [])
 
 
 def test_no_test_tells_the_time_it_was_made() -> None:
@@ -217,12 +222,16 @@ def test_the_results_of_all_kinds_occur() -> None:
 
 
 @pytest.mark.exhaustive
-def test_documents_are_those_of_the_folder() -> None:
-    for material in VECTOR_SET.materials:
-        names = {document.path for document in documents(material)}
-        there = (VECTORS / material.folder).glob("*.json")
-        assert names == {path.relative_to(VECTORS).as_posix() for path in there}
-    assert MATERIAL.groups["lamport"].builders[CURRENT](SDS_2026_01)
+def test_what_is_computed_stands_in_the_folder() -> None:
+    computed = {
+        document.path: document for material in VECTOR_SET.materials for document in computed_documents(material)
+    }
+    for path, document in computed.items():
+        there = {test["id"] for test in read_json(VECTORS / path)["tests"]}
+        assert document.computed <= there
+    assert {"sds/hash-sha256-be64.json", "sds/transcripts.json", "clearskies/signing-rsa-pkcs1-sha256.json"} <= set(
+        computed
+    )
 
 
 def test_the_files_have_no_key_twice(tmp_path: Path) -> None:

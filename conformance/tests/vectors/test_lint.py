@@ -13,9 +13,8 @@ import pytest
 
 from played import REPOSITORY
 from sds_conformance.vectors.canonical import formatted
-from sds_conformance.vectors.documents import MANIFEST
-from sds_conformance.vectors.folder import LARGEST_FILE, VectorsError, load_all
-from sds_conformance.vectors.generating import differences
+from sds_conformance.vectors.folder import LARGEST_FILE, MANIFEST, VectorsError, load_all
+from sds_conformance.vectors.generation import differences
 from sds_conformance.vectors.lint import lint
 from vector_folders import VECTOR_SET, copy_of_vectors, edit, seal
 

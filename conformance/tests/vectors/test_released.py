@@ -14,18 +14,12 @@ import pytest
 from played import REPOSITORY
 from sds_conformance.protocols import revisions
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
-from sds_conformance.vectors.documents import MANIFEST
-from sds_conformance.vectors.folder import (
-    CHANGELOG,
-    LEDGER,
-    VectorsError,
-    changelog_named,
-    changelog_versions,
-    load_all,
-)
-from sds_conformance.vectors.generating import changelog_gap, differences, wanted_files, write
+from sds_conformance.vectors.changelog import changelog_named, changelog_versions
+from sds_conformance.vectors.documents import documents
+from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, VectorsError, load_all
+from sds_conformance.vectors.generation import changelog_gap, differences, wanted_files, write
+from sds_conformance.vectors.ledger import Ledger, content_digest, read_ledger, released
 from sds_conformance.vectors.lint import lint
-from sds_conformance.vectors.released import Ledger, content_digest, read_ledger, released
 from suite_terminal import typed, words
 from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit, seal
 
@@ -78,6 +72,11 @@ def _another_outcome(data: dict[str, Any]) -> None:
 
 def _another_input(data: dict[str, Any]) -> None:
     data["tests"][0]["now_ms"] = "5"
+
+
+def _wanted(folder: Path) -> dict[str, bytes]:
+    """The files of a folder in canonical form, with the manifest over them."""
+    return wanted_files(VECTOR_SET, folder, documents(VECTOR_SET, folder, compute=False))
 
 
 FIRST = "lamport/send-clock-far-ahead"
@@ -226,7 +225,7 @@ def test_without_a_ledger_nothing_is_in_order(folder: Path) -> None:
     (folder / LEDGER).unlink()
     assert says(folder, "released.json")
     with pytest.raises(VectorsError, match="released"):
-        wanted_files(VECTOR_SET, folder)
+        _wanted(folder)
 
 
 def test_the_changelog_keeps_what_was_released(folder: Path) -> None:
@@ -269,11 +268,13 @@ def test_releasing_and_then_generating(tmp_path: Path) -> None:
     edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": "lamport/of-old"}))
     begin(folder, "1000.0.0")
     release(folder)
+    edit(folder, "lamport", lambda data: data["tests"].pop(), honest=False)
     before = (folder / "sds" / "lamport.json").read_bytes()
-    result = typed("vectors", "generate", "--out", folder)
-    assert result.exit_code == 1
-    assert "1000.0.0 is released, and its files stay as they are: begin a new version" in result.stderr
-    assert (folder / "sds" / "lamport.json").read_bytes() == before
+    for command in ("generate", "format"):
+        result = typed("vectors", command, "--out", folder)
+        assert result.exit_code == 1
+        assert "1000.0.0 is released, and its files stay as they are: begin a new version" in result.stderr
+        assert (folder / "sds" / "lamport.json").read_bytes() == before
     begin(folder, "1001.0.0")
     assert typed("vectors", "generate", "--out", folder).exit_code == 0
     assert json.loads((folder / MANIFEST).read_text("utf-8"))["retired"] == ["lamport/of-old"]
@@ -284,37 +285,41 @@ def test_releasing_and_then_generating(tmp_path: Path) -> None:
 def test_what_is_not_in_order_is_not_released(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     edit(folder, "lamport", _another_outcome)
+    edit(folder, "hash-sha256-be64", lambda data: data["tests"][0]["outcomes"][0].update(hash="5"))
     before = (folder / LEDGER).read_bytes()
     result = typed("vectors", "release", changelog_versions(folder)[0][0], "--out", folder)
     assert result.exit_code == 1
-    assert "sds/lamport.json is not what is generated" in result.stderr
+    assert "sds/hash-sha256-be64.json is not what is generated" in result.stderr
+    assert f"sds/lamport.json: {FIRST}: outcomes: expected local '5'" in words(result.stderr)
     assert (folder / LEDGER).read_bytes() == before
 
 
-def test_a_new_version_wants_its_digest(tmp_path: Path) -> None:
+def test_a_new_version_gets_its_digest(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     changelog = folder / CHANGELOG
     version, _ = changelog_versions(folder)[0]
     text = changelog.read_text("utf-8").replace(f"## {version}", f"## 1234.0.0\n\nMore.\n\n## {version}")
     changelog.write_text(text, "utf-8")
-    wanted = wanted_files(VECTOR_SET, folder)
-    assert write(VECTOR_SET, folder, wanted) == [MANIFEST]
+    wanted = _wanted(folder)
     gap = changelog_gap(folder, wanted[MANIFEST])
     assert gap.startswith("CHANGELOG.md: version 1234.0.0 lacks its line: Manifest: `")
-    changelog.write_text(text.replace("More.", f"More.\n\n{gap.partition('its line: ')[2]}"), "utf-8")
+    assert write(folder, wanted) == [MANIFEST, CHANGELOG]
+    line = gap.partition("its line: ")[2]
+    assert changelog.read_text("utf-8") == text.replace("More.", f"{line}\n\nMore.")
     assert lint(VECTOR_SET, folder) == []
     assert "are not those that version" in changelog_gap(folder, wanted[MANIFEST] + b" ")
     changelog.write_text("# Nothing\n", "utf-8")
     assert any("names no version" in sentence for sentence in lint(VECTOR_SET, folder))
 
 
-def test_what_is_not_generated_any_more_is_taken_away(tmp_path: Path) -> None:
+def test_nobody_takes_files_away(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
-    (folder / "sds" / "old.json").write_text("{}", "utf-8")
-    wanted = wanted_files(VECTOR_SET, folder)
-    assert differences(VECTOR_SET, folder, wanted) == ["sds/old.json is not generated any more"]
-    assert write(VECTOR_SET, folder, wanted) == ["sds/old.json"]
-    assert differences(VECTOR_SET, folder, wanted) == []
+    old = folder / "schema" / "old.schema.json"
+    old.write_text("{}", "utf-8")
+    wanted = _wanted(folder)
+    assert differences(VECTOR_SET, folder, wanted) == ["schema/old.schema.json is not generated: delete it"]
+    assert write(folder, wanted) == []
+    assert old.exists()
 
 
 # ---- The ledger of this repository -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""``sds-conformance vectors``: make, check, release, list and export the golden vectors; ``vectors_run`` asks them."""
+"""``sds-conformance vectors``: add, compute, check, release, list and export golden vectors; ``run`` asks them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,28 @@ from sds_harness.files import write_whole
 from ...judging.exits import Exit
 from ...judging.quoting import counted
 from ...telling.story import hanging, plain_table, unbroken
-from ...vectors.documents import MANIFEST
-from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
-from ...vectors.generating import begin, changelog_gap, differences, released_otherwise, wanted_files, write
+from ...vectors.agreement import disagreements, excused
+from ...vectors.documents import Document, documents
+from ...vectors.edits import add_vector, hold_to_reference, replace_vector, save
+from ...vectors.folder import (
+    LEDGER,
+    MANIFEST,
+    PROSE,
+    VectorsError,
+    default_folder,
+    load_all,
+    places,
+    read_bytes,
+    writable_folder,
+)
+from ...vectors.generation import begin, changelog_gap, differences, released_otherwise, wanted_files, write
+from ...vectors.ledger import released
 from ...vectors.lint import lint as lint_folder
 from ...vectors.model import Material
-from ...vectors.released import released
-from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
+from ...vectors.safeguards import refuse_links, refuse_overlap, replaceable
 from ..later import HelpGroup
 from ..options import Decorator, console, program
-from ..paths import INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
+from ..paths import INPUT_FILE, INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
 from ..showing import print_json
 from .run import run_command
 from .shared import LONGEST, VECTOR_SET
@@ -41,8 +53,8 @@ Examples:
   sds-conformance vectors list --files
   sds-conformance vectors run -- ./my-adapter
   sds-conformance vectors run --group wire-decoding -- ./my-adapter
+  sds-conformance vectors add lamport new.json
   sds-conformance vectors generate --check
-  sds-conformance vectors generate --out new
   sds-conformance vectors lint
   sds-conformance vectors release 1.1.0
   sds-conformance vectors export vectors-1.0.0
@@ -58,7 +70,7 @@ def vectors_command() -> None:
     """Test an implementation with the golden vectors.
 
     The vectors are JSON files of inputs and legal results, for any language. `sds-conformance docs vectors` explains
-    each group. generate, lint and release are for developers of the suite.
+    each group. add, replace, format, generate, lint and release are for developers of the suite.
     """
 
 
@@ -99,42 +111,119 @@ def _refuse(sentences: list[str]) -> None:
         sys.exit(Exit.NON_CONFORMANT)
 
 
+_WRITABLE = _out(OutputFolder(exists=True), "Folder of vectors. Default: vectors/ of the checkout.")
+_FRAGMENT = click.argument("fragment", type=INPUT_FILE, metavar="FRAGMENT")
+_AGAINST = click.option(
+    "--against-reference",
+    "against",
+    default="",
+    metavar="WHY",
+    help="Why the reference model is wrong; to the changelog.",
+)
+
+
+@vectors_command.command(epilog=_examples("add lamport new.json", "add sds/wire-decoding-forum-2024.json new.json"))
+@click.argument("name", metavar="NAME")
+@_FRAGMENT
+@_AGAINST
+@_WRITABLE
+@_telling
+def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
+    """Add the vector in FRAGMENT to the file of vectors NAME.
+
+    FRAGMENT is a JSON object with comment, flags, requirements, the inputs, and the outcomes or steps. Without an id it
+    gets the next number; result and warned follow from the rest. It is refused, and nothing is written, if its schema
+    or `lint` does not allow it, or if the reference model fails it. Manifest and changelog are updated.
+    """
+    folder = folder or writable_folder()
+    edit = hold_to_reference(VECTOR_SET, add_vector(VECTOR_SET, folder, name, fragment), against)
+    version = save(VECTOR_SET, folder, edit)
+    test_id, path = edit.test["id"], edit.document.path
+    console().print(f"{test_id} is in {path}, in version {version} of the changelog.", soft_wrap=True)
+
+
+@vectors_command.command(epilog=_examples("replace lamport/1 new.json", "replace --corrected WHY lamport/1 new.json"))
+@click.argument("test_id", metavar="ID")
+@_FRAGMENT
+@click.option("--corrected", default="", metavar="WHY", help="Why a released vector was wrong; to the changelog.")
+@_AGAINST
+@_WRITABLE
+@_telling
+def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: Path | None) -> None:
+    """Put the vector in FRAGMENT in the place of ID.
+
+    The same rules as those of `add` hold. Inputs and outcomes of a released vector stay, unless --corrected says what
+    was wrong with them. A computed vector is not replaced.
+    """
+    folder = folder or writable_folder()
+    edit = replace_vector(VECTOR_SET, folder, test_id, fragment, corrected)
+    version = save(VECTOR_SET, folder, hold_to_reference(VECTOR_SET, edit, against))
+    console().print(f"{test_id} is replaced, in version {version} of the changelog.", soft_wrap=True)
+
+
+@vectors_command.command("format", epilog=_examples("format"))
+@_WRITABLE
+@_telling
+def format_command(folder: Path | None) -> None:
+    """Bring files that were edited by hand into canonical form.
+
+    Results, counts and digests follow from the vectors; manifest and changelog follow from the files. Nothing is
+    computed: `generate` does that.
+    """
+    folder = folder or writable_folder()
+    _write(folder, documents(VECTOR_SET, folder, compute=False))
+
+
+def _write(folder: Path, every: list[Document]) -> None:
+    """Write all files that have changed, and name them."""
+    out = console()
+    wanted = wanted_files(VECTOR_SET, folder, every)
+    if released_otherwise(folder, wanted[MANIFEST]):
+        _refuse([changelog_gap(folder, wanted[MANIFEST])])
+    refuse_links(VECTOR_SET, folder, wanted)
+    changed = write(folder, wanted)
+    for path in changed:
+        out.print(f"  {path}", soft_wrap=True)
+    out.print(f"{len(changed)} of {counted(len(wanted), 'file')} changed.")
+
+
+def _faults(folder: Path, every: list[Document], wanted: dict[str, bytes]) -> list[str]:
+    """Files that are not as generated, and written vectors that the reference model fails."""
+    known = excused(folder)
+    wrong = [sentence for test_id, sentence in disagreements(VECTOR_SET, every) if test_id not in known]
+    return [*differences(VECTOR_SET, folder, wanted), *wrong]
+
+
 @vectors_command.command(epilog=_examples("generate", "generate --check", "generate --out new"))
 @click.option("--check", is_flag=True, help="Write nothing; compare the files byte for byte with the expected content.")
 @_out(OUTPUT_FOLDER, "Folder to write to, which may be new or empty. Default: vectors/ of the checkout.")
 @_telling
 def generate(check: bool, folder: Path | None) -> None:
-    """Write all files, or check that they are current.
+    """Compute vectors by their formulas, or check all files.
 
-    The version is that of the changelog. A released version never changes: a change needs a new version. The exit code
-    is 1 if the version is released, or if --check finds a difference. An empty folder also receives the changelog, the
-    README and the ledger of this suite.
+    Written vectors stay, in canonical form; --check also asks the reference model for them. A released version never
+    changes: a change needs a new version. The exit code is 1 if the version is released, or if --check finds a fault.
+    An empty folder also receives the written vectors, the changelog, the README and the ledger of this suite.
     """
-    out = console()
     folder = folder or writable_folder()
     if not check:
-        begin(folder, default_folder())
-    wanted = wanted_files(VECTOR_SET, folder)
-    if check:
-        found = differences(VECTOR_SET, folder, wanted)
-        gap = changelog_gap(folder, wanted[MANIFEST])
-        _complain([*found, *([gap] if gap else [])])
-        if found:
-            console(stderr=True).print(f"Write them: {program()} vectors generate", soft_wrap=True)
-        if found or gap:
-            sys.exit(Exit.NON_CONFORMANT)
-        out.print(f"{counted(len(wanted), 'file is', 'files are')} current.")
+        begin(VECTOR_SET, folder, default_folder())
+        refuse_links(VECTOR_SET, folder, ())
+    every = documents(VECTOR_SET, folder)
+    if not check:
+        _write(folder, every)
         return
-    if released_otherwise(folder, wanted[MANIFEST]):
-        _refuse([changelog_gap(folder, wanted[MANIFEST])])
-    refuse_strangers(VECTOR_SET, folder, wanted)
-    changed = write(VECTOR_SET, folder, wanted)
-    for path in changed:
-        out.print(f"  {path}", soft_wrap=True)
-    out.print(f"{len(changed)} of {counted(len(wanted), 'file')} changed.")
+    wanted = wanted_files(VECTOR_SET, folder, every)
     gap = changelog_gap(folder, wanted[MANIFEST])
-    if gap:
-        out.print(gap, style="yellow", soft_wrap=True)
+    if found := [*_faults(folder, every, wanted), *([gap] if gap else [])]:
+        _complain(found)
+        console(stderr=True).print(
+            f"Files that are not current are written by `{program()} vectors generate`; a vector that the reference "
+            f"model fails is corrected by `{program()} vectors replace ID FRAGMENT`.",
+            soft_wrap=True,
+        )
+        sys.exit(Exit.NON_CONFORMANT)
+    console().print(f"{counted(len(wanted), 'file is', 'files are')} current.")
 
 
 @vectors_command.command(epilog=_examples("lint"))
@@ -153,7 +242,7 @@ def lint(folder: Path | None) -> None:
 
 @vectors_command.command(epilog=_examples("release 1.1.0"))
 @click.argument("version")
-@_out(OutputFolder(exists=True), "Folder of vectors. Default: vectors/ of the checkout.")
+@_WRITABLE
 @_telling
 def release(version: str, folder: Path | None) -> None:
     """Enter VERSION in the ledger of releases.
@@ -162,7 +251,9 @@ def release(version: str, folder: Path | None) -> None:
     Files that are out of date or wrong are refused. A release cannot be undone.
     """
     folder = folder or writable_folder()
-    _refuse([*differences(VECTOR_SET, folder, wanted_files(VECTOR_SET, folder)), *lint_folder(VECTOR_SET, folder)])
+    every = documents(VECTOR_SET, folder)
+    found = _faults(folder, every, wanted_files(VECTOR_SET, folder, every))
+    _refuse([*found, *lint_folder(VECTOR_SET, folder)])
     refuse_links(VECTOR_SET, folder, [LEDGER])
     ledger = released(folder, version, load_all(VECTOR_SET, folder))
     write_whole(folder / LEDGER, ledger)
@@ -240,7 +331,7 @@ def _files(material: Material, rows: list[dict[str, Any]]) -> Table:
 
 def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
     """A row for each group of a protocol: how many tests it has for each revision, wherever they stand."""
-    files = [file for file in everything if file["group"] in material.groups]
+    files = [file for file in everything if file["revisions"][0] in material.revisions]
     shapes = {file["group"]: file["shape"] for file in files}
     counts = Counter({(file["group"], name): 0 for file in files for name in file["revisions"]})
     for file in files:

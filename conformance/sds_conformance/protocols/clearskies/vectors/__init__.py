@@ -1,16 +1,12 @@
-"""Golden vectors of the ClearSkies database extension: the groups, each in the module of what it is about.
+"""Golden vectors of the ClearSkies database extension: the computed ones, and the functions that ask all of them.
 
-``material`` is what the rest of the suite is handed. ``shapes`` names who asks for what; the askers stand in
-``running``. Importing this package registers all groups.
+``material`` is the entry for the rest of the suite. ``shapes`` names the function that asks each shape; these functions
+are in ``running``. The import of this package registers the groups with computed vectors.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from . import signing as _signing
 
-_IN_THE_ORDER_OF_FILES = """
-conflicts key_conflicts framing framing_written get_updates ghost_records signatures signed_updates vector_clocks
-"""
-
-for _name in _IN_THE_ORDER_OF_FILES.split():
-    import_module(f"{__name__}.{_name}")
+COMPUTED = (_signing,)
+"""The modules that compute vectors."""

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
+from clearskies_reference import PROFILES, Config, SignatureProfile
+from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_harness.clearskies.language import CLEARSKIES
 from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
+from sds_harness.link import Link, LocalLink
 
 from ....vectors.model import Material
 from ..catalogue import load_catalogue
@@ -12,14 +18,21 @@ from .running.refusals import held_to_the_protocol
 from .running.subject import opened
 from .shapes import SHAPES
 
+
+def _model(profile: SignatureProfile, _: Mapping[str, str]) -> Link:
+    """The reference model with signatures of this profile, in this process."""
+    return LocalLink(Testee(TesteeOptions("vectors", Config(signature_profile=profile))).handle)
+
+
 MATERIAL = Material(
     folder="clearskies",
     revisions={CLEARSKIES_DATABASE.name: CLEARSKIES_DATABASE},
     together={},
-    groups=REGISTER.groups,
+    computed=REGISTER.groups,
     shapes=SHAPES,
     load=load_catalogue,
     open=opened,
     language=CLEARSKIES,
     held=held_to_the_protocol,
+    models=[partial(_model, profile) for profile in PROFILES.values()],
 )

@@ -1,17 +1,13 @@
-"""Golden vectors of SDS: the groups, each in the module of what it is about, and what it takes to ask for them.
+"""Golden vectors of SDS: the computed ones, and the functions that ask all of them.
 
-``material`` is what the rest of the suite is handed. ``shapes`` names who asks for what; the askers stand in
-``running``, what plays whole conversations in ``conversations``. Importing this package registers all groups.
+``material`` is the entry for the rest of the suite. ``shapes`` names the function that asks each shape; these functions
+are in ``running``, and ``conversations`` records and plays transcripts. The import of this package registers the groups
+with computed vectors.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-_IN_THE_ORDER_OF_FILES = """
-ack_reviews bloom forum_decoding wire_encoding message_kinds forum_lamport hashes ordering repair_buffers repair_times
-transcripts
-"""
-
-for _name in _IN_THE_ORDER_OF_FILES.split():
-    import_module(f"{__name__}.{_name}")
+COMPUTED = [import_module(f"{__name__}.{name}") for name in ("bloom", "hashes", "repair_times", "transcripts")]
+"""The modules that compute vectors, in the order of their groups."""

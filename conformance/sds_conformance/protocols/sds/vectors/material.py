@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from sds_harness.link import Link, LocalLink
 from sds_harness.sds.language import SDS as SPOKEN
-from sds_reference import REVISIONS
+from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, BloomProfile, Config, HashProfile
+from sds_reference.testee.server import Testee, TesteeOptions
 
 from ....vectors.model import Material
 from ..catalogue import load_catalogue
@@ -12,14 +18,23 @@ from .running.refusals import held_to_the_protocol
 from .running.subject import opened
 from .shapes import SHAPES
 
+
+def _model(bloom: BloomProfile, hashes: HashProfile, _: Mapping[str, str]) -> Link:
+    """The reference model with filters and hashes of these profiles, in this process."""
+    config = Config(bloom_profile=bloom)
+    config = replace(config, repair=replace(config.repair, hash_profile=hashes))
+    return LocalLink(Testee(TesteeOptions("vectors", config)).handle)
+
+
 MATERIAL = Material(
     folder="sds",
     revisions=REVISIONS,
     together={SDS: "sds"},
-    groups=REGISTER.groups,
+    computed=REGISTER.groups,
     shapes=SHAPES,
     load=load_catalogue,
     open=opened,
     language=SPOKEN,
     held=held_to_the_protocol,
+    models=[partial(_model, *profiles) for profiles in zip(PROFILES.values(), HASH_PROFILES.values(), strict=True)],
 )

@@ -15,9 +15,9 @@ from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell, worst
-from ..lamport import LARGEST, SAFE, SIGNED
-from .counting import ask_counting
+from .forum_timestamps import ask_counting
 from .subject import SdsSubject, as_owed, refused, shown
+from .timestamps import LARGEST, SAFE, SIGNED
 
 SETTING_OFF_MS = 1000
 """A participant is opened so long before anything happens."""

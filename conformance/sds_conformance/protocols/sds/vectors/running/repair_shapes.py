@@ -11,18 +11,19 @@ from sds_reference import HASH_PROFILES
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell
-from ..repair_times import ANY
 from .codec_shapes import answered
 from .hash_use import ignored_argument
 from .subject import SdsSubject
 
+ANY = "any"
+"""In place of a hash profile: the outcomes hold whatever the hash."""
 MODULI = (2**32 - 5, 2**32 - 17, 2**31 - 1)
 """Primes: the remainders by all of them tell a hash of up to 64 bits from every other."""
 
 
 def _need_hash(subject: SdsSubject, profile: str) -> None:
     declared = subject.declaration.profile("hash")
-    if profile not in ("any", declared):
+    if profile not in (ANY, declared):
         raise Skip(f"declares the hash {declared}: this is another" if declared else "declares no known hash")
 
 

@@ -9,10 +9,33 @@ from sds_reference.wire_fields import WireField, split
 from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
 
 from .....vectors.running.subject import Answer, Status
-from ..wire_bytes import ENTRY_HINT, ENTRY_ID, ENTRY_SENDER, PROPOSAL, SDS
 
-LAYOUTS = {V2026_01.name: SDS, FORUM_2024.name: PROPOSAL}
-KNOWN_OF_ENTRIES = (ENTRY_ID, ENTRY_HINT, ENTRY_SENDER)
+FIELDS = {
+    V2026_01.name: {
+        "sender_id": 1,
+        "message_id": 2,
+        "channel_id": 3,
+        "lamport_timestamp": 10,
+        "causal_history": 11,
+        "bloom_filter": 12,
+        "repair_request": 13,
+        "content": 20,
+    },
+    FORUM_2024.name: {
+        "sender_id": 1,
+        "message_id": 2,
+        "lamport_timestamp": 3,
+        "causal_history": 4,
+        "channel_id": 5,
+        "bloom_filter": 6,
+        "content": 7,
+    },
+}
+"""The numbers of the fields of ``Message``, by wire format and name."""
+OF_ENTRIES = {V2026_01.name: ("causal_history", "repair_request"), FORUM_2024.name: ()}
+"""The fields that hold entries; those of others hold plain strings."""
+KNOWN_OF_ENTRIES = (1, 2, 3)
+"""The numbers of the fields of ``HistoryEntry``."""
 
 Row = tuple[int, int, object]
 
@@ -38,7 +61,7 @@ def compared(form: WireFormat, wire: bytes, expected: bytes) -> Answer:
 
 def _difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
     """The fields that are not as they should be, by name, with what is wrong with each."""
-    names = {number: f"{name} (field {number})" for name, number in LAYOUTS[form.name].numbers.items()}
+    names = {number: f"{name} (field {number})" for name, number in FIELDS[form.name].items()}
     told = []
     for number in sorted({row[0] for row in written + wanted}):
         seen, due = ([row for row in rows if row[0] == number] for rows in (written, wanted))
@@ -61,7 +84,7 @@ def _message(form: WireFormat, wire: bytes) -> Message:
 
 def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
     """The fields by their numbers, those of entries as well; entries keep their order among themselves."""
-    numbers = LAYOUTS[form.name].numbers
+    numbers = FIELDS[form.name]
     fields = [f for f in split(wire) if not (f.number == numbers["content"] and f.value == b"")]
     rows = [
         (f.number, f.wire_type, _inside(form, f, known)) for f in fields if not known or f.number in numbers.values()
@@ -70,8 +93,7 @@ def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
 
 
 def _inside(form: WireFormat, field: WireField, known: bool) -> object:
-    layout = LAYOUTS[form.name]
-    holds = layout.entries and field.number in (layout["causal_history"], layout["repair_request"])
+    holds = field.number in [FIELDS[form.name][name] for name in OF_ENTRIES[form.name]]
     if holds and isinstance(field.value, bytes):
         inner = [f for f in split(field.value) if not known or f.number in KNOWN_OF_ENTRIES]
         return sorted((f.number, f.wire_type, f.value) for f in inner)

@@ -16,16 +16,13 @@ from typing import Any
 from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, formatted
-from .documents import MANIFEST
-from .folder import CHANGELOG, LEDGER, Manifest, VectorsError, changelog_named, changelog_versions, read_json
+from .changelog import CORRECTED, RETIRED, changelog_named, changelog_versions
+from .folder import CHANGELOG, LEDGER, MANIFEST, Manifest, VectorsError, read_json
 from .model import GENERATOR_VERSION
 from .schemas import record
 
 EXPLANATION = ("comment", "flags", "requirements")
 """What may be said better without another ID: a test is its inputs and outcomes."""
-
-CORRECTED, RETIRED = "Corrected", "Retired"
-"""How the paragraphs of the changelog begin that name IDs."""
 
 _DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _ID = {"type": "string", "maxLength": 200}

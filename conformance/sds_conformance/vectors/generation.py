@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from sds_harness.files import write_whole
 
 from .canonical import file_digest, formatted
-from .documents import MANIFEST, generated_files
-from .folder import (
-    CHANGELOG,
-    LEDGER,
-    PROSE,
-    WINDOWS_LINE_ENDS,
-    VectorsError,
-    changelog_versions,
-    files_in,
-    read_bytes,
-)
+from .changelog import changelog_versions, manifest_line, name_manifest
+from .documents import Document, files_of
+from .folder import CHANGELOG, LEDGER, MANIFEST, PROSE, WINDOWS_LINE_ENDS, VectorsError, files_in, read_bytes
+from .ledger import Ledger, read_ledger
 from .model import VectorSet
-from .released import Ledger, read_ledger
 
 
-def wanted_files(vector_set: VectorSet, folder: Path) -> dict[str, bytes]:
-    """Every generated file as it should stand in ``folder``.
+def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> dict[str, bytes]:
+    """Every file but those of prose, as it should stand in ``folder`` with ``every`` document.
 
     The version is that of the folder's changelog. IDs that were released and are no longer in use are retired; those
     that were never released are just gone.
     """
     version = changelog_versions(folder)[0][0]
     ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
-    retired = sorted(ledger.retired)
-    files = generated_files(vector_set, version, retired)
-    folders = tuple(f"{material.folder}/" for material in vector_set.materials)
-    vectors = [content for path, content in files.items() if path.startswith(folders)]
-    now = {test["id"] for content in vectors for test in json.loads(content)["tests"]}
-    lost = sorted(ledger.retired | (ledger.ids - now))
-    return generated_files(vector_set, version, lost) if lost != retired else files
+    now = {test["id"] for document in every for test in document.content["tests"]}
+    return files_of(vector_set, every, version, sorted(ledger.retired | (ledger.ids - now)))
 
 
-def begin(folder: Path, source: Path) -> None:
+def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
     """Let a folder that is empty, or not there yet, begin with what people wrote and released: that of ``source``.
 
     Raises VectorsError where there is something, and no changelog in it to say which version to generate.
@@ -49,9 +35,10 @@ def begin(folder: Path, source: Path) -> None:
         return
     if folder.exists() and any(folder.iterdir()):
         raise VectorsError(f"{folder} has no {CHANGELOG}, and is not empty: name a folder that is, or a new one")
-    contents = {name: read_bytes(source / name) for name in (*PROSE, LEDGER)}
-    folder.mkdir(parents=True, exist_ok=True)
+    vectors = [f"{m.folder}/{path.name}" for m in vector_set.materials for path in (source / m.folder).glob("*.json")]
+    contents = {name: read_bytes(source / name) for name in (*PROSE, LEDGER, *vectors)}
     for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / name, content)
 
 
@@ -70,13 +57,14 @@ def differences(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -
         elif (there := file.read_bytes()) != content:
             windows = there.replace(b"\r\n", b"\n") == content
             out.append(f"{path}: {WINDOWS_LINE_ENDS}" if windows else f"{path} is not what is generated")
-    return out + [
-        f"{path} is not generated any more" for path in sorted(files_in(vector_set, folder)) if path not in wanted
-    ]
+    return out + [f"{path} is not generated: delete it" for path in files_in(vector_set, folder) if path not in wanted]
 
 
-def write(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list[str]:
-    """Make ``folder`` hold what it should; the paths that changed. One that is new begins with an empty ledger."""
+def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
+    """Make ``folder`` hold what it should, its changelog as well; the paths that changed.
+
+    One that is new begins with an empty ledger.
+    """
     changed = []
     if _is_new(folder):
         wanted = {**wanted, LEDGER: formatted({"releases": []})}
@@ -86,10 +74,9 @@ def write(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, content)
             changed.append(path)
-    for path, file in sorted(files_in(vector_set, folder, "*.json").items()):
-        if path not in wanted:
-            file.unlink()
-            changed.append(path)
+    if changelog_gap(folder, wanted[MANIFEST]):
+        name_manifest(folder, file_digest(wanted[MANIFEST]))
+        changed.append(CHANGELOG)
     return changed
 
 
@@ -108,7 +95,7 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
         return ""
     if otherwise:
         return f"{CHANGELOG}: {version} is released, and its files stay as they are: begin a new version"
-    line = f"Manifest: `{digest}`"
+    line = manifest_line(digest)
     if not told:
         return f"{CHANGELOG}: version {version} lacks its line: {line}"
     return (

@@ -11,9 +11,9 @@ from sds_harness.stage import ScheduleStopped
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, Skip, Status, among
-from ..forum_lamport import PLAUSIBLE
-from ..wire_bytes import LARGEST_INT32 as LARGEST
 from .subject import SdsSubject, refused, shown
+from .timestamps import LARGEST_INT32 as LARGEST
+from .timestamps import PLAUSIBLE
 
 Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 

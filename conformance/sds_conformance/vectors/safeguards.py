@@ -10,8 +10,7 @@ from pathlib import Path
 
 from sds_harness.declaration import printable
 
-from .documents import MANIFEST
-from .folder import VectorsError, files_in, load_manifest, places
+from .folder import VectorsError, load_manifest, places
 from .model import VectorSet
 
 
@@ -40,16 +39,3 @@ def replaceable(vector_set: VectorSet, folder: Path) -> list[str]:
         raise VectorsError(f"{folder} holds no vectors, and is not replaced ({error}): give another folder") from None
     refuse_links(vector_set, folder, manifest.files)
     return sorted(manifest.files)
-
-
-def refuse_strangers(vector_set: VectorSet, folder: Path, wanted: Iterable[str]) -> None:
-    """Raises VectorsError for files in the places of generated files that are not generated, and never were."""
-    kept = list(wanted)
-    refuse_links(vector_set, folder, kept)
-    known = {*kept, *(replaceable(vector_set, folder) if (folder / MANIFEST).exists() else [])}
-    strangers = [name for name in files_in(vector_set, folder, "*.json") if name not in known]
-    if strangers:
-        raise VectorsError(
-            f"{folder / printable(strangers[0])} is no file of vectors that the manifest there names, and generating "
-            f"would delete it: move it away, or give another folder with --out"
-        )

@@ -1,0 +1,67 @@
+"""Whether the reference model agrees with what is written: that is how a wrong expectation is found.
+
+A written vector must be answered by the model under at least one profile, and every answer must be one of its
+outcomes, without a warning. The changelog names the vectors in which the text is right and the model is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from sds_harness.faults import TesteeFault
+from sds_harness.link import Limits
+
+from .changelog import DISAGREES, changelog_named, changelog_versions
+from .documents import Document
+from .model import Material, Vector, VectorSet
+from .running.asking import Examiner
+from .running.subject import Answer, Status
+
+_AGREE = (Status.PASS, Status.ACCEPTABLE)
+
+
+def excused(folder: Path) -> set[str]:
+    """The IDs of vectors of which the changelog says why the reference model fails them."""
+    return {
+        test_id for version, _ in changelog_versions(folder) for test_id in changelog_named(folder, version, DISAGREES)
+    }
+
+
+def disagreements(vector_set: VectorSet, every: Iterable[Document]) -> Iterator[tuple[str, str]]:
+    """(ID, sentence) of each written vector that the reference model fails, in any of its revisions."""
+    for document in every:
+        material = vector_set.of(document.content["revisions"][0])
+        for revision in document.content["revisions"]:
+            for test, answers in _asked(material, document, revision):
+                problem = _problem(answers)
+                if problem:
+                    yield test["id"], f"{document.path}: {test['id']}: {problem} (in {revision})"
+
+
+def _asked(material: Material, document: Document, revision: str) -> Iterator[tuple[Vector, list[Answer]]]:
+    """The answers of each model to the written vectors of a document."""
+    file = {**document.content, "tests": document.written}
+    answers: dict[str, list[Answer]] = {}
+    for model in material.models:
+        try:
+            outcome = Examiner(material, model, Limits(), revision).examine([file])
+        except TesteeFault as fault:
+            raise AssertionError(f"the reference model cannot be driven: {fault}") from fault
+        for asked in outcome.asked:
+            answers.setdefault(asked.vector["id"], []).append(asked.answer)
+    for test in document.written:
+        yield test, answers.get(test["id"], [])
+
+
+def _problem(answers: Sequence[Answer]) -> str:
+    """Why the reference model does not agree, "" if it does."""
+    given = [answer for answer in answers if answer.status is not Status.SKIPPED]
+    wrong = next((answer for answer in given if answer.status not in _AGREE), None)
+    if wrong is not None:
+        return (
+            f"outcomes: expected {wrong.expected or 'an answer'}, and the reference gives {wrong.seen or wrong.reason}"
+        )
+    if not given:
+        return f"the reference could not be asked: {answers[0].reason if answers else 'it broke down before'}"
+    return ""

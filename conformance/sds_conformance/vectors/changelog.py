@@ -1,0 +1,91 @@
+"""The changelog of a folder of vectors: its versions, the newest first, and the IDs that their paragraphs name.
+
+A version is a heading, ``## 1.1.0``, with a line that names the SHA-256 of its manifest. A paragraph that begins with a
+word and a colon, such as ``Retired:``, says something of the vectors whose IDs it names in backticks.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sds_harness.declaration import printable
+from sds_harness.files import write_whole
+
+from .folder import CHANGELOG, VectorsError, read_bytes
+
+CORRECTED, RETIRED, DISAGREES = "Corrected", "Retired", "Reference disagrees"
+"""How paragraphs begin: tests that were wrong, tests that are gone, and tests that the reference model fails."""
+
+_VERSION = re.compile(r"^## ([0-9]+\.[0-9]+\.[0-9]+)$", re.MULTILINE)
+_DIGEST = re.compile(r"^Manifest: `([0-9a-f]{64})`$", re.MULTILINE)
+
+
+def changelog_versions(folder: Path) -> list[tuple[str, str]]:
+    """(version, digest of its manifest or "") of the changelog, the newest first. Raises VectorsError."""
+    out = []
+    for version, body in _bodies(_text(folder)).items():
+        found = _DIGEST.search(body)
+        out.append((version, found.group(1) if found else ""))
+    return out
+
+
+def changelog_named(folder: Path, version: str, word: str) -> set[str]:
+    """The IDs, in backticks, of the paragraphs of a version that begin with ``word`` and a colon."""
+    paragraphs = re.split(r"\n\s*\n", _bodies(_text(folder)).get(version, ""))
+    told = [text.strip() for text in paragraphs if text.strip().startswith(f"{word}:")]
+    return {name for text in told for name in re.findall(r"`([^`\s]+)`", text)}
+
+
+def manifest_line(digest: str) -> str:
+    """The line of a version that names the SHA-256 of its manifest."""
+    return f"Manifest: `{digest}`"
+
+
+def begin_version(folder: Path, version: str) -> None:
+    """Add a version above all others."""
+    text = _text(folder)
+    newest = _VERSION.search(text)
+    assert newest is not None
+    write_whole(folder / CHANGELOG, f"{text[: newest.start()]}## {version}\n\n{text[newest.start() :]}")
+
+
+def add_paragraphs(folder: Path, paragraphs: list[str]) -> None:
+    """Add paragraphs to the end of the newest version."""
+    text = _text(folder)
+    _, *older = _VERSION.finditer(text)
+    end = older[0].start() if older else len(text)
+    told = "".join(f"\n{paragraph}\n" for paragraph in paragraphs)
+    write_whole(folder / CHANGELOG, f"{text[:end].rstrip()}\n{told}{chr(10) if older else ''}{text[end:]}")
+
+
+def name_manifest(folder: Path, digest: str) -> None:
+    """Let the newest version name the SHA-256 of its manifest."""
+    text = _text(folder)
+    newest = _VERSION.search(text)
+    assert newest is not None
+    body, line = next(iter(_bodies(text).values())), manifest_line(digest)
+    named = (
+        _DIGEST.sub(line, body, count=1) if _DIGEST.search(body) else f"\n\n{line}\n\n{body.strip()}".rstrip() + "\n"
+    )
+    if named != body:
+        after = text[newest.end() + len(body) :]
+        gap = "\n" if after and not named.endswith("\n\n") else ""
+        write_whole(folder / CHANGELOG, f"{text[: newest.end()]}{named}{gap}{after}")
+
+
+def _text(folder: Path) -> str:
+    try:
+        return read_bytes(folder / CHANGELOG).decode("utf-8")
+    except ValueError as error:
+        raise VectorsError(f"{CHANGELOG}: {printable(str(error))}") from None
+
+
+def _bodies(text: str) -> dict[str, str]:
+    """What follows the heading of each version."""
+    parts = _VERSION.split(text)[1:]
+    if not parts:
+        raise VectorsError(f"{CHANGELOG} names no version: a heading is `## 1.0.0`")
+    if len(set(parts[::2])) != len(parts[::2]):
+        raise VectorsError(f"{CHANGELOG} has a version twice")
+    return dict(zip(parts[::2], parts[1::2], strict=True))

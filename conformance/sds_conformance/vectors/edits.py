@@ -1,0 +1,172 @@
+"""Written vectors that are added to a file, or put in the place of others.
+
+A fragment of JSON becomes a vector: it gets an ID and what follows from it, and is held to its schema, to the rules of
+``lint`` and to the reference model. Only then is anything written: the file, the manifest and the changelog.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sds_harness.declaration import printable
+
+from .agreement import disagreements
+from .changelog import CORRECTED, DISAGREES, add_paragraphs, begin_version, changelog_versions
+from .documents import Document, completed, computed_documents, documents
+from .folder import VectorsError, load_manifest, read_json
+from .generation import wanted_files, write
+from .ledger import content_digest, read_ledger
+from .lint import faults
+from .model import Material, Vector, VectorSet
+from .safeguards import refuse_links
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A file with a vector that it did not have before."""
+
+    document: Document
+    test: Vector
+    is_new: bool
+    """It has an ID of its own, and takes the place of no other."""
+    paragraphs: tuple[str, ...] = ()
+    """What the changelog says of it."""
+
+
+def add_vector(vector_set: VectorSet, folder: Path, name: str, fragment: Path) -> Edit:
+    """The file called ``name`` with the vector of a fragment at its end. Raises VectorsError."""
+    material, path = _file_called(vector_set, folder, name)
+    data, told = read_json(folder / path), _read_fragment(fragment)
+    used = {
+        test["id"] for document in documents(vector_set, folder, compute=False) for test in document.content["tests"]
+    }
+    used |= read_ledger(folder).ids | set(load_manifest(vector_set, folder).retired)
+    _, mark, revision = data["tests"][0]["id"].partition("@")
+    test_id = _id(data["group"], told.get("id"), mark + revision, used)
+    edit = _edited(material, path, data, [*data["tests"], {**told, "id": test_id}], test_id, fragment)
+    return replace(edit, is_new=True)
+
+
+def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: Path, corrected: str) -> Edit:
+    """The file of a vector with that of a fragment in its place. Raises VectorsError.
+
+    If the vector is released and means something else afterwards, ``corrected`` says what was wrong.
+    """
+    found = [
+        d for d in documents(vector_set, folder, compute=False) if any(t["id"] == test_id for t in d.content["tests"])
+    ]
+    if not found:
+        group = printable(test_id.partition("/")[0], 100)
+        raise VectorsError(f"no vector {printable(test_id)}: `sds-conformance vectors list --group {group}` names them")
+    path, data = found[0].path, found[0].content
+    material = vector_set.of(data["revisions"][0])
+    told = _read_fragment(fragment)
+    if told.get("id", test_id) != test_id:
+        raise VectorsError(f"{fragment}: id: it is {printable(str(told['id']))}, and {test_id} is to be replaced")
+    _refuse_computed(material, data["group"], test_id)
+    tests = [{**told, "id": test_id} if test["id"] == test_id else test for test in data["tests"]]
+    edit = _edited(material, path, data, tests, test_id, fragment)
+    ledger = read_ledger(folder)
+    was = {tests[test_id] for tests in ledger.standing.values() if test_id in tests}
+    if was <= {content_digest(edit.test)}:
+        return edit
+    if not corrected:
+        raise VectorsError(
+            f"{path}: {test_id} is released, and its inputs and outcomes stay: add another with "
+            f"`sds-conformance vectors add`, or say what was wrong with --corrected"
+        )
+    return replace(edit, paragraphs=(f"{CORRECTED}: `{test_id}`: {corrected}",))
+
+
+def hold_to_reference(vector_set: VectorSet, edit: Edit, against: str) -> Edit:
+    """The edit, if the reference model agrees with its vector, or ``against`` says why not. Raises VectorsError."""
+    alone = replace(edit.document, content={**edit.document.content, "tests": [edit.test]})
+    found = [sentence for _, sentence in disagreements(vector_set, [alone])]
+    if found and not against:
+        raise VectorsError(f"{found[0]}: correct the vector, or say why the model is wrong with --against-reference")
+    if against and not found:
+        raise VectorsError(f"the reference model agrees with {edit.test['id']}: leave out --against-reference")
+    said = (f"{DISAGREES}: `{edit.test['id']}`: {against}",) if against else ()
+    return replace(edit, paragraphs=(*edit.paragraphs, *said))
+
+
+def save(vector_set: VectorSet, folder: Path, edit: Edit) -> str:
+    """Write an edit, in the newest version or in one that begins with it; the version. Raises VectorsError."""
+    every = [
+        edit.document if document.path == edit.document.path else document
+        for document in documents(vector_set, folder, compute=False)
+    ]
+    refuse_links(vector_set, folder, [document.path for document in every])
+    version = changelog_versions(folder)[0][0]
+    if read_ledger(folder).release(version) is not None:
+        first, middle, last = map(int, version.split("."))
+        version = f"{first}.{middle + 1}.0" if edit.is_new else f"{first}.{middle}.{last + 1}"
+        begin_version(folder, version)
+    told = (f"Added: `{edit.test['id']}`.",) if edit.is_new else ()
+    add_paragraphs(folder, [*told, *edit.paragraphs])
+    write(folder, wanted_files(vector_set, folder, every))
+    return version
+
+
+def _file_called(vector_set: VectorSet, folder: Path, name: str) -> tuple[Material, str]:
+    """A file by its path in the folder or by its name, with or without its ending."""
+    known = {
+        f"{material.folder}/{path.name}": material
+        for material in vector_set.materials
+        for path in sorted((folder / material.folder).glob("*.json"))
+    }
+    for path, material in known.items():
+        if name.removesuffix(".json") in (path.removesuffix(".json"), Path(path).stem):
+            return material, path
+    raise VectorsError(f"no file of vectors {printable(name)}: `sds-conformance vectors list --files` names them")
+
+
+def _read_fragment(path: Path) -> dict[str, Any]:
+    told = read_json(path)
+    if not isinstance(told, dict):
+        raise VectorsError(f"{path}: it is to be one vector: an object with comment, flags, requirements and the rest")
+    return told
+
+
+def _id(group: str, told: object, suffix: str, used: Iterable[str]) -> str:
+    """The ID of a vector: as told, with or without its group, or the next number."""
+    taken = set(used)
+    if told is None:
+        numbers = [int(found[1]) for each in taken if (found := re.match(rf"{re.escape(group)}/([0-9]+)(@|$)", each))]
+        return f"{group}/{max(numbers, default=0) + 1}{suffix}"
+    test_id = f"{group}/{str(told).removeprefix(f'{group}/').removesuffix(suffix)}{suffix}"
+    if test_id in taken:
+        raise VectorsError(f"id: {printable(test_id)} is or was in use: give another, or none to get the next number")
+    return test_id
+
+
+def _edited(
+    material: Material, path: str, data: dict[str, Any], tests: list[Vector], test_id: str, fragment: Path
+) -> Edit:
+    """The file with these tests. Raises VectorsError, with the fragment, the vector and the field that is wrong."""
+    try:
+        document = completed(material, Document(path, {**data, "tests": tests}))
+        wrong = next(faults(material, Path(path).stem, document.content), None)
+    except VectorsError as error:
+        wrong = str(error)
+    if wrong is not None:
+        shape = data["shape"]
+        raise VectorsError(f"{fragment}: {wrong}: correct the fragment (schema/{shape}.schema.json has its fields)")
+    test = next(test for test in document.content["tests"] if test["id"] == test_id)
+    return Edit(document, test, is_new=False)
+
+
+def _refuse_computed(material: Material, group: str, test_id: str) -> None:
+    entry = material.computed.get(group)
+    if entry is None:
+        return
+    alone = replace(material, computed={group: entry})
+    if any(test_id in document.computed for document in computed_documents(alone)):
+        module = next(iter(entry.builders.values())).__module__
+        raise VectorsError(
+            f"{test_id} is computed by {module}: change that, and type `sds-conformance vectors generate`"
+        )
