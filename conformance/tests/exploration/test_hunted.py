@@ -59,7 +59,7 @@ def test_the_requirement_of_a_mutant_is_that_of_the_model(tmp_path: Path) -> Non
 
 
 def test_a_second_part_hunts_what_the_first_has_not(tmp_path: Path) -> None:
-    file, table = tmp_path / "hunt.json", tmp_path / "HUNT.md"
+    file, table = tmp_path / "hunt.json", tmp_path / "hunt.md"
     options = ("--peaceful", "0", "--examples", "30", "--jobs", "1", "--resume", str(file))
     assert typed("hunt", "--only", "log-by-arrival", *options).exit_code == 0
     kept = json.loads(file.read_text("utf-8"))
@@ -70,9 +70,7 @@ def test_a_second_part_hunts_what_the_first_has_not(tmp_path: Path) -> None:
     rows = {row["mutant"]: row["found_after"] for row in json.loads(file.read_text("utf-8"))["mutants"]}
     assert rows["log-by-arrival"] == 29
     assert "never-asks" in rows
-    text = table.read_text("utf-8")
-    assert "| 29 |" in text
-    assert "hunt --examples 30 --markdown conformance/HUNT.md" in text
+    assert "| 29 |" in table.read_text("utf-8")
     refused = typed("hunt", "--only", "never-asks", *options, "--seed", "5")
     assert refused.exit_code == 2
     assert "is of a hunt with other seed: delete it, or name another file" in words(refused.stderr)
