@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from rich.text import Text
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
 from ..exploration.hunted import Hunted, HuntedError
 from ..judging.quoting import counted
-from ..protocols import protocol_of, repertoire_of, scheduled
+from ..protocols import protocol_of, scheduled
 from ..telling.story import plain_table, unbroken
 from .files import refuse_nowhere, refused, unwritten
 from .options import CURRENT, console, which_seed
@@ -25,7 +25,7 @@ from .paths import KEPT_FILE
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
-_TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants")
+_TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
 """To programs, of what became of a mutant."""
 Found = TypeVar("Found", Catch, Peace)
 _EPILOG = """
@@ -49,18 +49,13 @@ class Bag:
     revision: str = CURRENT
 
     @property
-    def out_of_reach(self) -> Mapping[str, str]:
-        """Mutants that need more than a schedule has, with the reason."""
-        return repertoire_of(self.revision).out_of_reach
-
-    @property
     def caught(self) -> list[Catch]:
         return [catch for catch in self.catches if catch.found_after]
 
     @property
     def away(self) -> list[Catch]:
         """Mutants that got away although a schedule could have met them."""
-        return [catch for catch in self.catches if not catch.found_after and catch.mutant not in self.out_of_reach]
+        return [catch for catch in self.catches if not catch.found_after and not catch.out_of_reach]
 
     @property
     def disturbed(self) -> list[Peace]:
@@ -132,7 +127,6 @@ def hunt_command(
     """
     out, err = console(), console(stderr=True)
     hunted_ones, spared_ones = huntable(revision or "")
-    out_of_reach = repertoire_of(revision or CURRENT).out_of_reach
     mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
     if not mutants and not variants:
         raise click.UsageError(
@@ -142,19 +136,19 @@ def hunt_command(
     refuse_nowhere(write, resume_file)
     with refused(HuntedError):
         hunted = Hunted(resume_file, revision=revision or "", examples=examples, peaceful=peaceful, seed=seed)
-    within = [name for name in mutants if name not in out_of_reach or name in only]
+    without = {name: unhunted(name, revision or "") for name in mutants}
+    within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]
     left = [name for name in within if name not in hunted.catches]
     unspared = [name for name in variants if name not in hunted.peaces]
     with processes(jobs) as pool:
         hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), left)
         peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
         sparing = pool.map(peacefully, unspared)
-        unplayed = (unhunted(name, revision or "") for name in mutants if name not in within)
         for catch in tracked(err, "mutants", hunting, len(left)):
             _kept(resume_file, hunted.caught, catch)
         for peace in tracked(err, "legal variants", sparing, len(unspared)):
             _kept(resume_file, hunted.left_in_peace, peace)
-    catches = [*(hunted.catches[name] for name in within), *unplayed]
+    catches = [hunted.catches[name] if name in within else catch for name, catch in without.items()]
     bag = Bag(catches, [hunted.peaces[name] for name in variants], examples, seed, revision or CURRENT)
     if as_json:
         print_json(_as_json(bag))
@@ -180,10 +174,7 @@ def _as_json(bag: Bag) -> dict[str, object]:
     return {
         "seed": bag.seed,
         "examples": bag.examples,
-        "mutants": [
-            {**{key: getattr(catch, key) for key in _TOLD}, "out_of_reach": bag.out_of_reach.get(catch.mutant, "")}
-            for catch in _ordered(bag, bag.catches)
-        ],
+        "mutants": [{key: getattr(catch, key) for key in _TOLD} for catch in _ordered(bag, bag.catches)],
         "variants": [asdict(peace) for peace in bag.peaces],
     }
 
@@ -193,7 +184,7 @@ def _show(out: Console, bag: Bag) -> None:
     for catch in _ordered(bag, bag.catches):
         by = Text("NOT FOUND", "bold red")
         if catch not in bag.away:
-            reach = f"out of reach: {bag.out_of_reach.get(catch.mutant)}"
+            reach = f"out of reach: {catch.out_of_reach}"
             by = Text(catch.found_by, "green") if catch.found_after else Text(reach, "dim")
         table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
     if bag.catches:
@@ -229,7 +220,7 @@ def markdown(bag: Bag) -> str:
         lines += markdown_rows(
             "Mutants that schedules did not find",
             ("Mutant", "What is wrong with it", "Requirement", "Why"),
-            [(f"`{c.mutant}`", c.summary, c.requirement, bag.out_of_reach.get(c.mutant, "not found")) for c in away],
+            [(f"`{c.mutant}`", c.summary, c.requirement, c.out_of_reach or "not found") for c in away],
         )
     if bag.peaces:
         lines += markdown_rows(

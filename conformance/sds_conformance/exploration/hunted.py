@@ -86,7 +86,7 @@ class Hunted:
         """The outcome for a mutant; its requirement is that of the model. Raises KeyError and TypeError for none."""
         catch = Catch(**_plain(each, Catch, _OF_CATCH))
         known = unhunted(catch.mutant, self._about.get("revision", ""))
-        return replace(catch, requirement=known.requirement, summary=known.summary)
+        return replace(catch, requirement=known.requirement, summary=known.summary, out_of_reach=known.out_of_reach)
 
 
 def _plain(each: Any, kind: type, names: tuple[str, ...]) -> dict[str, Any]:

@@ -55,7 +55,8 @@ def test_what_was_skipped_stands_beside_the_level() -> None:
     core, _ = made.data["level"]["parts"]
     assert core["not_judged"] == {"not declared: observe": [MUST, SHOULD]}
     assert core["judged"] == core["requirements"] - 2
-    assert "2 of 170 requirements not judged: not declared: observe" in page(made)
+    total = len(made.data["requirements"])
+    assert f"2 of {total} requirements not judged: not declared: observe" in page(made)
 
 
 def test_who_declares_next_to_nothing_has_no_level() -> None:
