@@ -69,8 +69,8 @@ def _of(
 
 
 def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[Entry]:
-    """What is meant by IDs, names and globs of them, and says all the words beside these, of the ``kinds`` if any are
-    given.
+    """The entries that an ID, a name or a glob names and that have all other words of ``asked``, of these ``kinds``, if
+    any are given.
 
     Without any of that, everything but the positions, which are asked for by the beginning of their IDs. Raises
     UsageError for whatever says nothing to us.

@@ -128,7 +128,7 @@ def test_a_requirement_is_traced_to_a_run_or_says_why_not(sightings: Sightings, 
         assert not traced["reason"]
     else:
         assert traced["status"] == "untestable"
-        assert len(traced["reason"].split()) >= 3, "`untestable` is no reason in words"
+        assert len(traced["reason"].split()) >= 3, "`untestable` has no reason"
         assert traced["checks"] + traced["scenarios"] + traced["mutants"] == []
         assert traced["runs"] == 0
 
