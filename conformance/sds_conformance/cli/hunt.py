@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
-from ..exploration.hunted import Hunted, HuntedError
 from ..judging.quoting import counted
 from ..protocols import protocol_of, scheduled
 from ..telling.story import plain_table, unbroken
-from .files import refuse_nowhere, refused, unwritten
+from .files import refuse_nowhere
 from .options import CURRENT, console, which_seed
-from .paths import KEPT_FILE
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
 """To programs, of what became of a mutant."""
-Found = TypeVar("Found", Catch, Peace)
 _EPILOG = """
 \b
 Examples:
@@ -101,13 +97,6 @@ class Bag:
     type=click.Choice(scheduled()),
     help="Hunt mutants of the requirements of this revision. Default: all mutants of SDS, each in its own revision.",
 )
-@click.option(
-    "--resume",
-    "resume_file",
-    type=KEPT_FILE,
-    metavar="FILE",
-    help="Save the results in FILE and continue from them after an interruption.",
-)
 @tabled
 def hunt_command(
     only: tuple[str, ...],
@@ -115,7 +104,6 @@ def hunt_command(
     peaceful: int,
     seed: int,
     revision: str | None,
-    resume_file: Path | None,
     jobs: int,
     as_json: bool,
     write: Path | None,
@@ -133,36 +121,22 @@ def hunt_command(
             "no mutant or variant of that name that schedules are about: "
             "`sds-conformance list mutants` and `list variants` show the names"
         )
-    refuse_nowhere(write, resume_file)
-    with refused(HuntedError):
-        hunted = Hunted(resume_file, revision=revision or "", examples=examples, peaceful=peaceful, seed=seed)
+    refuse_nowhere(write)
     without = {name: unhunted(name, revision or "") for name in mutants}
     within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]
-    left = [name for name in within if name not in hunted.catches]
-    unspared = [name for name in variants if name not in hunted.peaces]
     with processes(jobs) as pool:
-        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), left)
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
         peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
-        sparing = pool.map(peacefully, unspared)
-        for catch in tracked(err, "mutants", hunting, len(left)):
-            _kept(resume_file, hunted.caught, catch)
-        for peace in tracked(err, "legal variants", sparing, len(unspared)):
-            _kept(resume_file, hunted.left_in_peace, peace)
-    catches = [hunted.catches[name] if name in within else catch for name, catch in without.items()]
-    bag = Bag(catches, [hunted.peaces[name] for name in variants], examples, seed, revision or CURRENT)
+        sparing = pool.map(peacefully, variants)
+        caught = {catch.mutant: catch for catch in tracked(err, "mutants", hunting, len(within))}
+        peaces = list(tracked(err, "legal variants", sparing, len(variants)))
+    bag = Bag(list((without | caught).values()), peaces, examples, seed, revision or CURRENT)
     if as_json:
         print_json(_as_json(bag))
     else:
         _show(out, bag)
     write_tables(write, lambda: markdown(bag))
     sys.exit(1 if bag.away or bag.disturbed else 0)
-
-
-def _kept(file: Path | None, keep: Callable[[Found], object], found: Found) -> None:
-    try:
-        keep(found)
-    except OSError as error:
-        raise unwritten(file or Path(), error) from None
 
 
 def _ordered(bag: Bag, catches: Iterable[Catch]) -> list[Catch]:
