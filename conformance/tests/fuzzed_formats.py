@@ -92,7 +92,7 @@ FORMATS: dict[str, Format | Replies] = {
     "baselines": Format(baselines, r"known\.yaml"),
     "certificates": Format(certificates, r"certificate\.json(\.sig)?|signers", digest_certificate),
     "vectors": Format(vectors, r"(sds|clearskies)/.*\.json|(manifest|released)\.json|CHANGELOG\.md", seal_vectors),
-    "outcomes": Format(outcomes, r"(fuzz|vectors|exhaust|resume|hunted)\.json"),
+    "outcomes": Format(outcomes, r"(fuzz|vectors|exhaust|resume)\.json"),
     "corpora": Format(corpora, r"manifest\.json|(steps|schedules|twins)/.*\.parquet", damaged=edited_corpus),
     "dialects": Format(dialects, r"dialect\.json"),
     "replies-json": Replies("json", driving_commands),

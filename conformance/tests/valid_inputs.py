@@ -276,7 +276,7 @@ def seal_vectors(files: Files) -> None:
 
 @cache
 def outcomes() -> Sequence[Input]:
-    """The output of --json for certificates and baselines, and the files of --resume."""
+    """The output of --json for certificates and baselines, and the file of --resume."""
     out = []
     for name in ("sds", "clearskies"):
         revision, mutant, _ = _RUNS[name]
@@ -306,28 +306,11 @@ def outcomes() -> Sequence[Input]:
                 "{out}/x",
                 "--json",
             )
-            hunt = (
-                "hunt",
-                "--only",
-                mutant,
-                "--examples",
-                "3",
-                "--peaceful",
-                "0",
-                "--jobs",
-                "1",
-                "--revision",
-                revision,
-            )
-            made += [
-                (">exhaust.json", *world, "--resume", "{out}/resume.json", "--", *model),
-                (*hunt, "--resume", "{out}/hunted.json"),
-            ]
+            made.append((">exhaust.json", *world, "--resume", "{out}/resume.json", "--", *model))
             commands += [
                 (*write, "--exhaust", "{folder}/exhaust.json"),
                 ("baseline", "write", "{out}/known.yaml", "{folder}/exhaust.json"),
                 (*world, "--resume", "{folder}/resume.json", "--", *model),
-                (*hunt, "--resume", "{folder}/hunted.json"),
             ]
         files = {file: data for file, data in _made(*made).items() if "/" not in file}
         files |= {f"report/{file}": data for file, data in _reports()[name].items()}

@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
-from ..exploration.hunted import Hunted, HuntedError
 from ..judging.quoting import counted
-from ..protocols import protocol_of, repertoire_of, scheduled
+from ..protocols import protocol_of, scheduled
 from ..telling.story import plain_table, unbroken
-from .files import refuse_nowhere, refused, unwritten
+from .files import refuse_nowhere
 from .options import CURRENT, console, which_seed
-from .paths import KEPT_FILE
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
-_TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants")
+_TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
 """To programs, of what became of a mutant."""
-Found = TypeVar("Found", Catch, Peace)
 _EPILOG = """
 \b
 Examples:
   sds-conformance hunt --only 'ties-*'
-  sds-conformance hunt --markdown conformance/HUNT.md
+  sds-conformance hunt --markdown hunt.md
   sds-conformance hunt --examples 200 --json > hunt.json
   sds-conformance hunt --revision forum-2024
 """
@@ -46,17 +42,7 @@ class Bag:
     peaces: list[Peace]
     examples: int
     seed: int
-    asked: str = ""
-    """The revision that was asked for, if any was."""
-
-    @property
-    def revision(self) -> str:
-        return self.asked or CURRENT
-
-    @property
-    def out_of_reach(self) -> Mapping[str, str]:
-        """Mutants that need more than a schedule has, with the reason."""
-        return repertoire_of(self.revision).out_of_reach
+    revision: str = CURRENT
 
     @property
     def caught(self) -> list[Catch]:
@@ -65,7 +51,7 @@ class Bag:
     @property
     def away(self) -> list[Catch]:
         """Mutants that got away although a schedule could have met them."""
-        return [catch for catch in self.catches if not catch.found_after and catch.mutant not in self.out_of_reach]
+        return [catch for catch in self.catches if not catch.found_after and not catch.out_of_reach]
 
     @property
     def disturbed(self) -> list[Peace]:
@@ -111,13 +97,6 @@ class Bag:
     type=click.Choice(scheduled()),
     help="Hunt mutants of the requirements of this revision. Default: all mutants of SDS, each in its own revision.",
 )
-@click.option(
-    "--resume",
-    "resume_file",
-    type=KEPT_FILE,
-    metavar="FILE",
-    help="Save the results in FILE and continue from them after an interruption.",
-)
 @tabled
 def hunt_command(
     only: tuple[str, ...],
@@ -125,7 +104,6 @@ def hunt_command(
     peaceful: int,
     seed: int,
     revision: str | None,
-    resume_file: Path | None,
     jobs: int,
     as_json: bool,
     write: Path | None,
@@ -137,43 +115,28 @@ def hunt_command(
     """
     out, err = console(), console(stderr=True)
     hunted_ones, spared_ones = huntable(revision or "")
-    out_of_reach = repertoire_of(revision or CURRENT).out_of_reach
     mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
     if not mutants and not variants:
         raise click.UsageError(
             "no mutant or variant of that name that schedules are about: "
             "`sds-conformance list mutants` and `list variants` show the names"
         )
-    refuse_nowhere(write, resume_file)
-    with refused(HuntedError):
-        hunted = Hunted(resume_file, revision=revision or "", examples=examples, peaceful=peaceful, seed=seed)
-    within = [name for name in mutants if name not in out_of_reach or name in only]
-    left = [name for name in within if name not in hunted.catches]
-    unspared = [name for name in variants if name not in hunted.peaces]
+    refuse_nowhere(write)
+    without = {name: unhunted(name, revision or "") for name in mutants}
+    within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]
     with processes(jobs) as pool:
-        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), left)
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
         peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
-        sparing = pool.map(peacefully, unspared)
-        unplayed = (unhunted(name, revision or "") for name in mutants if name not in within)
-        for catch in tracked(err, "mutants", hunting, len(left)):
-            _kept(resume_file, hunted.caught, catch)
-        for peace in tracked(err, "legal variants", sparing, len(unspared)):
-            _kept(resume_file, hunted.left_in_peace, peace)
-    catches = [*(hunted.catches[name] for name in within), *unplayed]
-    bag = Bag(catches, [hunted.peaces[name] for name in variants], examples, seed, revision or "")
+        sparing = pool.map(peacefully, variants)
+        caught = {catch.mutant: catch for catch in tracked(err, "mutants", hunting, len(within))}
+        peaces = list(tracked(err, "legal variants", sparing, len(variants)))
+    bag = Bag(list((without | caught).values()), peaces, examples, seed, revision or CURRENT)
     if as_json:
         print_json(_as_json(bag))
     else:
         _show(out, bag)
     write_tables(write, lambda: markdown(bag))
     sys.exit(1 if bag.away or bag.disturbed else 0)
-
-
-def _kept(file: Path | None, keep: Callable[[Found], object], found: Found) -> None:
-    try:
-        keep(found)
-    except OSError as error:
-        raise unwritten(file or Path(), error) from None
 
 
 def _ordered(bag: Bag, catches: Iterable[Catch]) -> list[Catch]:
@@ -185,10 +148,7 @@ def _as_json(bag: Bag) -> dict[str, object]:
     return {
         "seed": bag.seed,
         "examples": bag.examples,
-        "mutants": [
-            {**{key: getattr(catch, key) for key in _TOLD}, "out_of_reach": bag.out_of_reach.get(catch.mutant, "")}
-            for catch in _ordered(bag, bag.catches)
-        ],
+        "mutants": [{key: getattr(catch, key) for key in _TOLD} for catch in _ordered(bag, bag.catches)],
         "variants": [asdict(peace) for peace in bag.peaces],
     }
 
@@ -198,7 +158,7 @@ def _show(out: Console, bag: Bag) -> None:
     for catch in _ordered(bag, bag.catches):
         by = Text("NOT FOUND", "bold red")
         if catch not in bag.away:
-            reach = f"out of reach: {bag.out_of_reach.get(catch.mutant)}"
+            reach = f"out of reach: {catch.out_of_reach}"
             by = Text(catch.found_by, "green") if catch.found_after else Text(reach, "dim")
         table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
     if bag.catches:
@@ -215,18 +175,12 @@ _INTRODUCTION = """\
 What generated schedules find by themselves. Each mutant is the reference model with exactly one fault; it plays the
 schedules of one seed, together with its like and among correct participants by turns, until something is found against
 it. That schedule is then shrunk: "after" counts schedules, "steps" the operations that are left of the last one.
-
-`sds-conformance hunt {options}` writes this file.
 """
-_FILE, _FILE_OF = "--markdown conformance/HUNT.md", "--revision {0} --markdown conformance/HUNT-{0}.md"
 
 
 def markdown(bag: Bag) -> str:
-    """The tables as they stand in the repository: nothing in them changes from run to run."""
-    options = _FILE_OF.format(bag.asked) if bag.asked else _FILE
-    if bag.examples != EXAMPLES:
-        options = f"--examples {bag.examples} {options}"
-    lines = [_INTRODUCTION.format(options=options), f"**{bag.totals}**", ""]
+    """The tables of --markdown. Two runs of one version of the suite write the same bytes."""
+    lines = [_INTRODUCTION, f"**{bag.totals}**", ""]
     lines += markdown_rows(
         "Mutants",
         ("Mutant", "What is wrong with it", "Requirement", "Found by", "After", "Steps"),
@@ -240,7 +194,7 @@ def markdown(bag: Bag) -> str:
         lines += markdown_rows(
             "Mutants that schedules did not find",
             ("Mutant", "What is wrong with it", "Requirement", "Why"),
-            [(f"`{c.mutant}`", c.summary, c.requirement, bag.out_of_reach.get(c.mutant, "not found")) for c in away],
+            [(f"`{c.mutant}`", c.summary, c.requirement, c.out_of_reach or "not found") for c in away],
         )
     if bag.peaces:
         lines += markdown_rows(

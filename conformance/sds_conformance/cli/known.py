@@ -68,9 +68,9 @@ def _of(
             yield scenario.name, scenario, (scenario.summary, *scenario.exercises)
 
 
-def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry], bool]:
-    """What is meant by IDs, names and globs of them, and says all the words beside these, of the ``kinds`` if any are
-    given; and whether there were words.
+def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[Entry]:
+    """The entries that an ID, a name or a glob names and that have all other words of ``asked``, of these ``kinds``, if
+    any are given.
 
     Without any of that, everything but the positions, which are asked for by the beginning of their IDs. Raises
     UsageError for whatever says nothing to us.
@@ -78,7 +78,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry]
     everything = entries()
     known = [entry for entry in everything if not kinds or entry.kind in kinds]
     if not asked:
-        return [entry for entry in known if kinds or entry.kind != POSITION], False
+        return [entry for entry in known if kinds or entry.kind != POSITION]
     names = {entry.id for entry in everything}
     globs = [word for word in asked if _is_id(word, names)]
     words = [word for word in asked if word not in globs]
@@ -92,7 +92,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry]
             others = ", and the other words" if len(words) > 1 else ""
             raise click.UsageError(f"no {among} has the word {word!r}{others}.{did_you_mean(word.lower(), names)}")
         found = [entry for entry in found if entry.has(word)]
-    return found, bool(words)
+    return found
 
 
 def _is_id(word: str, names: set[str]) -> bool:

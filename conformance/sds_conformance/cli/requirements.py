@@ -10,9 +10,9 @@ from rich.progress import Progress, TextColumn
 from sds_harness.environment import PLAIN
 
 from ..judging.catalogue import Position, Requirement
+from ..judging.exercise import Sightings, played
 from ..judging.registry import Scenario
 from ..judging.rules import Rules
-from ..judging.sightings import Sightings, kept, played
 from ..protocols import Protocol
 from ..protocols.properties import GlobalProperty
 from .explaining import Row, show
@@ -21,7 +21,7 @@ from .names import Pattern
 from .options import animated, console
 from .showing import print_json
 
-_TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement")
+_TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement", "experimental")
 """Of a requirement as it stands in the catalogue."""
 _EPILOG = """
 \b
@@ -45,28 +45,23 @@ Examples:
 @click.option(
     "--run/--no-run",
     "to_run",
-    default=None,
-    help="Play all scenarios to count the runs that exercise each requirement, or omit that count.",
+    help="Play all scenarios to count the runs that exercise each requirement.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; without GLOB or WORD, only of requirements.")
-def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run: bool | None, as_json: bool) -> None:
+def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run: bool, as_json: bool) -> None:
     """List the requirements and how the suite tests them.
 
-    The list shows the level of each requirement, its statement, and the numbers of checks, scenarios, mutants and runs
-    of the reference model that exercise it. Properties of the group and scenarios follow. An ID, or the name of a
-    scenario, shows all details and the link to the specification.
+    The list shows the level of each requirement, its statement, and the numbers of checks, scenarios and mutants; with
+    --run also of the runs of the reference model that exercise it. Properties of the group and scenarios follow. An ID,
+    or the name of a scenario, shows all details and the link to the specification.
 
     'AMB-*' lists the positions: questions that the specification leaves open, with the answer of the suite. Findings
     cite them. 'G-*' lists the properties of the group, which `fuzz` judges. Any other WORD searches names, statements
     and sections.
     """
-    found, searched = chosen(asked, kinds or ((REQUIREMENT,) if as_json and not asked else ()))
+    found = chosen(asked, kinds or ((REQUIREMENT,) if as_json and not asked else ()))
     concerned = {entry.protocol.name: entry.protocol for entry in found if entry.kind == REQUIREMENT}
-    sightings = {
-        name: _sightings(protocol, anew=to_run, wait=not searched)
-        for name, protocol in concerned.items()
-        if to_run is not False
-    }
+    sightings = {name: _played(protocol) for name, protocol in concerned.items() if to_run}
     rows = [explained(entry, sightings.get(entry.protocol.name)) for entry in found]
     if as_json:
         print_json(rows)
@@ -96,14 +91,13 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
     """Everything that is known about one requirement; without ``sightings`` all but where it was exercised."""
     register = protocol.rules.register
     checks = register.checks.get(requirement.id, [])
-    status, reason = ("checked", "") if checks else ("untestable", protocol.rules.untestable[requirement.id])
     exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
     return {
         **{key: getattr(requirement, key) for key in _TOLD},
         "positions": list(requirement.positions),
         "softened": requirement.softened,
-        "status": status,
-        "reason": reason,
+        "status": "untestable" if requirement.untestable else "checked",
+        "reason": requirement.untestable,
         "checks": [{"name": check.name, "summary": check.summary} for check in checks],
         "scenarios": [s.name for s in register.scenarios.values() if requirement.id in s.exercises],
         "mutants": [m.name for m in protocol.model.mutants.values() if m.requirement == requirement.id],
@@ -125,11 +119,8 @@ def position_row(rules: Rules, position: Position) -> Row:
     }
 
 
-def _sightings(protocol: Protocol, *, anew: bool | None, wait: bool) -> Sightings | None:
-    """Where each requirement is exercised. What nothing was kept of is played, unless nobody is to ``wait`` for it."""
-    known = None if anew else kept(protocol.model)
-    if known is not None or not (anew or wait):
-        return known
+def _played(protocol: Protocol) -> Sightings:
+    """Where each requirement is exercised, with the progress on a terminal."""
     err = console(stderr=True)
     with Progress(TextColumn("{task.description}"), console=err, transient=True, disable=not animated(err)) as bar:
         task = bar.add_task("playing the scenarios")

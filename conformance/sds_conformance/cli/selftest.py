@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import statistics
 import sys
 from collections.abc import Iterable
@@ -13,8 +12,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.text import Text
-
-from sds_harness.files import FileError, read_text
 
 from ..judging.catalogue import Requirement
 from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarations, examine_declaration
@@ -28,7 +25,6 @@ from ..telling.story import plain_table, unbroken
 from .files import refuse_nowhere
 from .generated import generated_faults
 from .options import console, which_seed
-from .paths import INPUT_FILE
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
@@ -43,7 +39,7 @@ Examples:
   sds-conformance selftest --only 'ties-*'
   sds-conformance selftest --without observe --without filter-codec
   sds-conformance selftest --declarations 2000 --seed 1
-  sds-conformance selftest --markdown conformance/SELFTEST.md
+  sds-conformance selftest --markdown kill-table.md
   sds-conformance selftest --json > kill-table.json
   sds-conformance selftest --generated
   sds-conformance selftest --generated --sample 100 --seed 7
@@ -115,7 +111,6 @@ class Proof:
     help="Declare this capability in no run, for example observe; repeatable.",
 )
 @tabled
-@click.option("--check", type=INPUT_FILE, metavar="FILE", help="Fail unless FILE is equal to the output of --markdown.")
 @click.option(
     "--generated",
     is_flag=True,
@@ -136,7 +131,6 @@ def selftest_command(
     jobs: int,
     as_json: bool,
     write: Path | None,
-    check: Path | None,
     generated: bool,
     sample: int | None,
     drawn: int | None,
@@ -157,18 +151,16 @@ def selftest_command(
     """
     out, err = console(), console(stderr=True)
     if generated:
-        if without or write or check:
-            raise click.UsageError("--without, --markdown and --check are not about --generated faults: leave them out")
+        if without or write:
+            raise click.UsageError("--without and --markdown are not about --generated faults: leave them out")
         sys.exit(generated_faults(out, err, only, sample, seed, jobs, as_json=as_json))
     if sample is not None:
         raise click.UsageError("--sample is about --generated faults: add that")
-    if drawn is not None and (only or without or write or check):
+    if drawn is not None and (only or without or write):
         raise click.UsageError("--declarations goes with --seed, --jobs and --json alone: leave the others out")
     whole = not only and not without
-    if (write or check) and not whole:
-        raise click.UsageError(
-            "--markdown and --check are about all mutants and variants: leave out --only and --without"
-        )
+    if write and not whole:
+        raise click.UsageError("--markdown is about all mutants and variants: leave out --only and --without")
     refuse_nowhere(write)
     if drawn is not None:
         proof = Proof([], [], declarations=tried(err, drawn, seed, jobs))
@@ -189,8 +181,7 @@ def selftest_command(
     else:
         _show(out, proof)
     write_tables(write, lambda: markdown(proof))
-    current = check is None or _is_current(err, check, markdown(proof))
-    sys.exit(0 if proof.complete and current else 1)
+    sys.exit(Exit.CONFORMANT if proof.complete else Exit.NON_CONFORMANT)
 
 
 def examined(
@@ -338,7 +329,7 @@ def _uncovered(proof: Proof) -> list[tuple[str, list[Check]]]:
     return [(title, checks) for title, checks in named if checks]
 
 
-# ---- In the repository -------------------------------------------------------------------------------------------
+# ---- In a file ---------------------------------------------------------------------------------------------------
 
 
 _INTRODUCTION = """\
@@ -350,13 +341,11 @@ reference model with another choice where the text leaves one, and must pass eve
 random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every message,
 sends none or keeps nothing must not conform, and the model as it is must. The check of a *pending* mutant's requirement
 does not reject it yet, for the reason given; as soon as it does, the self-test fails until the mark is removed.
-
-`sds-conformance selftest --markdown conformance/SELFTEST.md` writes this file, and `--check` compares it.
 """
 
 
 def markdown(proof: Proof) -> str:
-    """The tables as they stand in the repository: nothing in them changes from run to run."""
+    """The tables of --markdown. Two runs of one version of the suite write the same bytes."""
     requirements = _requirements()
     checks_of = {name: checks for p in protocols() for name, checks in p.rules.register.checks.items()}
     order = list(requirements)
@@ -429,23 +418,3 @@ def _beside(kill: Kill) -> str:
 
 def _requirements() -> dict[str, Requirement]:
     return {name: found for p in protocols() for name, found in p.rules.catalogue.requirements.items()}
-
-
-def _is_current(err: Console, file: Path, expected: str) -> bool:
-    """Does the file say what the run gives? If not, what differs is told, and what to type."""
-    try:
-        found = read_text(file, 4 << 20)
-    except FileError as error:
-        err.print(f"{file} {error}.", style="bold red")
-        found = ""
-    if found == expected:
-        return True
-    lines = found.splitlines(), expected.splitlines()
-    difference = list(difflib.unified_diff(*lines, str(file), "this run", n=0, lineterm=""))
-    for line in difference[:20] if found else ():
-        err.print(Text(line), soft_wrap=True)
-    if found and len(difference) > 20:
-        err.print(f"... and {counted(len(difference) - 20, 'more line')}")
-    err.print(f"{file} is not what this run gives. If the run is right, type:", style="bold red")
-    err.print(f"  sds-conformance selftest --markdown {file}", soft_wrap=True)
-    return False

@@ -58,6 +58,8 @@ class Catch:
     """Of the shrunk schedule."""
     participants: int = 0
     schedule: Schedule | None = None
+    out_of_reach: str = ""
+    """Why schedules cannot find it; "" if they can."""
 
 
 def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0, revision: str = "") -> Order:
@@ -107,7 +109,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
 def unhunted(name: str, revision: str = "") -> Catch:
     """A mutant that nothing has found."""
     mutant = _protocol(revision).model.mutants[name]
-    return Catch(name, mutant.requirement, mutant.summary)
+    return Catch(name, mutant.requirement, mutant.summary, out_of_reach=mutant.out_of_reach)
 
 
 def _findings(

@@ -45,11 +45,15 @@ class Requirement:
     codes: Mapping[str, str] = field(default_factory=dict)
     """The ways in which it can be violated: the code of each, ``delivered-early`` in ``SDS-RECV-06/delivered-early``,
     with what is wrong in a few words."""
+    untestable: str = ""
+    """Why there is no check of it, "" if there is one."""
+    experimental: bool = False
+    """It is new: a violation is a warning at most, and counts for no level, certificate or exit code."""
 
     @property
     def binding(self) -> bool:
         """A violation is a failure, not a warning."""
-        return self.level.startswith("MUST")
+        return self.level.startswith("MUST") and not self.experimental
 
     @property
     def optional(self) -> bool:
@@ -123,15 +127,13 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
     texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
     requirements = [
         Requirement(
-            **{
-                key: row[key]
-                for key in ("id", "section", "level", "severity", "keyword", "anchor", "observable", "statement")
-            },
-            positions=tuple(row["positions"]),
-            softened=row.get("softened", ""),
-            revisions=tuple(row.get("revisions", data["revisions"])),
-            codes=row.get("codes", {}),
-            link=_link(data, row),
+            **row
+            | {
+                "positions": tuple(row["positions"]),
+                "softened": row.get("softened", ""),
+                "revisions": tuple(row.get("revisions", data["revisions"])),
+                "link": _link(data, row),
+            }
         )
         for data in texts
         for row in data["requirements"]
@@ -148,6 +150,6 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
 
 
 def _link(data: dict[str, Any], row: dict[str, Any]) -> str:
-    if "text" not in data or data["revision"] not in row.get("revisions", data["revisions"]):
+    if "text" not in data or row.get("experimental") or data["revision"] not in row.get("revisions", data["revisions"]):
         return ""
     return f"{data['text']}#{row['anchor']}" if data["anchored"] else str(data["text"])

@@ -67,6 +67,11 @@ class Fault(Choice, Protocol):
         """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
         ...
 
+    @property
+    def out_of_reach(self) -> str:
+        """Why generated schedules of a few participants cannot find it; "" if they can."""
+        ...
+
 
 T = TypeVar("T")
 
@@ -118,8 +123,6 @@ class Model:
     speaking: Callable[[str, frozenset[int]], Link] | None = None
     """Starts the reference in the wire dialect of that name, "" for none, without declaring these capabilities; None
     if nothing is tried behind other declarations."""
-    kept_in: str = ""
-    """The package that keeps where the reference exercises what, see ``sightings``; "" if nothing was kept."""
 
 
 def certify_reference(
@@ -150,6 +153,23 @@ def certify_every_revision(
     }
 
 
+Sightings = Mapping[str, Mapping[str, int]]
+"""By requirement: the runs in which it was exercised, and how often."""
+
+
+def sightings_of(runs: Iterable[Certification]) -> Sightings:
+    """Those of runs of several revisions; where two state a requirement, the earlier one counts."""
+    found: dict[str, Mapping[str, int]] = {}
+    for run in reversed([*runs]):
+        found |= run.sightings
+    return found
+
+
+def played(rules: Rules, model: Model, progress: Progress = lambda name, number, total: None) -> Sightings:
+    """Where each requirement is exercised, by a run of the model for each revision, which takes a while."""
+    return sightings_of(certify_every_revision(rules, partial(model.reference, NOTHING), progress).values())
+
+
 @dataclass(frozen=True)
 class Kill:
     """What became of one mutant."""
@@ -168,8 +188,8 @@ class Kill:
     skipped: str
     """Why its requirement cannot be judged without the capabilities that were left out; "" if it can."""
     unexplained: tuple[str, ...] = ()
-    """Those of the others that no consequence is declared for; not asked where capabilities are left out, nor of a
-    pending mutant, which often fails a wrong requirement."""
+    """Those of the others that no consequence is declared for; not asked where capabilities are left out, of a pending
+    mutant, which often fails a wrong requirement, or about experimental requirements."""
     pending: str = ""
     """Why its requirement does not reject it yet; "" if it must."""
 
@@ -250,7 +270,8 @@ def examine_mutant(
         tuple(
             other
             for other in also
-            if whole and not mutant.pending and not consequences(rules, mutant.requirement, other)
+            if whole and not mutant.pending and not requirements[other].experimental
+            if not consequences(rules, mutant.requirement, other)
         ),
         mutant.pending,
     )

@@ -42,8 +42,6 @@ class Rules(ABC):
     environments: Mapping[str, Environment] = MappingProxyType({PLAIN.name: PLAIN})
     profiles: Mapping[str, str] = MappingProxyType({"full": "all of it"})
     """The parts that can be judged by themselves, with what each is; the first is everything."""
-    untestable: Mapping[str, str] = MappingProxyType({})
-    """Requirements without a check, with the reason."""
     differs_in: Mapping[str, str] = MappingProxyType({})
     """Revisions that say the same as the current one but for a profile."""
     dialects: tuple[str, ...] = ()

@@ -251,7 +251,8 @@ class Judge:
 
     def _conclude(self, requirement_id: str, verdict: RequirementVerdict) -> tuple[Verdict, str]:
         if requirement_id in self._errors:
-            return Verdict.ERROR, self._errors[requirement_id]
+            failed = Verdict.INCONCLUSIVE if verdict.requirement.experimental else Verdict.ERROR
+            return failed, self._errors[requirement_id]
         worst = self._worst.get(requirement_id, Verdict.PASS)
         if worst is not Verdict.PASS:
             return worst, ""

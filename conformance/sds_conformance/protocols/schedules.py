@@ -65,8 +65,6 @@ class Repertoire:
     """What is counted to tell whether schedules are any good, in words."""
     counted: Callable[[Performance, Sequence[View]], Counter[str]]
     """How often each situation arose."""
-    out_of_reach: Mapping[str, str]
-    """Mutants that need more than a schedule of a few participants has, with the reason."""
     others: tuple[Repertoire, ...] = ()
     """Those of revisions that are another text."""
     worlds: Worlds | None = None

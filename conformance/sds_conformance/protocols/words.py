@@ -9,12 +9,17 @@ from typing import Any, Protocol
 from sds_harness.declaration import Declaration
 
 
-def limit_notes(declared: Declaration, words: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The declared limits that checks honour in part only; ``words`` says what each limit is about."""
+def limit_notes(declared: Declaration) -> list[tuple[str, str]]:
+    """The declared limits that checks honour in part only."""
     return [
-        ("Limit", f"{words[name]} up to {declared.limits[name]} counts as {declared.limit(name)}: {honoured.reason}.")
+        ("Limit", f"{named(name)} up to {declared.limits[name]} counts as {declared.limit(name)}: {honoured.reason}.")
         for name, honoured in declared.unhonoured.items()
     ]
+
+
+def named(limit: str) -> str:
+    """A limit as it is declared, for a sentence: ``log_entries`` as "log entries"."""
+    return limit.replace("_", " ")
 
 
 class Narrator(Protocol):
@@ -60,8 +65,6 @@ class Words:
     doubts: Callable[[Iterable[Any]], Sequence[str]] = lambda heard: ()
     """What to say before anything is judged, and the question to ask: sentences, none where all is well. It takes what
     `Rules.heed` remembers of each trace."""
-    limits: Mapping[str, str] = field(default_factory=dict)
-    """What is bounded, by its name in the handshake."""
     forgone: Callable[[Declaration, str], str] = lambda declared, revision: ""
     """The profile that an implementation does without, "" if there is none."""
     parts: Mapping[str, str] = field(default_factory=dict)

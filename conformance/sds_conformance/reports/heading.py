@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..judging.quoting import counted
 from ..protocols import protocol_of
+from ..protocols.words import named as name_of_limit
 from .reading import Report
 from .standing import complaints, why_unfinished
 
@@ -65,7 +66,7 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
     if about["clock"]:
         yield "Clock", about["clock"]
     yield "Declares", ", ".join(about["capabilities"]) or "nothing"
-    limits = [f"{words.limits.get(name, name)} up to {limit:,}" for name, limit in about["limits"].items()]
+    limits = [f"{name_of_limit(name)} up to {limit:,}" for name, limit in about["limits"].items()]
     if limits:
         yield "Limits", ", ".join(limits)
     named = {name.replace("_", " "): choice for name, choice in data["profiles"].items() if choice}

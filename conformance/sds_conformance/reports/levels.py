@@ -95,7 +95,7 @@ def _warned(data: dict[str, Any]) -> bool:
 
 def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     words = protocol_of(data["revision"]).words
-    stated = {requirement.id: requirement for requirement in rules.judged(data["revision"], profile)}
+    stated = {r.id: r for r in rules.judged(data["revision"], profile) if not r.experimental}
     ids = list(stated)
     rows = {row["id"]: row for row in data["requirements"] if row["id"] in stated}
     # By the catalogue, not by the row: a forger would write MAY.

@@ -17,6 +17,7 @@ from ..judging.again import Again
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, Verdict
 from ..protocols import protocol_of, protocols
+from ..protocols.words import named
 from .evidence import Evidence
 from .last_screen import STYLES, labelled_command
 from .said import quoted
@@ -59,7 +60,7 @@ def show_implementation(
         labelled(console, "Clock", Text(f"{outside.told}.", "yellow" if outside.why_not else ""))
     elif clock:
         labelled(console, "Clock", Text(f"{clock}."))
-    labelled(console, "Declares", Text(declared_line(declared, words.limits), "dim"))
+    labelled(console, "Declares", Text(declared_line(declared), "dim"))
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
         labelled(console, "Dialect", Text(note))
@@ -220,7 +221,8 @@ def hanging(console: Console, before: Text, text: Text) -> None:
         before = Text(" " * before.cell_len)
 
 
-def declared_line(declared: Declaration, bounded: Mapping[str, str]) -> str:
-    """The declared capabilities and limits, in words: ``bounded`` says what each limit is about."""
-    limits = [f"{what} up to {value}" for name, what in bounded.items() if (value := declared.limit(name)) is not None]
+def declared_line(declared: Declaration) -> str:
+    """The declared capabilities and limits, in words."""
+    honoured = {name: declared.limit(name) for name in declared.limits}
+    limits = [f"{named(name)} up to {value}" for name, value in honoured.items() if value is not None]
     return ", ".join(declared.capability_names + limits) or "nothing"

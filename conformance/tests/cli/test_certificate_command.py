@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -142,7 +143,7 @@ def test_a_forged_one_is_refused_before_anything_is_played() -> None:
     made = certified({MUST: "fail"})
     for change, said in (
         (lambda data: data["level"].update(name="Core"), "its level is Core, and by its verdicts none"),
-        (lambda data: data["verdicts"].update({"pass": 170, "fail": 0}), "it counts 170 pass"),
+        (lambda data: data["verdicts"].update({"pass": 7, "fail": 0}), "it counts 7 pass"),
         (lambda data: data["requirements"][0].update(verdict="pass"), "SDS-MSG-01 is among the causes"),
     ):
         result = verified(forged(made, change), *FEW, *impostor())
@@ -185,7 +186,7 @@ def test_a_true_one_holds_as_far_as_was_played() -> None:
     assert "Rerun seed 1: 4 scenarios, in plain, " in text
     assert "none in " in text
     assert "Holds, as far as was played: " in text
-    assert "170 of 170" not in text
+    assert re.search(r"\b(\d+) of \1 verdicts", text) is None
 
 
 def test_the_seed_of_a_sample_is_printed_and_gives_it_again() -> None:

@@ -35,7 +35,7 @@ OUTPUTS = {name: p for name, p in ALL.items() if isinstance(p.type, OutputFile |
 FORMS = ("html", "junit", "markdown", "badge", "sarif")
 KEPT = {
     *(f"{name} --transcript" for name in ("fuzz", "exhaust", "interop", "limits", "replay", "run", "smoke")),
-    *("vectors run --transcript", "exhaust --resume", "hunt --resume", "baseline write file", "baseline update file"),
+    *("vectors run --transcript", "exhaust --resume", "baseline write file", "baseline update file"),
 }
 """Files that are written and read again, or written by several processes."""
 STREAMED = {
@@ -106,7 +106,6 @@ PLAYING = {
     "run --report": ["run", "--report"],
     "limits --report": ["limits", "--report"],
     "hunt --markdown": ["hunt", "--markdown"],
-    "hunt --resume": ["hunt", "--resume"],
     "selftest --markdown": ["selftest", "--markdown"],
     "exhaust --resume": ["exhaust", "--resume"],
     "corpus record --out": ["corpus", "record", "--out"],

@@ -115,31 +115,17 @@ def test_each_requirement_links_to_where_the_public_text_has_it() -> None:
     assert unlinked == {r.id for r in REQUIREMENTS.values() if r.revisions == ("sds-2025-10-amended",)}
 
 
-def test_where_a_requirement_is_exercised_is_read_and_not_played() -> None:
-    (row,) = rows("SDS-RECV-06")
-    assert row["runs"] == len(row["exercised_in"]) > 3
-    by_faults = {
-        name for name in row["scenarios"] if row["id"] in protocols()[0].rules.register.scenarios[name].violated
-    }
-    assert set(row["scenarios"]) - by_faults <= set(row["exercised_in"])
-    assert re.search(
-        r"Exercised [\d,]+ times in \d+ runs: .*a-diamond \(\d+\)", words(typed("requirements", "RECV-06").stdout)
-    )
-    assert {row["runs"] is not None for row in rows("duplicates", "--kind", "requirement")} == {True}
-
-
-def test_run_plays_anew_and_no_run_leaves_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_run_plays_and_counts_the_runs_that_exercise_a_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
+    for without in ((), ("--no-run",)):
+        (row,) = rows("SDS-RECV-06", *without)
+        assert (row["runs"], row["exercised_in"]) == (None, None)
+        assert "a-diamond" in row["scenarios"]
+        assert "Exercised" not in typed("requirements", "SDS-RECV-06", *without).stdout
     module = import_module("sds_conformance.cli.requirements")
     monkeypatch.setattr(module, "played", lambda *given: {"SDS-RECV-06": {"a-run-of-now": 3}})
-    assert rows("SDS-RECV-06", "--run")[0]["exercised_in"] == {"a-run-of-now": 3}
     assert rows("buffered", "SDS-RECV-06", "--run")[0]["exercised_in"] == {"a-run-of-now": 3}
-    assert rows("SDS-RECV-06", "--no-run")[0]["exercised_in"] is None
-
-
-def test_a_protocol_that_keeps_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = import_module("sds_conformance.cli.requirements")
-    monkeypatch.setattr(module, "kept", lambda model: None)
-    monkeypatch.setattr(module, "played", lambda *given: {"SDS-RECV-06": {"a-run-of-now": 3}})
-    assert rows("SDS-RECV-06")[0]["runs"] == 1
-    # Who searches does not wait for that.
-    assert rows("buffered", "SDS-RECV-06")[0]["runs"] is None
+    shown = words(typed("requirements", "RECV-06", "--run").stdout)
+    assert "Exercised 3 times in 1 run: a-run-of-now (3)" in shown
+    assert "Exercised never" in words(typed("requirements", "SDS-INSWEEP-03", "--run").stdout)
+    listed = typed("requirements", "SDS-RECV-*", "--run").stdout
+    assert re.search(r"^SDS-RECV-06 +MUST +\d+ checks? +\d+ scenarios +\d+ mutants? +1 run$", listed, re.MULTILINE)

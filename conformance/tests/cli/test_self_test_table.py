@@ -1,4 +1,4 @@
-"""The self-test's tables in the repository: what stands in them, and how they are kept."""
+"""The verdict of the self-test and the tables of ``selftest --markdown``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY
 from sds_conformance.cli.selftest import Proof, markdown
 from sds_conformance.judging.exercise import Acceptance, Kill
 from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds.register import CHECKS
 from suite_terminal import typed, words
-
-TABLE = REPOSITORY / "conformance" / "SELFTEST.md"
-AGAIN = "sds-conformance selftest --markdown"
 
 
 def kill_of(name: str, requirement: str, verdict: str = "fail", *, killed: bool = True, skipped: str = "") -> Kill:
@@ -43,18 +39,6 @@ def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
 
 
 # ---- What stands in it -----------------------------------------------------------------------------------------------
-
-
-def test_the_table_in_the_repository_has_a_row_for_each_mutant_and_variant() -> None:
-    """Whether the verdicts are those of a run is what `sds-conformance selftest --check` says: see tox.ini."""
-    rows = [line for line in TABLE.read_text("utf-8").splitlines() if line.startswith("| `")]
-    models = [protocol.model for protocol in protocols()]
-    mutants = [mutant for model in models for mutant in model.mutants.values()]
-    expected = [f"| `{m.name}` | {m.summary} | {m.requirement} |" for m in mutants]
-    expected += [f"| `{v.name}` | {v.summary} |" for model in models for v in model.variants.values()]
-    missing = [begin for begin in expected if not any(row.startswith(begin) for row in rows)]
-    assert missing == [], f"type `{AGAIN} {TABLE.relative_to(REPOSITORY)}`"
-    assert len(rows) == len(expected), f"type `{AGAIN} {TABLE.relative_to(REPOSITORY)}`"
 
 
 def test_mutants_stand_in_the_order_of_the_catalogue_whatever_the_order_they_ran_in() -> None:
@@ -99,57 +83,23 @@ def test_checks_that_nothing_proves_are_named_permissions_apart() -> None:
     assert "no mutant makes fail" not in markdown(Proof([], [], [], [permission]))
 
 
-# ---- How it is kept --------------------------------------------------------------------------------------------------
+# ---- The verdict -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("outcome_of_the_run")
-def test_what_was_written_is_found_current(tmp_path: Path) -> None:
-    file = tmp_path / "table.md"
-    assert typed("selftest", "--markdown", file).exit_code == 0
-    assert file.read_text("utf-8") == markdown(GOOD)
-    result = typed("selftest", "--check", file)
-    assert (result.exit_code, result.stderr) == (0, "")
-
-
-def test_1_a_table_of_another_run_is_told_with_the_difference_and_what_to_type(
-    tmp_path: Path, outcome_of_the_run: list[Proof]
+@pytest.mark.parametrize(("proof", "exit_code"), [(GOOD, 0), (BAD, 1)])
+def test_the_tables_are_written_whatever_the_verdict(
+    tmp_path: Path, outcome_of_the_run: list[Proof], proof: Proof, exit_code: int
 ) -> None:
-    file = tmp_path / "table.md"
-    typed("selftest", "--markdown", file)
-    outcome_of_the_run.append(proof_of(kill_of("later", "SDS-SEND-01")))
-    result = typed("selftest", "--check", file)
-    assert result.exit_code == 1
-    assert "-| `late` |" in result.stderr
-    assert "+| `later` |" in result.stderr
-    assert "is not what this run gives. If the run is right, type:" in words(result.stderr)
-    assert f"  {AGAIN} {file}\n" in result.stderr
-    assert file.read_text("utf-8") == markdown(GOOD)
+    outcome_of_the_run.append(proof)
+    result = typed("selftest", "--markdown", tmp_path / "table.md")
+    assert result.exit_code == exit_code
+    assert ("Alive: late" in words(result.stdout)) == bool(exit_code)
+    assert (tmp_path / "table.md").read_text("utf-8") == markdown(proof)
 
 
-@pytest.mark.usefixtures("outcome_of_the_run")
-def test_1_a_table_that_is_not_there_is_told_with_what_to_type(tmp_path: Path) -> None:
-    result = typed("selftest", "--check", tmp_path / "none.md")
-    assert result.exit_code == 1
-    assert "No such file or directory" in words(result.stderr)
-    assert f"  {AGAIN} {tmp_path / 'none.md'}\n" in result.stderr
-
-
-def test_1_a_table_that_is_current_does_not_excuse_a_mutant_that_lives(
-    tmp_path: Path, outcome_of_the_run: list[Proof]
-) -> None:
-    outcome_of_the_run.append(BAD)
-    file = tmp_path / "table.md"
-    for option in ("--markdown", "--check"):
-        result = typed("selftest", option, file)
-        assert result.exit_code == 1
-        assert "Alive: late" in words(result.stdout)
-    assert file.read_text("utf-8") == markdown(BAD)
-
-
-@pytest.mark.parametrize("option", ["--markdown", "--check"])
 @pytest.mark.parametrize("part", [("--only", "ties-*"), ("--without", "observe")])
-def test_2_a_table_is_about_the_whole_self_test(tmp_path: Path, option: str, part: tuple[str, str]) -> None:
-    result = typed("selftest", option, tmp_path / "table.md", *part)
+def test_2_a_table_is_about_the_whole_self_test(tmp_path: Path, part: tuple[str, str]) -> None:
+    result = typed("selftest", "--markdown", tmp_path / "table.md", *part)
     assert result.exit_code == 2
     assert "leave out --only and --without" in words(result.stderr)
 

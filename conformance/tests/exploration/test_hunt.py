@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from sds_conformance.cli import main
 from sds_conformance.exploration.hunt import hunt, leave_in_peace
 from sds_conformance.protocols.sds.catalogue import load_catalogue
-from sds_conformance.protocols.sds.schedules import OUT_OF_REACH
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
@@ -36,11 +35,6 @@ def test_a_deviation_from_a_permission_counts_as_found() -> None:
 def test_a_legal_variant_is_left_in_peace(name: str) -> None:
     assert name in VARIANTS
     assert leave_in_peace(name, 20).accused == ()
-
-
-def test_what_is_out_of_reach_is_a_mutant_and_has_a_reason() -> None:
-    assert set(OUT_OF_REACH) <= set(MUTANTS)
-    assert all(reason and not reason.endswith(".") for reason in OUT_OF_REACH.values())
 
 
 def test_the_command_tells_what_was_found_and_what_is_out_of_reach() -> None:

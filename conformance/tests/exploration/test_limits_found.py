@@ -25,7 +25,6 @@ from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.dimensions import Dimension
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
-from sds_conformance.protocols.sds.introducing import LIMITS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_harness.declaration import Declaration
 from sds_harness.faults import FaultKind, TesteeFault
@@ -245,7 +244,6 @@ def declaring(limit: str, bound: int, start: Start) -> Start:
 @pytest.mark.parametrize("name", [name for name in COUNTED if DIMENSIONS[name].declared])
 def test_what_is_declared_is_compared_exactly(name: str) -> None:
     limit = DIMENSIONS[name].declared
-    assert limit in LIMITS
     size = 1_100 if name == "content" else 60  # a limit of contents counts from 1,024 on
     found = row(declaring(limit, size, capped(name, size)), name)
     assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, size, size, "no more is declared")
@@ -261,7 +259,7 @@ def test_a_declared_limit_below_its_least_value_is_a_finding() -> None:
 @pytest.mark.parametrize("bound", [0, 1, 2, 10, 20, 2**63, 2**64 - 1])
 def test_every_dimension_has_a_verdict_whatever_bounds_are_declared(bound: int) -> None:
     start: Start = lambda: LocalLink(reference())  # noqa: E731
-    for limit in LIMITS:
+    for limit in pb.Limits.DESCRIPTOR.fields_by_name:
         start = declaring(limit, bound, start)
     rows = measured(start, *DIMENSIONS, most=12).rows
     assert len(rows) == len(DIMENSIONS)

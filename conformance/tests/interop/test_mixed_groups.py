@@ -153,7 +153,7 @@ def test_filters_have_the_size_of_those_who_have_but_one() -> None:
     ],
 )
 def test_the_faults_of_another_do_not_count_against_the_reference(name: str) -> None:
-    mixed = explored(5, seed=list(MUTANTS).index(name), ref=reference, bad=mutant(name))
+    mixed = explored(5, seed=len(name), ref=reference, bad=mutant(name))
     assert against(mixed, "ref") == set()
     assert mixed.errors == {}
 
@@ -175,7 +175,7 @@ def test_several_faults_at_once_leave_the_reference_in_peace() -> None:
 
 def test_what_nobody_is_to_blame_for_is_a_matter_of_the_group() -> None:
     """No step of one that never answers shows that it should have; that another answers first does."""
-    mixed = explored(6, seed=list(MUTANTS).index("never-answers"), ref=reference, bad=mutant("never-answers"))
+    mixed = explored(6, ref=reference, bad=mutant("never-answers"))
     assert against(mixed, "ref") == set()
     assert all(discovery.what.startswith("G-") for discovery in mixed.of(GROUP))
 

@@ -93,9 +93,10 @@ def test_smoke_tells_of_an_adapter_that_breaks() -> None:
 def test_requirements_are_listed_with_their_status() -> None:
     result = typed("requirements")
     checks = {requirement for protocol in protocols() for requirement in protocol.rules.register.checks}
-    assert f"{179 + 46 + 59} requirements: {len(checks)} checked, " in words(result.stdout)
+    stated = [name for protocol in protocols() for name in protocol.rules.catalogue.requirements]
+    assert f"{len(stated)} requirements: {len(checks)} checked, " in words(result.stdout)
     rows = json.loads(typed("requirements", "--json").stdout)
-    assert len(rows) == 179 + 46 + 59
+    assert [row["id"] for row in rows] == stated
     assert {row["id"] for row in rows if row["status"] == "checked"} == checks
     assert all(row["reason"] for row in rows if row["status"] != "checked")
 
@@ -111,8 +112,6 @@ def test_one_requirement_is_shown_with_all_that_is_known_of_it() -> None:
         "Mutant",
     ):
         assert word in text
-    (row,) = json.loads(typed("requirements", "SDS-RECV-06", "--json").stdout)
-    assert set(row["scenarios"]) <= set(row["exercised_in"])
 
 
 def test_the_self_test_names_what_was_killed_and_what_was_accepted() -> None:

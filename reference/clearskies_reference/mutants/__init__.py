@@ -1,9 +1,15 @@
 """Mutants: the model with exactly one fault each, to prove that every check can fail.
 
 One module per group of sections; a mutant overrides one step of Peer or LogicalClock, and says whose violation it is.
+Importing this package registers all of them.
 """
 
-from . import conflicts, contents, exchanges, layout, persistence, taking, updates
+from importlib import import_module
+from pkgutil import walk_packages
+
 from .registry import MUTANTS, Mutant
 
-__all__ = ["MUTANTS", "Mutant", "conflicts", "contents", "exchanges", "layout", "persistence", "taking", "updates"]
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)
+
+__all__ = ["MUTANTS", "Mutant"]

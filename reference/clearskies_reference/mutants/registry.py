@@ -38,6 +38,8 @@ class Mutant:
     """Short names of other capabilities that it does not declare."""
     pending: str = ""
     """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
+    out_of_reach: str = ""
+    """Why generated schedules of a few peers cannot find it; "" if they can."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""
@@ -48,7 +50,7 @@ MUTANTS: dict[str, Mutant] = {}
 
 
 def mutant(
-    requirement: str, summary: str, *, name: str = "", pending: str = "", **config: Any
+    requirement: str, summary: str, *, name: str = "", pending: str = "", out_of_reach: str = "", **config: Any
 ) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Peer or LogicalClock, by default under the name of the class in kebab case.
 
@@ -60,19 +62,23 @@ def mutant(
         if issubclass(faulty, LogicalClock):
             peer = type(f"{faulty.__name__}Peer", (Peer,), {"clock_class": faulty})
         known_as = name or _kebab(faulty.__name__)
-        _add(Mutant(known_as, f"CSDB-{requirement}", summary, peer, tuple(config.items()), pending=pending))
+        violated, settings = f"CSDB-{requirement}", tuple(config.items())
+        _add(Mutant(known_as, violated, summary, peer, settings, pending=pending, out_of_reach=out_of_reach))
         return faulty
 
     return register
 
 
 def fault(
-    step: Callable[Concatenate[Any, P], Result], requirement: str, summary: str, *, pending: str = "", **config: Any
+    step: Callable[Concatenate[Any, P], Result], requirement: str, summary: str, **more: Any
 ) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
-    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant."""
+    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant.
+
+    ``more`` are further arguments of ``mutant``.
+    """
 
     def mark(method: Callable[Concatenate[Self, P], Result]) -> Callable[Concatenate[Self, P], Result]:
-        vars(method)["fault"] = step.__name__, mutant(requirement, summary, pending=pending, **config)
+        vars(method)["fault"] = step.__name__, mutant(requirement, summary, **more)
         return method
 
     return mark

@@ -76,7 +76,11 @@ class RelaysWithTheNextRevision(Peer):
         return super().body(record if own else replace(record, last_updated_rev=record.last_updated_rev + 1))
 
 
-@mutant("21", "repeats updates to the peers that they came from")
+@mutant(
+    "21",
+    "repeats updates to the peers that they came from",
+    out_of_reach="the check only notes it, because the text calls it an optimization",
+)
 class RepeatsToTheSource(Peer):
     def listens(self, link: Link, source: int | None) -> bool:
         return super().listens(link, None)

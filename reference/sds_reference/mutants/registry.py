@@ -41,6 +41,8 @@ class Mutant:
     """Short names of other capabilities that it does not declare."""
     pending: str = ""
     """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
+    out_of_reach: str = ""
+    """Why generated schedules of a few participants cannot find it; "" if they can."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""
@@ -58,6 +60,7 @@ def mutant(
     unseen: bool = False,
     undeclared: tuple[str, ...] = (),
     pending: str = "",
+    out_of_reach: str = "",
     **config: Any,
 ) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Channel, Repair or Participant, by default under the name of the class in kebab case.
@@ -69,7 +72,7 @@ def mutant(
         violated = requirement if requirement.startswith("FORUM-") else f"SDS-{requirement}"
         known_as = name or _kebab(faulty.__name__)
         participant, settings = _participant_class(faulty), tuple(config.items())
-        _add(Mutant(known_as, violated, summary, participant, settings, unseen, undeclared, pending))
+        _add(Mutant(known_as, violated, summary, participant, settings, unseen, undeclared, pending, out_of_reach))
         return faulty
 
     return register
@@ -79,15 +82,15 @@ def fault(
     step: Callable[Concatenate[Any, P], Result],
     requirement: str,
     summary: str,
-    *,
-    unseen: bool = False,
-    pending: str = "",
-    **config: Any,
+    **more: Any,
 ) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
-    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant."""
+    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant.
+
+    ``more`` are further arguments of ``mutant``.
+    """
 
     def mark(method: Callable[Concatenate[Self, P], Result]) -> Callable[Concatenate[Self, P], Result]:
-        vars(method)["fault"] = step.__name__, mutant(requirement, summary, unseen=unseen, pending=pending, **config)
+        vars(method)["fault"] = step.__name__, mutant(requirement, summary, **more)
         return method
 
     return mark
@@ -109,7 +112,7 @@ def mutants(family: Faulty) -> Faulty:
     return family
 
 
-def unseen_too(name: str, more: str = "", *, summary: str = "") -> Callable[[T], T]:
+def unseen_too(name: str, more: str = "", *, summary: str = "", out_of_reach: str = "") -> Callable[[T], T]:
     """Have the fault that is decorated once more in a participant that shows nothing.
 
     ``more`` is what its summary has more than the other's; ``summary`` is one of its own.
@@ -117,16 +120,16 @@ def unseen_too(name: str, more: str = "", *, summary: str = "") -> Callable[[T],
 
     def register(faulty: T) -> T:
         if isinstance(faulty, type):
-            _unseen_too(_kebab(faulty.__name__), name, more, summary)
+            _unseen_too(_kebab(faulty.__name__), name, more, summary, out_of_reach)
         else:
-            vars(faulty)["unseen_too"] = name, more, summary
+            vars(faulty)["unseen_too"] = name, more, summary, out_of_reach
         return faulty
 
     return register
 
 
-def _unseen_too(known: str, name: str, more: str, summary: str) -> None:
-    again(known, name, summary or f"{MUTANTS[known].summary}, {more}", unseen=True)
+def _unseen_too(known: str, name: str, more: str, summary: str, out_of_reach: str) -> None:
+    again(known, name, summary or f"{MUTANTS[known].summary}, {more}", unseen=True, out_of_reach=out_of_reach)
 
 
 def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callable[[Faulty], Faulty]:
@@ -171,13 +174,14 @@ def again(
     unseen: bool = False,
     undeclared: tuple[str, ...] = (),
     pending: str = "",
+    out_of_reach: str = "",
 ) -> None:
     """Register a fault once more: as one of another requirement, or of a participant that shows or declares less."""
     fault = MUTANTS[known]
     requirement = requirement or fault.requirement
     unseen, undeclared = unseen or fault.unseen, undeclared or fault.undeclared
     changed = replace(fault, name=name, requirement=requirement, summary=summary, unseen=unseen, undeclared=undeclared)
-    _add(replace(changed, pending=pending))
+    _add(replace(changed, pending=pending, out_of_reach=out_of_reach or fault.out_of_reach))
 
 
 def _kebab(name: str) -> str:

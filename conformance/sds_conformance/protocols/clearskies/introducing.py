@@ -11,11 +11,6 @@ from ..words import limit_notes
 
 PROFILES: dict[str, str] = {"full": CLEARSKIES_DATABASE.title}
 """What a certification can be about."""
-LIMITS: dict[str, str] = {
-    "body_bytes": "bytes of a message's body",
-    "depth": "nesting of JSON",
-    "clock_members": "members of a vector clock",
-}
 
 
 def against(revision: str, profile: str) -> str:
@@ -30,4 +25,4 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
         told = f"{named}. The text leaves padding and hash open: who signs otherwise is not believed."
     else:
         told = f"{named!r}, which is no profile known here; what is about signatures cannot be judged."
-    return [("Signing", told), *limit_notes(declared, LIMITS)]
+    return [("Signing", told), *limit_notes(declared)]

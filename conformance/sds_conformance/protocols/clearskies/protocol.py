@@ -7,7 +7,7 @@ from ..corpora import Corpora
 from ..words import Words
 from .dimensions import DIMENSIONS
 from .exchanges import EXCHANGES
-from .introducing import LIMITS, against, notes
+from .introducing import against, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
 from .vectors.material import MATERIAL
@@ -31,7 +31,6 @@ PROTOCOL = Protocol(
         against,
         "The peers that are opened are the implementation; all others are scripted.",
         notes,
-        limits=LIMITS,
     ),
     MODEL,
     MATERIAL,

@@ -23,7 +23,7 @@ from ...judging.rules import Rules
 from . import checks as _checks
 from . import scenarios as _scenarios
 from . import ways as _ways
-from .catalogue import UNTESTABLE, load_catalogue
+from .catalogue import load_catalogue
 from .introducing import PROFILES
 from .register import REGISTER
 from .view.peer_view import PeerView, peer_views
@@ -41,7 +41,6 @@ class ClearSkiesRules(Rules):
     language = CLEARSKIES
     environments = ENVIRONMENTS
     profiles = PROFILES
-    untestable = UNTESTABLE
     untold = UNTOLD
     positions = "CA"
 
@@ -91,5 +90,4 @@ MODEL = Model(
     _variant,
     lambda name: [(CLEARSKIES_DATABASE.name, "full")],
     speaking=lambda dialect, without: start(without=without),
-    kept_in=__package__ or "",
 )

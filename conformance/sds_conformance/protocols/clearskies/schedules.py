@@ -23,12 +23,6 @@ from .reading import READING
 from .rules import start
 from .situations import SITUATIONS, situations
 
-OUT_OF_REACH: dict[str, str] = {
-    "repeats-to-the-source": "it is told and not reproached: that nothing goes back to who sent it is "
-    '"an optimization"',
-}
-"""Mutants that need more than a schedule of a few peers has, with the reason."""
-
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
     """What schedules may contain; there is one profile."""
@@ -75,6 +69,5 @@ REPERTOIRE = Repertoire(
     PROPERTIES,
     SITUATIONS,
     situations,
-    OUT_OF_REACH,
 )
 """What is generated for ClearSkies, and how it is told."""

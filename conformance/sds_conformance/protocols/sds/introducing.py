@@ -15,24 +15,6 @@ PROFILES: dict[str, str] = {
     "sds-r": "the SDS-R extension alone",
 }
 """What a certification can be about."""
-LIMITS: dict[str, str] = {
-    "content_bytes": "content bytes",
-    "lamport_ahead_ms": "Lamport timestamps ahead by ms",
-    "log_entries": "log entries",
-    "repair_clock_ms": "clock of SDS-R in steps of ms",
-    "waiting_messages": "waiting messages",
-    "cascade_messages": "messages in a cascade",
-    "late_places": "places that a message is late",
-    "outstanding_messages": "outstanding messages",
-    "history_entries": "causal history entries",
-    "message_id_bytes": "message ID bytes",
-    "hint_bytes": "retrieval hint bytes",
-    "repair_request_entries": "repair request entries",
-    "repair_answers": "repair answers pending",
-    "repair_requests": "repair requests pending",
-    "channels": "channels",
-    "participants": "participants",
-}
 
 
 def against(revision: str, profile: str) -> str:
@@ -51,7 +33,7 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
     out = [("Filters", filter_note(declared.profile("bloom")))]
     if profile != "core" and REVISIONS[revision].repairs:
         out.append(("Repairs", repair_note(declared)))
-    return out + limit_notes(declared, LIMITS)
+    return out + limit_notes(declared)
 
 
 def filter_note(profile: str) -> str:

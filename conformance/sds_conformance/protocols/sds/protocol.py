@@ -8,7 +8,7 @@ from ..words import Words
 from .dimensions import DIMENSIONS
 from .doubts import doubts
 from .exchanges import EXCHANGES, OF_OTHER_TEXTS
-from .introducing import LIMITS, against, forgone, notes
+from .introducing import against, forgone, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
 from .vectors.material import MATERIAL
@@ -33,7 +33,6 @@ PROTOCOL = Protocol(
         "Who joins a channel is the implementation; all others are scripted.",
         notes,
         doubts,
-        LIMITS,
         forgone,
         {"sds-r": "SDS-R"},
     ),

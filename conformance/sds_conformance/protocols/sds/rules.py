@@ -29,7 +29,7 @@ from ...judging.rules import Rules, UnknownDialect
 from . import checks as _checks
 from . import scenarios as _scenarios
 from . import ways as _ways
-from .catalogue import UNTESTABLE, load_catalogue
+from .catalogue import load_catalogue
 from .doubts import Heard, heed
 from .introducing import PROFILES
 from .register import REGISTER
@@ -53,7 +53,6 @@ class SdsRules(Rules):
     language = SDS
     environments = ENVIRONMENTS
     profiles = PROFILES
-    untestable = UNTESTABLE
     differs_in = DIFFERS_IN
     dialects = dialect_names()
     untold = UNTOLD
@@ -164,5 +163,4 @@ MODEL = Model(
     chosen_in,
     SOURCE,
     _speaking,
-    __package__ or "",
 )

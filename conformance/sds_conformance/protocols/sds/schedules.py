@@ -27,29 +27,6 @@ from .situations import SITUATIONS, situations
 SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire is V2026_01)
 """Revisions that generated schedules are about: what is said in them, and what holds of whole groups, is SDS."""
 
-_SHARE = "its hash is its own: only the share that it answers of the messages of dozens of authors gives it away"
-_SPREAD = "its hash is its own: only how dozens of its answers are spread over the time gives it away"
-OUT_OF_REACH: dict[str, str] = {
-    "checks-on-arrival": "it shows where a message waits for one that its participant then sends under an ID of the "
-    "application's choice; schedules choose no IDs",
-    "no-group-test": _SHARE,
-    "two-groups-always": _SHARE,
-    "answers-for-the-neighbours": _SHARE,
-    "group-of-one": _SHARE,
-    "answers-in-the-first-third": _SPREAD,
-    "half-at-once": _SPREAD,
-    "t-resp-without-the-message": _SPREAD,
-    "t-resp-without-the-message-unseen": _SPREAD,
-    "distance-without-itself-unseen": "what it does not show can be told of many holders of many messages only",
-    "answers-strictly-after": "several answers would have to be due in one millisecond, and more in another",
-}
-"""Mutants that need more than a schedule of a few participants has, with the reason."""
-OUT_OF_REACH_OF_THE_PROPOSAL: dict[str, str] = {
-    "forum-checks-on-arrival": OUT_OF_REACH["checks-on-arrival"],
-    "tells-of-ties": "it is told and not reproached: who resolves a conflict is said with no more than a preference",
-}
-"""The same for those of the proposal of 2024."""
-
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
     """What schedules may contain in which a profile is judged."""
@@ -114,7 +91,6 @@ _SDS = Repertoire(
     PROPERTIES,
     SITUATIONS,
     situations,
-    OUT_OF_REACH,
     worlds=_WORLDS,
 )
 _PROPOSAL = Text.of(FORUM_2024)
@@ -131,7 +107,6 @@ REPERTOIRE = replace(
             grammar_of=proposed_grammar_of,
             generated=partial(generated, text=_PROPOSAL),
             properties=PROPOSED,
-            out_of_reach=OUT_OF_REACH_OF_THE_PROPOSAL,
             situations={what: words for what, words in SITUATIONS.items() if what not in _NOT_IN_IT},
             worlds=_PROPOSED_WORLDS,
         ),

@@ -18,11 +18,10 @@ from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_conformance.exploration.campaign import Order, play_one
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, load, save
-from sds_conformance.exploration.hunt import huntable
 from sds_conformance.exploration.judging import assess
 from sds_conformance.exploration.telling import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
-from sds_conformance.protocols.clearskies.schedules import OUT_OF_REACH, simpler, stand_in
+from sds_conformance.protocols.clearskies.schedules import simpler, stand_in
 from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
 from sds_harness.clearskies import operations as ops
 from sds_harness.clearskies.generator import Grammar
@@ -167,11 +166,6 @@ def test_what_doubles_lose_is_told_as_that_alone(fault: str) -> None:
     found = {each.requirement for index in range(25) for each in play_one(order, company, index).assessment.findings}
     company.kill()
     assert found == {"CSDB-41"}
-
-
-def test_what_is_out_of_reach_is_a_mutant_and_has_a_reason() -> None:
-    assert set(OUT_OF_REACH) <= set(huntable(REVISION)[0])
-    assert all(reason and not reason.endswith(".") for reason in OUT_OF_REACH.values())
 
 
 def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> None:

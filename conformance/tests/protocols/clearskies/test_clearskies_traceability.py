@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import pytest
 
 from sds_conformance.cli.requirements import row
 from sds_conformance.judging.certification import Certification
-from sds_conformance.judging.exercise import certify_reference, unguarded
+from sds_conformance.judging.exercise import certify_reference, sightings_of, unguarded
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.registry import Scenario
-from sds_conformance.judging.sightings import KEPT, kept, sightings_of, written
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.protocol import PROTOCOL
 
@@ -55,12 +52,6 @@ def test_a_requirement_is_exercised_where_it_is_said_to_be(outcome: Certificatio
 
 def test_every_check_that_can_be_violated_has_a_mutant() -> None:
     assert unguarded(RULES, MODEL) == []
-
-
-def test_what_was_kept_of_a_run_is_what_a_run_gives(outcome: Certification) -> None:
-    sightings = sightings_of([outcome])
-    assert kept(MODEL) == sightings, f"{KEPT} is out of date: python conformance/generate_exercised.py"
-    assert files(MODEL.kept_in).joinpath(KEPT).read_text("utf-8") == written(sightings)
 
 
 def test_what_is_shown_of_a_requirement_has_no_hole_in_it(outcome: Certification) -> None:

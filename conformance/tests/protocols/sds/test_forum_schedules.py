@@ -22,7 +22,6 @@ from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED
 from sds_conformance.protocols.sds.properties.proposal import DOES_NOT_HOLD, HOLDS
-from sds_conformance.protocols.sds.schedules import OUT_OF_REACH_OF_THE_PROPOSAL
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import Grammar
@@ -252,7 +251,6 @@ def test_each_text_has_mutants_and_variants_of_its_own() -> None:
     others, _ = huntable()
     assert not set(mutants) & set(others)
     assert set(mutants) | set(others) == {name for name, mutant in MUTANTS.items() if not mutant.pending}
-    assert set(OUT_OF_REACH_OF_THE_PROPOSAL) <= set(mutants)
 
 
 def test_a_legal_variant_is_left_in_peace() -> None:

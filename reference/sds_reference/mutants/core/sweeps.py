@@ -29,7 +29,13 @@ class _Sweeping(Channel):
             if entry.message.kind is Kind.CONTENT:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
-    @fault(Channel.sweep_incoming, "INSWEEP-01", "checks what waits only when something arrives")
+    @fault(
+        Channel.sweep_incoming,
+        "INSWEEP-01",
+        "checks what waits only when something arrives",
+        out_of_reach="schedules do not choose message IDs, and it shows only where a message waits for one that its "
+        "participant then sends under such an ID",
+    )
     def checks_on_arrival(self, now_ms: int, effects: Effects) -> None:
         if self.config.lost_timeout_ms is not None:
             self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)

@@ -1,3 +1,1 @@
-"""Faults in the proposal of 2024. Importing this package registers them."""
-
-from . import own  # noqa: F401
+"""Faults in the proposal of 2024."""

@@ -173,7 +173,11 @@ class FiltersFiveMinutes(Channel):
 configured("names-five", "FORUM-41", "names five messages by default", causal_history_size=5)
 
 
-@mutant("FORUM-44", "tells the others when two messages have one Lamport timestamp")
+@mutant(
+    "FORUM-44",
+    "tells the others when two messages have one Lamport timestamp",
+    out_of_reach="the check only notes it, because the text states a preference",
+)
 class TellsOfTies(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         tied = any(entry.lamport_timestamp == message.lamport_timestamp for entry in self.log)

@@ -16,6 +16,8 @@ _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 """With it only what holds for any hash gives a fault away."""
 _unseen = partial(fault, unseen=True, repair=_PRIVATE)
 """Marks a fault of a participant that shows nothing either."""
+_SHARE = "with a hash of its own, only the share that it answers of messages of dozens of authors shows it"
+_SPREAD = "with a hash of its own, only the times of dozens of its answers show it"
 
 
 # ---- The sweep -------------------------------------------------------------------------------------------------------
@@ -79,7 +81,12 @@ class _Sweeping(Repair):
     def answers_on_the_spot(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms + self.config.t_max_ms)
 
-    @fault(Repair.take_responses, "R-SWEEP-03", "answers strictly after T_resp: the sweep at that time misses it")
+    @fault(
+        Repair.take_responses,
+        "R-SWEEP-03",
+        "answers strictly after T_resp: the sweep at that time misses it",
+        out_of_reach="several answers must be due in one millisecond, and more in another",
+    )
     def answers_strictly_after(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms - 1)
 
@@ -175,22 +182,28 @@ class DistanceToTheAsker(_Asker, _Delays):
 
 @mutants
 class _OtherDelays(_Delays):
-    @unseen_too("distance-without-itself-unseen", "and shows nothing")
+    @unseen_too(
+        "distance-without-itself-unseen", "and shows nothing", out_of_reach="only many holders of many messages show it"
+    )
     @fault(_Delays.delay, "R-TRESP-04", "takes the hash of the author for the distance", repair=_PRIVATE)
     def distance_without_itself(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.hash(entry.sender_id or "") * self.hash(entry.message_id) % self.config.t_max_ms
 
-    @fault(_Delays.delay, "R-TRESP-05", "answers within the first third of T_max", repair=_PRIVATE)
+    @fault(
+        _Delays.delay, "R-TRESP-05", "answers within the first third of T_max", repair=_PRIVATE, out_of_reach=_SPREAD
+    )
     def answers_in_the_first_third(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id) % (self.config.t_max_ms // 3)
 
-    @_unseen(_Delays.delay, "R-TRESP-05", "lets half of its answers go out at once, and shows nothing")
+    @_unseen(
+        _Delays.delay, "R-TRESP-05", "lets half of its answers go out at once, and shows nothing", out_of_reach=_SPREAD
+    )
     def half_at_once(self, entry: HistoryEntry, now_ms: int) -> int:
         product = self.distance(entry) * self.hash(entry.message_id)
         return product % self.config.t_max_ms if self.hash(entry.message_id, "?") % 2 else 0
 
     @unseen_too("t-resp-without-the-message-unseen", "and shows nothing")
-    @fault(_Delays.delay, "R-TRESP-06", "computes T_resp without the message", repair=_PRIVATE)
+    @fault(_Delays.delay, "R-TRESP-06", "computes T_resp without the message", repair=_PRIVATE, out_of_reach=_SPREAD)
     def t_resp_without_the_message(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) % self.config.t_max_ms
 
@@ -224,15 +237,15 @@ class _Groups(Repair):
         own, author = self.participant_id, entry.sender_id or ""
         return self.group(own, entry.message_id, groups) == self.group(author, entry.message_id, groups)
 
-    @fault(member, "R-RECV-11", "does not test for the response group", repair=_PRIVATE)
+    @fault(member, "R-RECV-11", "does not test for the response group", repair=_PRIVATE, out_of_reach=_SHARE)
     def no_group_test(self, entry: HistoryEntry) -> bool:
         return True
 
-    @_unseen(member, "R-RECV-11", "knows two response groups, however many are configured")
+    @_unseen(member, "R-RECV-11", "knows two response groups, however many are configured", out_of_reach=_SHARE)
     def two_groups_always(self, entry: HistoryEntry) -> bool:
         return self.with_author(entry, min(2, self.config.num_response_groups))
 
-    @fault(member, "R-GLOBAL-05", "answers for a neighbouring response group as well")
+    @fault(member, "R-GLOBAL-05", "answers for a neighbouring response group as well", out_of_reach=_SHARE)
     def answers_for_the_neighbours(self, entry: HistoryEntry) -> bool:
         own, author = (self.group(name, entry.message_id) for name in (self.participant_id, entry.sender_id or ""))
         return (own - author) % self.config.num_response_groups <= (self.config.num_response_groups > 3)
@@ -255,7 +268,7 @@ class _OtherGroups(_Groups):
         groups = 2 if 1 < self.config.num_response_groups < 4 else 1
         return self.with_author(entry) and self.group(entry.message_id, "?", groups) == 0
 
-    @_unseen(_Groups.member, "R-GROUP-01", "with several response groups, answers for nobody else")
+    @_unseen(_Groups.member, "R-GROUP-01", "with several response groups, answers for nobody else", out_of_reach=_SHARE)
     def group_of_one(self, entry: HistoryEntry) -> bool:
         return self.config.num_response_groups == 1
 

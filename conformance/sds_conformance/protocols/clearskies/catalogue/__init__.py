@@ -6,13 +6,6 @@ from functools import cache
 
 from ....judging.catalogue import Catalogue, read_catalogue
 
-UNTESTABLE: dict[str, str] = {
-    "CSDB-04": "a permission to have peers of any level in any number: no club that the suite makes is against it",
-    "CSDB-57": "advice to whoever connects peers: the suite itself is who connects them",
-    "CSDB-58": "an issue that the text knows and leaves open: nothing says what a peer should do about it",
-}
-"""Requirements without a check, each with the reason."""
-
 
 @cache
 def load_catalogue() -> Catalogue:

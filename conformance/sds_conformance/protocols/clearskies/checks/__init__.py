@@ -7,8 +7,7 @@ Importing this package registers them.
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import walk_packages
 
-_SECTIONS = "extension levels layout changes revisions asking answering clocks conflicts deletions"
-
-for _name in _SECTIONS.split():
-    import_module(f"{__name__}.{_name}")
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)

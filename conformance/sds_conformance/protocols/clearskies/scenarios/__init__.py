@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import walk_packages
 
-_PLAYED = "levels layout changes revisions requests conflicts deletions persistence"
-"""In the order in which they are played."""
-
-for _name in _PLAYED.split():
-    import_module(f"{__name__}.{_name}")
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)

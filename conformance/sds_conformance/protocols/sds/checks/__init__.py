@@ -10,17 +10,7 @@ SDS (alike).
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import walk_packages
 
-_CORE = """
-wire ack deliver ephemeral filling insweep joining message outsweep own_name receive send state states sync timestamps
-unseen
-"""
-"""Of one requirement, the check that is registered first is named first."""
-_REPAIR = "arguments channels fields groups receive request_times requests responses sending storms sweeps times"
-
-for _name in _CORE.split():
-    import_module(f"{__name__}.core.{_name}")
-for _name in _REPAIR.split():
-    import_module(f"{__name__}.repair.{_name}")
-for _name in ("own", "alike"):
-    import_module(f"{__name__}.forum.{_name}")
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)

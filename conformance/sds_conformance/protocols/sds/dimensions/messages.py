@@ -9,15 +9,13 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 
-from ..view.odd_messages import LARGEST_CONTENT, LARGEST_HISTORY, LARGEST_ID
+from ..view.odd_messages import LARGEST_CONTENT, LARGEST_HINT, LARGEST_HISTORY, LARGEST_ID
 from .register import DIMENSIONS, SMALL_MESSAGES
 
 LARGEST_FRAME = 16 << 20
 """Bytes that fit into one reply of the testee protocol, which may have them three times, in base64."""
 MOST_ENTRIES = 200_000
 """Entries of a history whose IDs fit into one message."""
-LARGEST_HINT = 64
-"""What transports call a message by is 32 bytes long."""
 
 at_once = partial(DIMENSIONS.dimension, at_once=True)
 """Registers a dimension of a single message."""

@@ -13,6 +13,7 @@ ROOM_AFTER = 100
 """Timestamps that a participant may want to have left."""
 LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
+LARGEST_HINT = 64
 NAMELESS = "no sender ID (AMB-50)"
 """What is odd about a message of an older revision, and nothing else is."""
 BEYOND_BOUND = "a Lamport timestamp beyond the declared bound (AMB-107)"
