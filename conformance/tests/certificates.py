@@ -55,7 +55,7 @@ def whole_report(
 
 def _show(data: dict[str, Any], row: dict[str, Any]) -> None:
     again = f"sds-conformance run --select {row['id']} --scenario {SHOWING}"
-    finding = {"severity": row["verdict"], "check": "a_check", "scenario": SHOWING, "environment": "plain"}
+    finding = {"severity": row["verdict"], "code": f"{row['id']}/wrong", "scenario": SHOWING, "environment": "plain"}
     finding |= {"participant": "alice", "channel": "c1", "step": 1, "rule": row["statement"], "expected": "this"}
     row["findings"] = [finding | {"seen": "that", "position": "", "again": again}]
     cause = {"requirement": row["id"], "verdict": row["verdict"], "violations": 1, "scenarios": [SHOWING]}

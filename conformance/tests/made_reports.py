@@ -72,7 +72,7 @@ def summarized(made: Report, **values: Any) -> Report:
 
 def known(made: Report, *requirements: str, complaints: int = 0) -> Report:
     """With a baseline that lists requirements, and has so many lines that are wrong."""
-    row = {"scenario": "", "reason": "not decided yet", "link": "https://example.org/42", "line": 7}
+    row = {"codes": [], "scenario": "", "reason": "not decided yet", "link": "https://example.org/42", "line": 7}
     wrong = {"requirement": "SDS-MSG-01", "what": "it is listed and passes", "change": "remove the line"}
     listed = [{"requirement": requirement, **row} for requirement in requirements]
     return changed(

@@ -110,6 +110,8 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     if r["softened"]:
         grid.add_row("Softened", f"a violation is a warning by {r['softened']}; --strict makes it a failure")
     grid.add_row("Status", r["status"] + (f": {r['reason']}" if r["reason"] else ""))
+    for violation in r["codes"]:
+        grid.add_row("Violation", f"{violation['code']}: {violation['description']}")
     for check in r["checks"]:
         grid.add_row("Check", f"{check['name']}: {check['summary']}")
     for name in r["scenarios"]:

@@ -79,7 +79,7 @@ def record(driven: Driven, findings: Iterable[Finding]) -> None:
             finding={
                 "requirement": finding.requirement,
                 "severity": severity,
-                "check": finding.check,
+                "code": finding.full_code,
                 "run": finding.run,
                 "part": finding.recorded,
                 "step": finding.step,

@@ -11,6 +11,7 @@ import click
 
 from ..judging.catalogue import Position, Requirement
 from ..judging.registry import Scenario
+from ..judging.verdict import full_code
 from ..protocols import Protocol, protocols
 from ..protocols.properties import GROUP, GlobalProperty
 from .near import did_you_mean
@@ -54,7 +55,8 @@ def _of(
     if kind == REQUIREMENT:
         titles = {section.id: section.title for section in rules.catalogue.sections}
         for r in rules.catalogue.requirements.values():
-            yield r.id, r, (titles[r.section], r.anchor, r.level, r.statement)
+            codes = [part for code, what in r.codes.items() for part in (full_code(r.id, code), what)]
+            yield r.id, r, (titles[r.section], r.anchor, r.level, r.statement, *codes)
     elif kind == POSITION:
         for position in rules.catalogue.positions.values():
             yield position.id, position, (position.question, position.position)
@@ -80,6 +82,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry]
     if not asked:
         return [entry for entry in known if kinds or entry.kind != POSITION], False
     names = {entry.id for entry in everything}
+    asked = [_without_code(word, everything) for word in asked]
     globs = [word for word in asked if _is_id(word, names)]
     words = [word for word in asked if word not in globs]
     found = known
@@ -93,6 +96,18 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry]
             raise click.UsageError(f"no {among} has the word {word!r}{others}.{did_you_mean(word.lower(), names)}")
         found = [entry for entry in found if entry.has(word)]
     return found, bool(words)
+
+
+def _without_code(word: str, everything: Sequence[Entry]) -> str:
+    """The requirement of a full code, and any other word as it is. Raises UsageError for a code that there is not."""
+    name, slash, code = word.partition("/")
+    about = next((entry.about for entry in everything if entry.id == full_id(name)), None)
+    if not slash or not isinstance(about, Requirement):
+        return word
+    if code.lower() not in about.codes:
+        known = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"
+        raise click.UsageError(f"{about.id} has no code {code!r}: {known}.{did_you_mean(code.lower(), about.codes)}")
+    return about.id
 
 
 def _is_id(word: str, names: set[str]) -> bool:

@@ -13,6 +13,7 @@ from ..judging.catalogue import Position, Requirement
 from ..judging.registry import Scenario
 from ..judging.rules import Rules
 from ..judging.sightings import Sightings, kept, played
+from ..judging.verdict import full_code
 from ..protocols import Protocol
 from ..protocols.properties import GlobalProperty
 from .explaining import Row, show
@@ -31,6 +32,7 @@ Examples:
   sds-conformance requirements causal history --kind requirement
   sds-conformance requirements 'SDS-RECV-*'
   sds-conformance requirements SDS-RECV-06
+  sds-conformance requirements SDS-RECV-06/delivered-early
   sds-conformance requirements AMB-24
   sds-conformance requirements G-04
   sds-conformance requirements a-missing-dependency
@@ -53,8 +55,8 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
     """List the requirements and how the suite tests them.
 
     The list shows the level of each requirement, its statement, and the numbers of checks, scenarios, mutants and runs
-    of the reference model that exercise it. Properties of the group and scenarios follow. An ID, or the name of a
-    scenario, shows all details and the link to the specification.
+    of the reference model that exercise it. Properties of the group and scenarios follow. An ID, the name
+    of a scenario, or a code of a finding shows all details and the link to the specification.
 
     'AMB-*' lists the positions: questions that the specification leaves open, with the answer of the suite. Findings
     cite them. 'G-*' lists the properties of the group, which `fuzz` judges. Any other WORD searches names, statements
@@ -102,6 +104,9 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
         **{key: getattr(requirement, key) for key in _TOLD},
         "positions": list(requirement.positions),
         "softened": requirement.softened,
+        "codes": [
+            {"code": full_code(requirement.id, code), "description": what} for code, what in requirement.codes.items()
+        ],
         "status": status,
         "reason": reason,
         "checks": [{"name": check.name, "summary": check.summary} for check in checks],

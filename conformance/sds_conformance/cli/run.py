@@ -261,6 +261,9 @@ def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certificat
 
 
 def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> str:
+    name, slash, _ = glob.partition("/")
+    if slash:
+        return f"{glob} is a code, and whole requirements are judged: name {name}"
     requirement = rules.catalogue.requirements.get(glob)
     if property_of(glob) is not None:
         return f"{glob} is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"

@@ -38,10 +38,10 @@ class Told(Exception):
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
     """A requirement that is not kept: the rule, what was done, expected and seen, and the command to see it again."""
-    console, requirement = _paper(), verdict.requirement
-    console.print(headline(verdict.verdict, requirement.id, f"{requirement.level}, section {requirement.anchor!r}"))
+    console, requirement, finding = _paper(), verdict.requirement, worst(verdict)
+    what = finding.full_code if finding is not None else requirement.id
+    console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
     labelled(console, "Rule", Text(requirement.statement))
-    finding = worst(verdict)
     if verdict.verdict is Verdict.ERROR:
         labelled(console, "Our fault", Text(printable(verdict.reason, LONGEST)))
     elif finding is not None:

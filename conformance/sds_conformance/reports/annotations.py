@@ -11,7 +11,7 @@ from sds_harness.declaration import printable
 
 from ..judging.quoting import counted
 from .baselines.failures import BREAKDOWN
-from .plain import alike, sides, worst
+from .plain import alike, code_of, sides, worst
 from .reading import Report
 from .standing import Tone, causes, complaints, is_known, known_failures, standing
 
@@ -102,7 +102,7 @@ def _cause(report: Report, cause: dict[str, Any], row: dict[str, Any]) -> Annota
         f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in known_failures(report, row["id"])
     ]
     level = "error" if cause["verdict"] == "fail" and not known else "warning"
-    return Annotation(level, f"{row['id']} {what}, {times}", (*lines, f"Again: {cause['again']}"))
+    return Annotation(level, f"{code_of(row)} {what}, {times}", (*lines, f"Again: {cause['again']}"))
 
 
 def _message(text: str) -> str:

@@ -21,7 +21,7 @@ def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
     """A finding, from its row in a report."""
     return Finding(
         requirement,
-        row["check"],
+        row["code"].partition("/")[2],
         run_of(row),
         row["environment"],
         row["participant"],

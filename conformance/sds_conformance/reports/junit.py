@@ -62,8 +62,8 @@ def _case(report: Report, row: dict[str, Any]) -> TestCase:
     finding = worst(row)
     match row["verdict"]:
         case "fail":
-            check = finding["check"] if finding else row["verdict"]
-            case.result = _with(Failure(_failed(report, row, finding), _clean(check)), _told(report, row, finding))
+            code = finding["code"] if finding else row["id"]
+            case.result = _with(Failure(_failed(report, row, finding), _clean(code)), _told(report, row, finding))
         case "warn":
             case.system_out = _told(report, row, finding)
         case "skipped" | "inconclusive":

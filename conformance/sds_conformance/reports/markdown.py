@@ -8,7 +8,7 @@ from typing import Any
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
 from .gfm import block, code, prose
-from .plain import alike, breakdown, flaky, sides, story, worst
+from .plain import alike, breakdown, code_of, flaky, sides, story, worst
 from .reading import Report
 from .standing import causes, complaints, is_known, standing
 
@@ -97,7 +97,7 @@ def _cause(report: Report, number: int, cause: dict[str, Any], row: dict[str, An
     times = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
     known = ", known" if is_known(report, cause) else ""
     often = f", {flaky(row)}" if flaky(row) else ""
-    yield f"#### {number}. {row['id']}, severity {cause['severity']}, {times}{often}{known}"
+    yield f"#### {number}. {prose(code_of(row))}, severity {cause['severity']}, {times}{often}{known}"
     yield f"{row['level']}: {prose(row['statement'])}"
     for under in cause["under"]:
         yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"

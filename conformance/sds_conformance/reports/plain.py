@@ -37,6 +37,12 @@ def worst(row: dict[str, Any]) -> dict[str, Any] | None:
     return next((finding for finding in row["findings"] if finding["severity"] == row["verdict"]), None)
 
 
+def code_of(row: dict[str, Any]) -> str:
+    """The code of the finding that a requirement is shown with, else its ID."""
+    finding = worst(row)
+    return str(finding["code"] if finding is not None else row["id"])
+
+
 def flaky(row: dict[str, Any]) -> str:
     """What a requirement or a breakdown is to be called that did not come back each time, "" for any other."""
     return Again(**row["repeated"]).word if "repeated" in row else ""

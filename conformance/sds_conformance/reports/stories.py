@@ -37,6 +37,7 @@ class Story:
     """A finding, told."""
 
     severity: str
+    code: str
     run: str
     scenario: str
     summary: str
@@ -202,6 +203,7 @@ class _Teller:
         scenario = self._protocol.rules.register.scenarios.get(row["scenario"])
         return Story(
             row["severity"],
+            row["code"],
             finding.run,
             row["scenario"],
             scenario.summary if scenario is not None else "",

@@ -36,7 +36,7 @@ from ..telling.story import (
     show_implementation,
 )
 from .findings import finding_of, run_of
-from .plain import alike, worst
+from .plain import alike, code_of, worst
 from .reading import Report
 from .standing import Tone, asked, causes, complaints, forgone, hard_breakdowns, is_known, known_failures, standing
 
@@ -241,7 +241,7 @@ def _show_cause(
     verdict = Verdict(cause["verdict"])
     where = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
     about = printable(f"{row['level']}, section {row['anchor']!r}", _LONGEST)
-    console.print(headline(verdict, row["id"], Text(about)))
+    console.print(headline(verdict, printable(code_of(row), 150), Text(about)))
     labelled(console, "Severity", Text(f"{cause['severity']}, {where}"))
     labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
     show_flaky(console, _again(row))
@@ -267,7 +267,12 @@ def _show_worst(console: Console, report: Report, row: dict[str, Any]) -> None:
     if more := len(others) + row["findings_not_shown"]:
         where = sorted({run_of(other) for other in others} - {found.run})
         also = f", also in {', '.join(where)}" if where else ""
-        labelled(console, "", Text(printable(f"and {more} more like it{also}", _LONGEST), "dim"))
+        like = " like it" if len(row["kinds"]) == 1 else ""
+        labelled(console, "", Text(printable(f"and {more} more{like}{also}", _LONGEST), "dim"))
+    for kind in row["kinds"]:
+        if kind["code"] != finding["code"]:
+            times = counted(sum(kind["scenarios"].values()), "violation")
+            labelled(console, "Also", Text.assemble((printable(kind["code"], 150), "bold"), f": {times}"))
 
 
 def _show_under(console: Console, report: Report, under: Mapping[str, str], row: dict[str, Any] | None) -> None:

@@ -53,7 +53,8 @@ class Wanted:
         """With ``remarks`` of a transcript."""
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
-            if globs and not any(fnmatchcase(str(row.get("requirement")).upper(), glob) for glob in globs):
+            names = [str(row.get(key)).upper() for key in ("requirement", "code")]
+            if globs and not any(fnmatchcase(name, glob) for glob in globs for name in names):
                 continue
             if kind == "finding":
                 out.findings.append(row)
@@ -180,10 +181,9 @@ class Dialogue:
         hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
 
     def _finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
-        told = {
-            name: printable(str(finding.get(name, "")), 600) for name in ("requirement", "severity", "expected", "seen")
-        }
-        head = Text.assemble((f"{told['severity'].upper()} {told['requirement']}", "bold red"), f" rests on {where}")
+        told = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
+        what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
+        head = Text.assemble((f"{told['severity'].upper()} {what}", "bold red"), f" rests on {where}")
         hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
             if told[name]:

@@ -20,12 +20,12 @@ from ..judging.certification import Certification
 from ..judging.quoting import counted
 from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
-from ..judging.verdict import Finding, RequirementVerdict, Verdict
+from ..judging.verdict import Finding, RequirementVerdict, Verdict, full_code
 from ..protocols import protocol_of
 
 JSON, JSON_LINES, TRACES = "report.json", "report.jsonl", "traces"
 """Names in the folder of a report."""
-SCHEMA_ID = "sds-conformance/report/3"
+SCHEMA_ID = "sds-conformance/report/4"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
 """What report.jsonl has a line each of, and how those say what they are. Before them stands a header and after them a
 footer with the summary, so that a file that was cut off is told from a whole one."""
@@ -168,7 +168,11 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
         "findings": [_finding(finding, outcome, how) for finding in verdict.findings],
         "findings_not_shown": verdict.findings_dropped,
         "kinds": [
-            {**asdict(kind), "scenarios": dict(scenarios.most_common())}
+            {
+                "code": full_code(requirement.id, kind.code),
+                "severity": kind.severity,
+                "scenarios": dict(scenarios.most_common()),
+            }
             for kind, scenarios in verdict.tally.kinds.items()
         ],
         **_repeated(verdict.again),
@@ -202,7 +206,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
     severity = "note" if finding.severity is Verdict.PASS else finding.severity.value
     return {
         "severity": severity,
-        "check": finding.check,
+        "code": finding.full_code,
         "scenario": finding.scenario,
         "environment": finding.environment,
         "participant": finding.participant,

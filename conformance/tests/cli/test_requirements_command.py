@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -143,3 +144,20 @@ def test_a_protocol_that_keeps_nothing_is_played(monkeypatch: pytest.MonkeyPatch
     assert rows("SDS-RECV-06")[0]["runs"] == 1
     # Who searches does not wait for that.
     assert rows("buffered", "SDS-RECV-06")[0]["runs"] is None
+
+
+def test_a_requirement_lists_its_codes_and_is_found_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = {"delivered-early": "a message is delivered before a xylophone"}
+    for requirements in (protocol.rules.catalogue.requirements for protocol in protocols()):
+        if "SDS-RECV-06" in requirements:
+            stated = replace(requirements["SDS-RECV-06"], codes=codes)
+            monkeypatch.setitem(requirements, "SDS-RECV-06", stated)
+    (row,) = rows("SDS-RECV-06", "--no-run")
+    described = {"code": "SDS-RECV-06/delivered-early", "description": "a message is delivered before a xylophone"}
+    assert row["codes"] == [described]
+    assert "SDS-RECV-06/delivered-early: a message" in words(typed("requirements", "SDS-RECV-06", "--no-run").stdout)
+    for word in ("xylophone", "delivered-early", "SDS-RECV-06/delivered-early", "recv-06/Delivered-Early"):
+        assert ids(word, "--kind", "requirement") == {"SDS-RECV-06"}, word
+    refused = typed("requirements", "SDS-RECV-06/deliverd-early")
+    assert refused.exit_code == 2
+    assert "SDS-RECV-06 has no code 'deliverd-early': its codes are delivered-early." in words(refused.output)

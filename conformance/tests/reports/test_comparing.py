@@ -44,7 +44,7 @@ def test_what_became_of_a_requirement(old: str, new: str) -> None:
 
 
 def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
-    one, other = (made(kinds={"RECV_06": seen}, RECV_06="fail") for seen in ("this", "that"))
+    one, other = (made(codes={"RECV_06": code}, RECV_06="fail") for code in ("this", "that"))
     both = made(RECV_06="fail")
     kinds = [data["requirements"][0]["kinds"][0] for data in (one, other)]
     both["requirements"][0]["kinds"] = kinds

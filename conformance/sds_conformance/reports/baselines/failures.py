@@ -9,29 +9,32 @@ from typing import Any
 from ...exploration.telling import SCHEMA_ID as FUZZ
 from ...judging.registry import scenario_of
 from ...judging.runner import tolerated
-from ...judging.tally import wording
-from ...judging.verdict import Verdict
+from ...judging.verdict import Verdict, full_code
 from ...telling.report import SCHEMA_ID as RUN
 from ...vectors.running.asking import SCHEMA_ID as VECTORS
 
 BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
 """By the schema of their JSON: what the commands are called in a baseline."""
+VECTOR_CODES = ("fail", "broken")
+"""The statuses of a golden vector that fails, which are its codes."""
 BREAKDOWN = "breakdown"
 """Stands for a requirement where an implementation hung, crashed or answered nonsense."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One kind of failure of one thing."""
+    """One way in which one thing fails."""
 
     what: str
     """The requirement, property of the group, or golden vector."""
-    check: str
-    expected: str
-    """By its wording, as ``seen`` is; both are "" where that is not known."""
-    seen: str
+    code: str
+    """Its code: of a requirement one of the catalogue, of a breakdown its kind, of a vector its status; "" for none."""
     scenarios: tuple[str, ...] = ()
     """That show it, for `run`."""
+
+    @property
+    def full_code(self) -> str:
+        return full_code(self.what, self.code)
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def judged(data: Mapping[str, Any]) -> Judged:
 def _of_run(data: Mapping[str, Any]) -> Judged:
     rows, summary = data["requirements"], data["summary"]
     failures = [
-        Failure(row["id"], kind["check"], kind["expected"], kind["seen"], tuple(kind["scenarios"]))
+        Failure(row["id"], _code(kind), tuple(kind["scenarios"]))
         for row in rows
         if row["verdict"] == Verdict.FAIL.value
         for kind in row["kinds"]
@@ -75,9 +78,9 @@ def _of_run(data: Mapping[str, Any]) -> Judged:
     ]
     soft = tolerated(strict=data["strict"], narrowed=data["narrowed"])
     failures += [
-        Failure(BREAKDOWN, row["kind"], wording(row["detail"]), "", (scenario_of(row["where"]),))
-        for row in data["breakdowns"]
-        if row["kind"] not in soft
+        Failure(BREAKDOWN, kind, tuple(dict.fromkeys(scenario_of(row["where"]) for row in rows_of_kind)))
+        for kind, rows_of_kind in _by_kind(data["breakdowns"]).items()
+        if kind not in soft
     ]
     return Judged(
         "run",
@@ -98,12 +101,7 @@ def _of_fuzz(data: Mapping[str, Any]) -> Judged:
         "fuzz",
         _name(data),
         data["revision"],
-        [
-            # One of all the ways in which a check fails is told: which one is up to the schedules.
-            Failure(row["id"], row["check"], "", "")
-            for row in data["findings"]
-            if row["severity"] == Verdict.FAIL.value
-        ],
+        [Failure(row["id"], _code(row)) for row in data["findings"] if row["severity"] == Verdict.FAIL.value],
         dict.fromkeys(data["exercised"], "pass") | {row["id"]: row["severity"] for row in data["findings"]},
         not (data["interrupted"] or data["out_of_time"] or data["gave_up"]),
         seed=data["seed"],
@@ -118,20 +116,23 @@ def _of_vectors(data: Mapping[str, Any]) -> Judged:
         "vectors",
         _name(data),
         data["revision"],
-        [
-            Failure(
-                row["id"],
-                row["status"],
-                wording(row.get("difference") or row.get("expected", "")),
-                wording(row.get("seen", "")),
-            )
-            for row in rows
-            if row["status"] in ("fail", "broken")
-        ],
+        [Failure(row["id"], row["status"]) for row in rows if row["status"] in VECTOR_CODES],
         {row["id"]: row["status"] for row in rows},
         not data["interrupted"] and not data["unasked"],
         errors=data["counts"]["error"],
     )
+
+
+def _code(row: Mapping[str, Any]) -> str:
+    """The code in a row that has it in full."""
+    return str(row["code"]).partition("/")[2]
+
+
+def _by_kind(breakdowns: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for row in breakdowns:
+        kinds.setdefault(row["kind"], []).append(row)
+    return kinds
 
 
 _READERS = {"run": _of_run, "fuzz": _of_fuzz, "vectors": _of_vectors}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,9 +14,9 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, packaged_schema, read_text
 
-from .failures import Failure
-
-SCHEMA_ID = "sds-conformance/baseline/1"
+SCHEMA_ID = "sds-conformance/baseline/2"
+OLD_SCHEMA_ID = "sds-conformance/baseline/1"
+"""Of files that listed how something fails in sentences, under `fails`."""
 MAX_BYTES = 1 << 20
 DEEPEST = 8
 """Levels of nesting; five are in use."""
@@ -25,22 +26,8 @@ class BaselineError(Exception):
     """A file is no baseline, with the place and the reason."""
 
 
-@dataclass(frozen=True)
-class Way:
-    """A way in which something fails, as the file has it; None for any."""
-
-    line: int
-    check: str
-    expected: str | None
-    seen: str | None
-
-    def covers(self, failure: Failure) -> bool:
-        """Is that what is meant?"""
-        return (
-            self.check == failure.check
-            and self.expected in (None, failure.expected)
-            and self.seen in (None, failure.seen)
-        )
+class OldBaselineError(BaselineError):
+    """A file has the format of before, which only ``renewed`` reads."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +39,14 @@ class Entry:
     what: str
     by: str
     scenarios: tuple[str, ...]
-    ways: tuple[Way, ...]
+    codes: tuple[str, ...]
+    """The ways in which it may fail; none for any."""
     reason: str
     link: str
 
-    def is_about(self, failure: Failure) -> bool:
-        """Is it the same requirement or vector?"""
-        return self.what == failure.what
+    def lists(self, code: str) -> bool:
+        """May it fail in this way?"""
+        return not self.codes or code in self.codes
 
     def allows(self, scenario: str) -> bool:
         """May it fail there?"""
@@ -106,22 +94,17 @@ def load(path: Path) -> Baseline:
 
 def parse(text: str, path: Path) -> Baseline:
     """The baseline in a text. Raises BaselineError."""
-    # Only for who has a baseline: these take their time to import.
+    # Imported here: only commands with a baseline need it, and it takes its time.
     from jsonschema.exceptions import best_match
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
 
-    shown = printable(str(path))
-    try:
-        _bounded(text)
-        data = YAML().load(text)
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark is not None else ""
-        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise BaselineError(f"{shown}, {where}{printable(str(problem))}") from None
-    except (ValueError, RecursionError) as error:
-        raise BaselineError(f"{shown}: {printable(str(error))}") from None
+    shown, data = printable(str(path)), parse_yaml(text, path)
+    if isinstance(data, dict) and data.get("schema") == OLD_SCHEMA_ID:
+        update = shlex.join(["sds-conformance", "baseline", "update", str(path)])
+        raise OldBaselineError(
+            f"{shown} is of the format {OLD_SCHEMA_ID}, which lists failures by sentences; this version lists them by "
+            f"codes. Type `{printable(update)} REPORT`: it writes the codes of REPORT, and keeps reasons, links and "
+            "comments"
+        )
     wrong = best_match(_validator().iter_errors(data))
     if wrong is not None:
         raise BaselineError(f"{shown}, line {_line(data, wrong.absolute_path)}: {printable(wrong.message, 200)}")
@@ -141,25 +124,35 @@ def parse(text: str, path: Path) -> Baseline:
     )
 
 
+def parse_yaml(text: str, path: Path) -> Any:
+    """The data in a text, with the lines and comments of everything in it. Raises BaselineError."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    shown = printable(str(path))
+    try:
+        _bounded(text)
+        return YAML().load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}: " if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise BaselineError(f"{shown}, {where}{printable(str(problem))}") from None
+    except (ValueError, RecursionError) as error:
+        raise BaselineError(f"{shown}: {printable(str(error))}") from None
+
+
 def _entry(row: Any, first: int, last: int) -> Entry:
-    ways: Any = row.get("fails") or []
     return Entry(
         first,
         last,
         str(row["vector"] if "vector" in row else row["requirement"]),
         "vectors" if "vector" in row else str(row.get("by", "run")),
         tuple(map(str, row.get("scenario") or ())),
-        tuple(
-            Way(ways.lc.item(number)[0] + 1, str(way["check"]), _text(way, "expected"), _text(way, "seen"))
-            for number, way in enumerate(ways)
-        ),
+        tuple(map(str, row.get("codes") or ())),
         str(row["reason"]),
         str(row.get("link", "")),
     )
-
-
-def _text(row: Any, key: str) -> str | None:
-    return str(row[key]) if key in row else None
 
 
 def _end(lines: Sequence[str], first: int, after: int) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from .failures import Failure, Judged
+from .failures import VECTOR_CODES, Failure, Judged
 from .file import Baseline, Entry
 
 
@@ -44,31 +44,36 @@ class Match:
 
     @property
     def explained(self) -> dict[str, str]:
-        """The requirements with new failures that a known root cause explains, with the requirement of that cause."""
+        """The codes of new failures that a known root cause explains, with the requirement of that cause."""
         known, under = self.requirements, self.judged.under
-        return {failure.what: under[failure.what] for failure in self.new if under.get(failure.what) in known}
+        return {failure.full_code: under[failure.what] for failure in self.new if under.get(failure.what) in known}
 
 
-def match(baseline: Baseline, judged: Judged, ids: Collection[str], scenarios: Collection[str]) -> Match:
-    """Hold a baseline against what failed; ``ids`` and ``scenarios`` are all that there are."""
+def match(
+    baseline: Baseline, judged: Judged, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
+) -> Match:
+    """Hold a baseline against what failed.
+
+    ``codes`` are those of each requirement and property that there is, none where they are not known; ``scenarios`` are
+    the names of all.
+    """
     out = Match(baseline, judged)
-    used: set[Entry | tuple[Entry, int]] = set()
+    used: set[Entry | tuple[Entry, str]] = set()
     for failure in judged.failures:
-        about = [entry for entry in baseline.entries if entry.is_about(failure) and _speaks_of(entry, judged)]
+        about = [entry for entry in baseline.entries if entry.what == failure.what and _speaks_of(entry, judged)]
         left = list(failure.scenarios) or [""]
         for entry in about:
-            ways = [way for way in entry.ways if way.covers(failure) or _loosely(judged, way.check, failure)]
             here = [scenario for scenario in failure.scenarios or ("",) if entry.allows(scenario)]
-            if here and (ways or not entry.ways):
-                used |= {entry, *((entry, way.line) for way in ways)}
+            if here and entry.lists(failure.code):
+                used |= {entry, (entry, failure.code)}
                 out.known.append((failure, entry))
                 left = [scenario for scenario in left if scenario not in here]
         if left:
-            new = Failure(failure.what, failure.check, failure.expected, failure.seen, tuple(filter(None, left)))
+            new = replace(failure, scenarios=tuple(filter(None, left)))
             out.new.append(new)
-            out.complaints += [_otherwise(entry, new) for entry in about[:1]]
+            out.complaints += [_otherwise(about, new)] if about else []
     for entry in baseline.entries:
-        nonsense = list(_nonsense(entry, ids, scenarios))
+        nonsense = list(_nonsense(entry, codes, scenarios))
         stale = list(_stale(entry, judged, used)) if not nonsense else []
         out.complaints += nonsense
         if _says_enough(baseline, entry, judged):
@@ -86,25 +91,26 @@ def _speaks_of(entry: Entry, judged: Judged) -> bool:
     return entry.by == judged.by or (entry.by, judged.by) == ("run", "fuzz")
 
 
-def _loosely(judged: Judged, check: str, failure: Failure) -> bool:
-    """Of all the ways in which a check fails, `fuzz` does not tell which."""
-    return judged.by == "fuzz" and check == failure.check
+def _otherwise(about: Sequence[Entry], failure: Failure) -> Complaint:
+    """A failure of which a part is listed: in other ways, or in other scenarios."""
+    listed = [entry for entry in about if entry.lists(failure.code)]
+    entry = (listed or about)[0]
+    where = f" ({', '.join(failure.scenarios[:3])})" if failure.scenarios and entry.scenarios else ""
+    says = f"fails in another {'scenario' if listed else 'way'}{where}: {failure.full_code}"
+    return Complaint(entry.first, failure.what, says, f"fix it, or add it to {entry.lines}")
 
 
-def _otherwise(entry: Entry, failure: Failure) -> Complaint:
-    elsewhere = f" in {', '.join(failure.scenarios[:3])}" if failure.scenarios and entry.scenarios else ""
-    says = f"fails for another reason{elsewhere}: {failure.check}"
-    if failure.expected or failure.seen:
-        says += f": expected {failure.expected or 'something else'}; seen: {failure.seen or 'nothing'}"
-    return Complaint(entry.first, failure.what, says, f"mend what is new, or add it to {entry.lines}")
-
-
-def _nonsense(entry: Entry, ids: Collection[str], scenarios: Collection[str]) -> Iterator[Complaint]:
+def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]) -> Iterator[Complaint]:
     """What can match nothing, whatever is played."""
-    if entry.by != "vectors" and entry.what not in ids:
-        near = get_close_matches(entry.what, ids, 1)
+    if entry.by != "vectors" and entry.what not in codes:
+        near = get_close_matches(entry.what, codes, 1)
         meant = f"write {near[0]}, or remove" if near else "remove"
         yield Complaint(entry.first, entry.what, "there is no such requirement", f"{meant} {entry.lines}")
+    known = VECTOR_CODES if entry.by == "vectors" else codes.get(entry.what, ())
+    for code in [code for code in entry.codes if known and code not in known]:
+        near = get_close_matches(code, known, 1)
+        meant = f"write {near[0]}, or remove it from" if near else f"its codes are {', '.join(known)}: correct"
+        yield Complaint(entry.first, entry.what, f"has no code {code!r}", f"{meant} {entry.lines}")
     for glob in entry.scenarios:
         if not any(fnmatchcase(name, glob) for name in scenarios):
             yield Complaint(
@@ -112,7 +118,7 @@ def _nonsense(entry: Entry, ids: Collection[str], scenarios: Collection[str]) ->
             )
 
 
-def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, int]]) -> Iterator[Complaint]:
+def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, str]]) -> Iterator[Complaint]:
     """What is listed and did not come up."""
     if entry.by != judged.by:
         return
@@ -123,19 +129,20 @@ def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, i
                 return  # not judged here, or there is no such thing, which is told elsewhere
             says = "there is no such vector"
         elif verdict.partition(":")[0] in ("fail", "broken"):
-            says = (
-                "does not fail where the entry says" if entry.scenarios else "fails in none of the ways that are listed"
-            )
+            says = "does not fail where the entry says" if entry.scenarios else "fails by none of the listed codes"
         elif verdict.partition(":")[0] in ("pass", "warn", "acceptable"):
             says = "passes" if verdict != "warn" else "only warns"
         else:
             says = f"is not judged ({verdict})"
         yield Complaint(entry.first, entry.what, says, f"remove {entry.lines}")
         return
-    for way in entry.ways:
-        if (entry, way.line) not in used:
-            says = f"still fails, but not by {way.check} in this way"
-            yield Complaint(way.line, entry.what, says, f"remove line {way.line} and what belongs to it")
+    # `fuzz` names one code of each requirement, whatever other ways its schedules show.
+    gone = [code for code in entry.codes if (entry, code) not in used and judged.by != "fuzz"]
+    if gone:
+        which = ", ".join(gone)
+        yield Complaint(
+            entry.first, entry.what, f"still fails, but not by {which}", f"remove {which} from {entry.lines}"
+        )
 
 
 def _says_enough(baseline: Baseline, entry: Entry, judged: Judged) -> bool:

@@ -71,7 +71,7 @@ class Column:
     complete: bool
     """All was played that was asked for."""
     verdicts: Mapping[str, str]
-    kinds: Mapping[str, frozenset[tuple[str, ...]]] = field(repr=False)
+    codes: Mapping[str, frozenset[str]] = field(repr=False)
     """By requirement: how it is violated."""
     told: Mapping[str, Told] = field(repr=False)
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
@@ -101,7 +101,7 @@ class Column:
             report.cut_off,
             data["summary"]["complete"],
             {row["id"]: row["verdict"] for row in rows},
-            {row["id"]: _kinds(row) for row in rows if row["kinds"]},
+            {row["id"]: _codes(row) for row in rows if row["kinds"]},
             {row["id"]: Told(row["id"], row["level"], _shown(row["section"]), _text(row["statement"])) for row in rows},
             {_shown(row["position"]): tuple(map(_way, row["ways"])) for row in data["ways"]},
             {_shown(row["position"]): _text(row["topic"]) for row in data["ways"]},
@@ -178,10 +178,9 @@ def _stated(requirement: str, revision: str) -> bool:
     return requirement in protocol_of(revision).rules.catalogue.requirements and known.stated_in(revision)
 
 
-def _kinds(row: dict[str, Any]) -> frozenset[tuple[str, ...]]:
+def _codes(row: dict[str, Any]) -> frozenset[str]:
     """Of the severity that made the verdict."""
-    kinds = (kind for kind in row["kinds"] if kind["severity"] == row["verdict"])
-    return frozenset((kind["check"], kind["expected"], kind["seen"]) for kind in kinds)
+    return frozenset(kind["code"] for kind in row["kinds"] if kind["severity"] == row["verdict"])
 
 
 def _way(row: dict[str, Any]) -> Way:
