@@ -11,7 +11,7 @@ from played import OF_SDS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.telling.report import ROWS, SCHEMA_ID
+from sds_conformance.reports.document import ROWS, SCHEMA_ID
 
 SCENARIO = next(iter(OF_SDS))
 """The one in which everything is violated."""

@@ -17,8 +17,8 @@ from ..reports.baselines.failures import Judged, judged
 from ..reports.baselines.file import MAX_BYTES as FILE_BYTES
 from ..reports.baselines.file import Baseline, BaselineError, OldBaselineError, load, parse
 from ..reports.baselines.writing import TO_DO, fresh, in_block_style, renewed, updated
-from ..reports.reading import MAX_BYTES, read_report
-from ..telling.report import SCHEMA_ID
+from ..reports.document import SCHEMA_ID
+from ..reports.files import MAX_BYTES, read_report
 from .files import refused, write_file
 from .gating import held, show_gate
 from .later import HelpGroup
@@ -159,10 +159,10 @@ def _data(source: Path) -> dict[str, Any]:
 
 def _report(source: Path) -> dict[str, Any]:
     with refused():
-        read = read_report(source)
-    if read.cut_off:
-        raise click.UsageError(f"{source} was cut off {read.cut_off}: what failed is not all there. Run it again")
-    return read.data
+        report = read_report(source)
+    if report.cut_off:
+        raise click.UsageError(f"{source} was cut off {report.cut_off}: what failed is not all there. Run it again")
+    return report.data
 
 
 def _judged(source: Path) -> Judged:

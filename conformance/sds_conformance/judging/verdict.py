@@ -79,6 +79,11 @@ class Finding:
     def full_code(self) -> str:
         return full_code(self.requirement, self.code)
 
+    @property
+    def severity_name(self) -> str:
+        """As files have it: ``fail``, ``warn`` or ``note``."""
+        return "note" if self.severity is Verdict.PASS else self.severity.value
+
     def is_like(self, other: Finding) -> bool:
         """Is the same requirement violated in the same way?"""
         return (self.requirement, self.code) == (other.requirement, other.code)
@@ -144,6 +149,11 @@ class RequirementVerdict:
     """What came of playing again what is told of it, None if it was not."""
     reason: str = ""
     """Why it is inconclusive or skipped, or what went wrong in the suite."""
+
+    @property
+    def worst(self) -> Finding | None:
+        """The finding that the requirement is shown with, None if none was kept."""
+        return next((finding for finding in self.findings if finding.severity is self.verdict), None)
 
 
 class Judge:

@@ -14,9 +14,8 @@ from sds_harness.declaration import printable
 from sds_harness.json_text import dumps
 
 from ..protocols import stating
-from .plain import alike, sides, started, worst
-from .reading import Report
-from .standing import by_severity, known_failures, standing, why_unfinished
+from .report import Report, Row, sides, worst
+from .standing import standing
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}
@@ -29,7 +28,7 @@ _LONGEST = 1000
 def sarif(report: Report) -> str:
     """The whole file."""
     data = report.data
-    found = [(row, finding) for row in by_severity(report) for finding in row["findings"]]
+    found = [(row, finding) for row in report.by_severity() for finding in row["findings"]]
     rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}
     places = {code: number for number, code in enumerate(rules)}
     results = [_result(report, places[finding["code"]], row, finding) for row, finding in found]
@@ -53,7 +52,7 @@ def sarif(report: Report) -> str:
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(code: str, row: dict[str, Any]) -> dict[str, Any]:
+def _rule(code: str, row: Row) -> dict[str, Any]:
     protocol = stating(row["id"])
     stated = protocol.rules.catalogue.requirements[row["id"]] if protocol is not None else None
     described = stated.codes.get(code.partition("/")[2], "") if stated is not None else ""
@@ -73,10 +72,10 @@ def _rule(code: str, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _result(report: Report, rule: int, row: dict[str, Any], finding: dict[str, Any]) -> dict[str, Any]:
+def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]:
     violated = finding["severity"] != "note"
     place = f"{finding['scenario']}/{finding['environment']}/{finding['step']}"
-    known = known_failures(report, row["id"]) if violated else []
+    known = report.known_failures(row["id"]) if violated else []
     message = "Expected: {}. Seen: {}. Again: {}".format(*sides(finding), finding["again"])
     more = row["findings_not_shown"] if finding is worst(row) else 0
     return {
@@ -100,10 +99,8 @@ def _result(report: Report, rule: int, row: dict[str, Any], finding: dict[str, A
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    told = [
-        f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in alike(report.data["breakdowns"])
-    ]
-    unfinished, began = why_unfinished(report), started(report)
+    told = [f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in report.breakdowns]
+    unfinished, began = report.unfinished, report.started
     return {
         "executionSuccessful": not unfinished,
         "exitCode": report.data["summary"]["exit_code"],

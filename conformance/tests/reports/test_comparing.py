@@ -14,7 +14,8 @@ from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTAT
 from sds_conformance.reports.comparing.comparison import Change, Comparison, changed, compare
 from sds_conformance.reports.comparing.gathering import gather
 from sds_conformance.reports.comparing.history import histories
-from sds_conformance.reports.reading import Report, ReportError, read_report
+from sds_conformance.reports.files import read_report
+from sds_conformance.reports.report import Report, ReportError
 from short_reports import kept, made
 
 JUDGED = ("fail", "warn", "pass")

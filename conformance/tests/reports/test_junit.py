@@ -12,7 +12,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 from made_reports import HOSTILE, MUTANT, faulty, hostile, known, outcomes
 from sds_conformance.judging.quoting import by_the_clock
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 
 KINDS = outcomes()
 

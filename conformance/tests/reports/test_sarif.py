@@ -12,9 +12,8 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from made_reports import changed, faulty, known, outcomes
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.sarif import sarif
-from sds_conformance.reports.standing import by_severity
 
 KINDS = outcomes()
 
@@ -39,14 +38,14 @@ def test_codes_are_rules_and_findings_are_results() -> None:
     report = faulty()
     run = run_of(report)
     rules = run["tool"]["driver"]["rules"]
-    codes = [finding["code"] for row in by_severity(report) for finding in row["findings"]]
+    codes = [finding["code"] for row in report.by_severity() for finding in row["findings"]]
     assert [rule["id"] for rule in rules] == list(dict.fromkeys(codes))
     stated = {row["id"]: row["statement"] for row in report.requirements()}
     assert all(rule["help"]["text"] == stated[rule["properties"]["requirement"]] for rule in rules)
     assert all(rule["helpUri"].endswith(f"/sds.md#{rule['properties']['section']}") for rule in rules)
     severities = [rule["properties"]["severity"] for rule in rules if rule["properties"]["verdict"] == "fail"]
     assert severities == sorted(severities)
-    findings = [(finding["code"], finding) for row in by_severity(report) for finding in row["findings"]]
+    findings = [(finding["code"], finding) for row in report.by_severity() for finding in row["findings"]]
     assert len(run["results"]) == len(findings) > 0
     for result, (code, finding) in zip(run["results"], findings, strict=True):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == code

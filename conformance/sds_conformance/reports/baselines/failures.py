@@ -10,8 +10,8 @@ from ...exploration.telling import SCHEMA_ID as FUZZ
 from ...judging.registry import scenario_of
 from ...judging.runner import tolerated
 from ...judging.verdict import Verdict, full_code
-from ...telling.report import SCHEMA_ID as RUN
 from ...vectors.running.asking import SCHEMA_ID as VECTORS
+from ..document import SCHEMA_ID as RUN
 
 BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
 """By the schema of their JSON: what the commands are called in a baseline."""

@@ -14,7 +14,7 @@ from sds_harness.declaration import printable
 from ...judging.catalogue import Requirement
 from ...judging.verdict import Verdict
 from ...protocols import protocol_of, protocols
-from ..reading import Report, ReportError
+from ..report import Report, ReportError
 from .limits import Extent, extents
 
 UNSTATED = "not stated"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..files import JSON_LINES, read_report
 from ..limits import with_limits
-from ..reading import NAME, ReportError, read_report
+from ..report import ReportError
 from .columns import Column
 
 MAX_REPORTS = 1000
@@ -16,7 +17,7 @@ _SUFFIXES = (".jsonl", ".json")
 
 def is_folder_of_reports(path: Path) -> bool:
     """Does it hold reports, and is none itself?"""
-    return path.is_dir() and not (path / NAME).is_file()
+    return path.is_dir() and not (path / JSON_LINES).is_file()
 
 
 def gather(paths: Iterable[Path]) -> list[Column]:
@@ -43,7 +44,7 @@ def _within(folder: Path) -> list[Path]:
         inside = sorted(folder.iterdir())
     except OSError as error:
         raise ReportError(f"{folder} cannot be read: {error.strerror}") from None
-    found = [path for path in inside if (path / NAME).is_file()]
+    found = [path for path in inside if (path / JSON_LINES).is_file()]
     files = {path.stem: path for suffix in reversed(_SUFFIXES) for path in inside if path.suffix == suffix}
     found += [path for path in files.values() if path.is_file()]
     if not found:
