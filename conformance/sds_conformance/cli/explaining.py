@@ -110,8 +110,7 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     if r["softened"]:
         grid.add_row("Softened", f"a violation is a warning by {r['softened']}; --strict makes it a failure")
     grid.add_row("Status", r["status"] + (f": {r['reason']}" if r["reason"] else ""))
-    for violation in r["codes"]:
-        grid.add_row("Violation", f"{violation['code']}: {violation['description']}")
+    _add_codes(grid, r)
     for check in r["checks"]:
         grid.add_row("Check", f"{check['name']}: {check['summary']}")
     for name in r["scenarios"]:
@@ -152,6 +151,7 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
     grid.add_row("Check", r["summary"])
     if r["says"]:
         grid.add_row("Text", f"“{r['says']}”")
+    _add_codes(grid, r)
     _add_statements(grid, "Rests on", protocol, r["requirements"])
     about = next(known.revisions for known in repertoires() if r["id"] in known.properties)
     which = "" if default().rules.current in about else f" --revision {about[0]}"
@@ -167,6 +167,11 @@ def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
     grid.add_row("Played in", ", ".join(r["environments"]))
     grid.add_row("Play it", f"{program()} run --scenario {r['id']} -- COMMAND")
     out.print(grid)
+
+
+def _add_codes(grid: Table, r: Row) -> None:
+    for violation in r["codes"]:
+        grid.add_row("Violation", f"{violation['code']}: {violation['description']}")
 
 
 def _add_statements(grid: Table, label: str, protocol: Protocol, requirements: list[str]) -> None:

@@ -54,7 +54,7 @@ def held(baseline: Baseline, judged: Judged) -> Match:
     """A baseline against what a command judged."""
     codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
     codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
-    codes |= {name: () for repertoire in repertoires() for name in repertoire.properties}
+    codes |= {one.id: one.codes for repertoire in repertoires() for one in repertoire.properties.values()}
     scenarios = {name for p in protocols() for name in p.rules.register.scenarios}
     return match(baseline, judged, codes, scenarios)
 

@@ -55,8 +55,7 @@ def _of(
     if kind == REQUIREMENT:
         titles = {section.id: section.title for section in rules.catalogue.sections}
         for r in rules.catalogue.requirements.values():
-            codes = [part for code, what in r.codes.items() for part in (full_code(r.id, code), what)]
-            yield r.id, r, (titles[r.section], r.anchor, r.level, r.statement, *codes)
+            yield r.id, r, (titles[r.section], r.anchor, r.level, r.statement, *_codes(r))
     elif kind == POSITION:
         for position in rules.catalogue.positions.values():
             yield position.id, position, (position.question, position.position)
@@ -64,10 +63,15 @@ def _of(
         first = protocol.repertoire
         known = [found for each in (first, *first.others) for found in each.properties.values()] if first else []
         for found in sorted(known, key=lambda found: found.id):
-            yield found.id, found, (found.title, found.summary, *found.requirements)
+            yield found.id, found, (found.title, found.summary, *found.requirements, *_codes(found))
     else:
         for scenario in rules.register.scenarios.values():
             yield scenario.name, scenario, (scenario.summary, *scenario.exercises)
+
+
+def _codes(about: Requirement | GlobalProperty) -> list[str]:
+    """Its codes in full, and their descriptions."""
+    return [text for code, what in about.codes.items() for text in (full_code(about.id, code), what)]
 
 
 def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry], bool]:
@@ -99,10 +103,10 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry]
 
 
 def _without_code(word: str, everything: Sequence[Entry]) -> str:
-    """The requirement of a full code, and any other word as it is. Raises UsageError for a code that there is not."""
+    """The requirement or property of a full code, any other word as it is. Raises UsageError for an unknown code."""
     name, slash, code = word.partition("/")
     about = next((entry.about for entry in everything if entry.id == full_id(name)), None)
-    if not slash or not isinstance(about, Requirement):
+    if not slash or not isinstance(about, Requirement | GlobalProperty):
         return word
     if code.lower() not in about.codes:
         known = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"

@@ -86,7 +86,7 @@ def explained(entry: Entry, sightings: Sightings | None) -> Row:
             told = position_row(protocol.rules, about)
         case GlobalProperty():
             told = {"id": about.id, "title": about.title, "summary": about.summary}
-            told |= {"says": about.says, "requirements": list(about.requirements)}
+            told |= {"says": about.says, "requirements": list(about.requirements), "codes": _codes(about)}
         case Scenario():
             environments = [PLAIN.name] if about.long else list(protocol.rules.environments)
             told = {"id": about.name, "summary": about.summary, "requirements": list(about.exercises)}
@@ -104,9 +104,7 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
         **{key: getattr(requirement, key) for key in _TOLD},
         "positions": list(requirement.positions),
         "softened": requirement.softened,
-        "codes": [
-            {"code": full_code(requirement.id, code), "description": what} for code, what in requirement.codes.items()
-        ],
+        "codes": _codes(requirement),
         "status": status,
         "reason": reason,
         "checks": [{"name": check.name, "summary": check.summary} for check in checks],
@@ -115,6 +113,10 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
         "runs": None if exercised is None else len(exercised),
         "exercised_in": exercised,
     }
+
+
+def _codes(about: Requirement | GlobalProperty) -> list[Row]:
+    return [{"code": full_code(about.id, code), "description": what} for code, what in about.codes.items()]
 
 
 def position_row(rules: Rules, position: Position) -> Row:

@@ -230,7 +230,7 @@ def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Fi
     act = sighting.act
     return Finding(
         entry.id,
-        "",
+        sighting.code,
         act.trace.schedule,
         act.trace.environment,
         act.who,

@@ -156,8 +156,15 @@ def test_a_requirement_lists_its_codes_and_is_found_by_them(monkeypatch: pytest.
     described = {"code": "SDS-RECV-06/delivered-early", "description": "a message is delivered before a xylophone"}
     assert row["codes"] == [described]
     assert "SDS-RECV-06/delivered-early: a message" in words(typed("requirements", "SDS-RECV-06", "--no-run").stdout)
-    for word in ("xylophone", "delivered-early", "SDS-RECV-06/delivered-early", "recv-06/Delivered-Early"):
+    for word in ("xylophone", "SDS-RECV-06/delivered-early", "recv-06/Delivered-Early"):
         assert ids(word, "--kind", "requirement") == {"SDS-RECV-06"}, word
     refused = typed("requirements", "SDS-RECV-06/deliverd-early")
     assert refused.exit_code == 2
     assert "SDS-RECV-06 has no code 'deliverd-early': its codes are delivered-early." in words(refused.output)
+
+
+def test_a_property_of_the_group_lists_its_codes() -> None:
+    (row,) = rows("G-04/delivered-early")
+    assert (row["kind"], row["id"]) == ("property", "G-04")
+    assert "G-04/delivered-early" in [violation["code"] for violation in row["codes"]]
+    assert "Violation" in typed("requirements", "G-04").stdout
