@@ -13,10 +13,9 @@ from sds_harness.files import FileError, parse_json, read_bytes, read_text
 
 from ..judging.exits import Exit
 from ..judging.quoting import counted
-from ..reports.baselines.failures import Judged, judged
-from ..reports.baselines.file import MAX_BYTES as FILE_BYTES
-from ..reports.baselines.file import Baseline, BaselineError, OldBaselineError, load, parse
-from ..reports.baselines.writing import TO_DO, fresh, in_block_style, renewed, updated
+from ..reports.baseline import MAX_BYTES as FILE_BYTES
+from ..reports.baseline import Baseline, BaselineError, Judged, OldBaselineError, judged, load, parse
+from ..reports.baseline_text import TO_DO, fresh, in_block_style, renewed, updated
 from ..reports.document import SCHEMA_ID
 from ..reports.files import MAX_BYTES, read_report
 from .files import refused, write_file

@@ -19,9 +19,7 @@ from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.verdict import full_code
 from ..protocols import protocols, repertoires
-from ..reports.baselines.failures import BREAKDOWN, Judged
-from ..reports.baselines.file import Baseline, BaselineError, load
-from ..reports.baselines.matching import Match, match
+from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Judged, Match, load, match
 from ..telling.story import hanging, show_command
 from .files import refused
 from .options import program

@@ -26,12 +26,11 @@ from ..judging.repeating import repeat
 from ..judging.rules import Rules, UnknownDialect
 from ..judging.sharing import Sharing
 from ..protocols import property_of, rules_of
-from ..reports.baselines.failures import judged
+from ..reports.baseline import judged
 from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
 from ..reports.report import Report
-from ..reports.terminal import last_screen, show_report
-from ..telling.conversation import show_conversation
+from ..reports.terminal import last_screen, show_conversation, show_report
 from ..telling.invocation import Invocation
 from ..telling.last_screen import show_last_screen
 from ..telling.story import labelled, show_breakdown, show_implementation
@@ -229,7 +228,7 @@ def run_command(
         if before is not None:
             _show_since(out, before, report)
         if len(what.requirements) == 1:
-            show_conversation(out, what.requirements[0], outcome)
+            show_conversation(out, report, what.requirements[0])
         show_report(out, report, program(), stories)
     sys.exit((ends or gate(found, outcome.exit_code)) if written else Exit.USAGE)
 

@@ -10,7 +10,7 @@ from sds_harness.declaration import printable
 
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
-from .baselines.failures import BREAKDOWN
+from .baseline import BREAKDOWN
 from .report import Report, RootCause, code_of, sides, worst
 from .standing import Tone, standing
 

@@ -1,7 +1,8 @@
-"""What goes on a certificate beside the report: what ``vectors run --json`` and ``fuzz --json`` have printed."""
+"""What a certificate has beside the report: the results of `vectors run`, `fuzz` and `exhaust`, from their --json."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+from sds_harness.schedules.worlds import Part
 
+from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
 from ..exploration.telling import SCHEMA_ID as FUZZ_SCHEMA
+from ..judging.quoting import counted
 from ..vectors.running.asking import SCHEMA_ID as VECTORS_SCHEMA
 from ..vectors.running.subject import Status
 
@@ -107,3 +111,68 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
         told = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
         raise AttachedError(f"{file} is about {told}: add --revision {report['revision']}")
     return dict(data)
+
+
+_EXHAUST = record(
+    schema={"const": SCHEMA_ID},
+    implementation=SUBJECT,
+    revision=TEXT,
+    profile=TEXT,
+    cast=TEXT,
+    participants={"enum": [2, 3]},
+    alphabet={"type": "array", "items": TEXT, "minItems": 1, "maxItems": 100},
+    digest=TEXT,
+    finished=COUNT,
+    proved_schedules=COUNT,
+    gave_up=TEXT,
+    errors={"type": "object"},
+    findings=FINDINGS,
+)
+
+
+def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """Up to which bound all schedules were played, and what they have shown. Raises AttachedError."""
+    data = read_attached(file, _EXHAUST, "exhaust", report)
+    if not data["finished"]:
+        raise AttachedError(f"{file} proves nothing: no bound was finished. Give `exhaust` more time, with --budget")
+    if data["digest"] != _digest(data, report["revision"]):
+        raise AttachedError(f"{file} is about other schedules than this version has: type `exhaust --json` again")
+    return {
+        **{key: data[key] for key in ("participants", "alphabet", "digest", "profile", "cast")},
+        "events": data["finished"],
+        "schedules": data["proved_schedules"],
+        "complete": not (data["gave_up"] or data["errors"]),
+        **ids_by_severity(data),
+    }
+
+
+def unfounded_schedules(data: dict[str, Any]) -> Iterator[str]:
+    """What a certificate says of them and cannot be so, a sentence each."""
+    told = data.get("exhaust")
+    if told is not None and told["digest"] != _digest(told, data["revision"]):
+        yield "the digest of all schedules of a small world is not that of its alphabet"
+
+
+def exhausted_told(data: dict[str, Any]) -> str:
+    """How far they were all played, in words."""
+    told = data.get("exhaust")
+    if told is None:
+        return "not played one and all"
+    found = [f"{verdict}: {', '.join(told[f'{verdict}ed'])}" for verdict in ("fail", "warn") if told[f"{verdict}ed"]]
+    events = counted(told["events"], "event")
+    among = f"all {told['schedules']:,} of up to {events} of {told['participants']} participants"
+    ends = "" if told["complete"] else "; not to the end"
+    return f"{among} ({'; '.join(told['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
+
+
+def _digest(told: dict[str, Any], revision: str) -> str:
+    """Of the schedules that there are; "" if there are none of that."""
+    try:
+        parts = tuple(map(Part.read, told["alphabet"]))
+        return Exhaustion(_nobody, revision=revision, participants=told["participants"], alphabet=parts).digest
+    except ValueError:
+        return ""
+
+
+def _nobody(environment: Any) -> Any:
+    raise NotImplementedError("nothing is played")

@@ -27,7 +27,7 @@ from ..judging.runner import tolerated
 from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, protocol_of
 from ..telling.invocation import Invocation
-from ..telling.kept import TraceFileError, load_trace
+from ..telling.traces import TraceFileError, load_trace
 from .document import document
 
 Row = dict[str, Any]

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from sds_harness.declaration import printable
@@ -16,11 +17,15 @@ from sds_harness.faults import Breakdown, FaultKind
 
 from ..judging.exits import Exit
 from ..judging.quoting import counted
+from ..judging.registry import scenario_of
 from ..judging.runner import ALL_RUNS, BrokenRun
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
+from ..telling.dialogue import show_hex
+from ..telling.evidence import quoted_in
 from ..telling.last_screen import STYLES, CauseLine, LastScreen, ordered, show_last_screen
 from ..telling.story import (
+    hanging,
     headline,
     labelled,
     plain_table,
@@ -170,6 +175,35 @@ def _dialect_in(report: Report) -> str:
         return ""
     known, question = report.protocol.rules.dialects, " ".join(report.data["doubts"])
     return next((name for name in known if f"--dialect {name}" in question), "")
+
+
+def show_conversation(console: Console, report: Report, requirement: str) -> None:
+    """Print the conversation, message by message, of the run that says most about a requirement."""
+    row = next(row for row in report.requirements() if row["id"] == requirement)
+    found = [finding_of(requirement, finding) for finding in row["findings"]]
+    finding = min(found, key=lambda one: one.severity is Verdict.PASS, default=None)
+    scenarios = report.protocol.rules.register.scenarios
+    declared = [run for run in row["runs"] if requirement in scenarios[scenario_of(run)].exercises]
+    traces = [trace for run in declared or row["runs"] if (trace := report.trace(run)) is not None]
+    shortest = min(traces, key=lambda trace: len(trace.steps), default=None)
+    trace = report.trace(finding.run) if finding is not None else shortest
+    trace = trace or next(iter(report.traces.values()), None)
+    if trace is None:
+        return
+    console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
+    narrator = report.protocol.words.narrator(trace)
+    for step in trace.steps:
+        mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
+        touched = narrator.touches(step)
+        named = quoted_in(f"{finding.expected} {finding.seen}", touched) if finding is not None else frozenset[str]()
+        hanging(console, Text.assemble(mark, (f"{step.index:>3} ", "dim")), Text(narrator.done(step, named)))
+        for effect in narrator.came_out(step, named or touched):
+            console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
+        for raw in narrator.on_the_wire(step):
+            show_hex(console, raw)
+    if trace.stopped:
+        console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
+    console.print()
 
 
 def _show_table(console: Console, report: Report) -> None:

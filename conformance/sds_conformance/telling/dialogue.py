@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from sds_harness.declaration import printable
@@ -16,11 +17,10 @@ from sds_harness.environment import PLAIN
 from sds_harness.transcript.reading import Broke, Conversation, Exchange, Part, Said
 
 from ..judging.quoting import by_the_clock, counted
-from .conversation import show_hex
-from .enacting import Enacted, Told
 from .evidence import lines_told
 from .said import quoted
 from .story import hanging, labelled, show_stderr
+from .traces import Enacted, Told
 
 MAX_RUNS = 3
 """Runs that are shown of a requirement of which nothing was found."""
@@ -219,3 +219,10 @@ def _excerpt(said: Said) -> str:
     except RecursionError:
         text = "nested too deeply"
     return printable(before + text, _EXCERPT)
+
+
+def show_hex(console: Console, raw: bytes) -> None:
+    """The beginning of bytes on the wire."""
+    shown = raw[:48].hex(" ", -4)
+    more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
+    console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sds_conformance.cli.known import entries
+from sds_conformance.cli.requirements import entries
 from sds_conformance.protocols import protocols, repertoires
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from suite_terminal import too_wide, typed, words

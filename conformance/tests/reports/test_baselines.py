@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from sds_conformance.reports.baselines.failures import Failure, Judged
-from sds_conformance.reports.baselines.file import Baseline, BaselineError, OldBaselineError, load, parse
-from sds_conformance.reports.baselines.matching import Match, match
-from sds_conformance.reports.baselines.writing import fresh, in_block_style, renewed, updated
+from sds_conformance.reports.baseline import (
+    Baseline,
+    BaselineError,
+    Failure,
+    Judged,
+    Match,
+    OldBaselineError,
+    load,
+    match,
+    parse,
+)
+from sds_conformance.reports.baseline_text import fresh, in_block_style, renewed, updated
 
 ONE, OTHER = "SDS-RECV-06", "SDS-MSG-14"
 CODES = {

@@ -10,9 +10,8 @@ import pytest
 
 from played import AMENDED
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, Column, titled
+from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, Column, gather, titled
 from sds_conformance.reports.comparing.comparison import Change, Comparison, changed, compare
-from sds_conformance.reports.comparing.gathering import gather
 from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.files import read_report
 from sds_conformance.reports.report import Report, ReportError

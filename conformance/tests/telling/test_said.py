@@ -24,7 +24,7 @@ from sds_conformance.reports.markdown import markdown
 from sds_conformance.reports.report import Report
 from sds_conformance.reports.terminal import show_report
 from sds_conformance.telling.invocation import Invocation
-from sds_conformance.telling.kept import load_trace
+from sds_conformance.telling.traces import load_trace
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds import operations as ops
 from sds_proto.testee.v1 import testee_pb2 as pb

@@ -1,4 +1,4 @@
-"""Entries of a baseline as text: a new file, and a file with entries added and removed, the rest of it as it was."""
+"""Entries of a baseline as text: new files, and changes of whole entries that leave the rest of a file as it is."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from .failures import Failure, Judged
-from .file import SCHEMA_ID, Baseline, Entry, parse, parse_yaml
-from .matching import Match
+from .baseline import SCHEMA_ID, Baseline, Entry, Failure, Judged, Match, parse, parse_yaml
 
 TO_DO = "not explained yet"
 """The reason of entries that nobody has given one."""
