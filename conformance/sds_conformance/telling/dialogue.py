@@ -53,7 +53,7 @@ class Wanted:
         """With ``remarks`` of a transcript."""
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
-            names = [str(row.get(key)).upper() for key in ("requirement", "code")]
+            names = [str(row.get(key) or "").upper() for key in ("requirement", "code")]
             if globs and not any(fnmatchcase(name, glob) for glob in globs for name in names):
                 continue
             if kind == "finding":
