@@ -94,11 +94,10 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
 
 
 def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry], bool]:
-    """What is meant by IDs, names and globs of them, and says all the words beside these, of the ``kinds`` if any are
-    given; and whether there were words.
+    """The entries that IDs, names and globs match and that have all other words; and whether there were other words.
 
-    Without any of that, everything but the positions, which are asked for by the beginning of their IDs. Raises
-    UsageError for whatever says nothing to us.
+    ``kinds`` narrow it down, if any are given. If nothing is ``asked`` for, these are all entries but the positions.
+    Raises UsageError if nothing matches.
     """
     everything = entries()
     known = [entry for entry in everything if not kinds or entry.kind in kinds]
@@ -140,7 +139,7 @@ def _is_id(word: str, names: set[str]) -> bool:
 
 
 def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
-    """What a glob matches. Raises UsageError if that is nothing."""
+    """The entries that a glob matches. Raises UsageError if there are none."""
     full = full_id(glob)
     # Who types '*' wants requirements, as ever: others have to be asked for by the beginning of their IDs.
     beginnings = {REQUIREMENT: ("",), POSITION: POSITIONS, PROPERTY: (GROUP,)}
@@ -269,7 +268,7 @@ def position_row(rules: Rules, position: Position) -> Row:
 
 
 def _sightings(protocol: Protocol, *, anew: bool | None, wait: bool) -> Sightings | None:
-    """Where each requirement is exercised. What nothing was kept of is played, unless nobody is to ``wait`` for it."""
+    """The runs that exercise each requirement, kept or played ``anew``; None if neither, and nobody is to ``wait``."""
     known = None if anew else kept(protocol.model)
     if known is not None or not (anew or wait):
         return known

@@ -1,4 +1,4 @@
-"""What a certificate has beside the report: the results of `vectors run`, `fuzz` and `exhaust`, from their --json."""
+"""The results of `vectors run --json`, `fuzz --json` and `exhaust --json`, as a certificate shows them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class AttachedError(Exception):
 
 
 def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
-    """What became of the golden vectors of that manifest. Raises AttachedError."""
+    """The results of the golden vectors of that manifest. Raises AttachedError."""
     data = read_attached(file, _VECTORS, "vectors run", report)
     if data["set"]["manifest"] != manifest:
         told = printable(data["set"]["version"], 20)
@@ -77,7 +77,7 @@ def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str
 
 
 def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """What generated schedules have shown. Raises AttachedError."""
+    """The results of generated schedules. Raises AttachedError."""
     data = read_attached(file, _FUZZ, "fuzz", report)
     return {
         **{key: data[key] for key in ("seed", "schedules", "steps", "profile", "cast")},
@@ -87,7 +87,7 @@ def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
-    """What was found, as what failed and what warned."""
+    """The IDs that failed, and those that warned."""
     return {
         f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
         for severity in ("fail", "warn")
@@ -95,8 +95,8 @@ def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict[str, Any]) -> dict[str, Any]:
-    """What a command has printed, if it was about the implementation and the revision of the report. Raises
-    AttachedError."""
+    """The output of a command. Raises AttachedError unless it is about the implementation and the revision of the
+    report."""
     try:
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
@@ -147,14 +147,14 @@ def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def unfounded_schedules(data: dict[str, Any]) -> Iterator[str]:
-    """What a certificate says of them and cannot be so, a sentence each."""
+    """Sentences about claims of a certificate that cannot be true."""
     told = data.get("exhaust")
     if told is not None and told["digest"] != _digest(told, data["revision"]):
         yield "the digest of all schedules of a small world is not that of its alphabet"
 
 
 def exhausted_told(data: dict[str, Any]) -> str:
-    """How far they were all played, in words."""
+    """A sentence: the bound up to which all schedules were played, and the findings."""
     told = data.get("exhaust")
     if told is None:
         return "not played one and all"

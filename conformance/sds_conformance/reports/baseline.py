@@ -54,14 +54,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a command judged, and what failed."""
+    """The outcome of a command, as far as a baseline is about it."""
 
     by: str
     implementation: str
     revision: str
     failures: Sequence[Failure]
     verdicts: Mapping[str, str]
-    """By requirement, property or vector: what became of it, in words."""
+    """By requirement, property or vector: the verdict, and the reason of one that was not judged."""
     whole: bool
     """It ended in order, and no scenario was left out."""
     environments: frozenset[str] = frozenset()
@@ -78,7 +78,7 @@ class Judged:
 
 
 def judged(data: Mapping[str, Any]) -> Judged:
-    """What the JSON of a command says. Raises KeyError, TypeError or ValueError for what is none."""
+    """The outcome in the JSON of a command. Raises KeyError, TypeError or ValueError for any other JSON."""
     return _READERS[BY[data["schema"]]](data)
 
 
@@ -198,7 +198,7 @@ class Entry:
 
     @property
     def lines(self) -> str:
-        """The lines, in words."""
+        """The lines for a message: ``line 7``, or ``lines 7-9``."""
         return f"line {self.first}" if self.first == self.last else f"lines {self.first}-{self.last}"
 
 
@@ -355,7 +355,7 @@ class Complaint:
 
 @dataclass
 class Match:
-    """What came of it."""
+    """A baseline against the outcome of a command."""
 
     baseline: Baseline
     judged: Judged
@@ -431,7 +431,7 @@ def _otherwise(about: Sequence[Entry], failure: Failure) -> Complaint:
 
 
 def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]) -> Iterator[Complaint]:
-    """What can match nothing, whatever is played."""
+    """Complaints about an entry that can match nothing, whatever is played."""
     if entry.by != "vectors" and entry.what not in codes:
         near = get_close_matches(entry.what, codes, 1)
         meant = f"write {near[0]}, or remove" if near else "remove"
@@ -449,7 +449,7 @@ def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Col
 
 
 def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, str]]) -> Iterator[Complaint]:
-    """What is listed and did not come up."""
+    """Complaints about an entry, or codes of it, that did not fail."""
     if entry.by != judged.by:
         return
     if entry not in used:
