@@ -23,9 +23,8 @@ from tempfile import TemporaryDirectory
 
 from sds_conformance.cli.new_adapter import Template, templates, write
 from sds_conformance.reports.comparing import markdown
-from sds_conformance.reports.comparing.columns import Column
+from sds_conformance.reports.comparing.columns import Column, gather
 from sds_conformance.reports.comparing.comparison import Comparison, compare
-from sds_conformance.reports.comparing.gathering import gather
 from sds_conformance.reports.gfm import JOINER, prose
 from sds_harness.files import write_whole
 

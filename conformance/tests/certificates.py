@@ -14,9 +14,10 @@ from played import certify_reference, reference_command
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
+from sds_conformance.reports.document import document
 from sds_conformance.reports.founded import forgeries, unfounded
-from sds_conformance.reports.reading import Report
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.reports.report import Report
+from sds_conformance.telling.invocation import Invocation
 from sds_conformance.vectors.canonical import digest, formatted
 
 SHOWING = "ties"
@@ -26,7 +27,7 @@ SHOWING = "ties"
 @cache
 def _played(revision: str, profile: str) -> dict[str, Any]:
     outcome = certify_reference(rules.start, scenarios=[SHOWING], revision=revision, profile=profile)
-    return report(outcome, Invocation(tuple(reference_command())))
+    return document(outcome, Invocation(tuple(reference_command())))
 
 
 def whole_report(
@@ -55,7 +56,7 @@ def whole_report(
 
 def _show(data: dict[str, Any], row: dict[str, Any]) -> None:
     again = f"sds-conformance run --select {row['id']} --scenario {SHOWING}"
-    finding = {"severity": row["verdict"], "check": "a_check", "scenario": SHOWING, "environment": "plain"}
+    finding = {"severity": row["verdict"], "code": f"{row['id']}/wrong", "scenario": SHOWING, "environment": "plain"}
     finding |= {"participant": "alice", "channel": "c1", "step": 1, "rule": row["statement"], "expected": "this"}
     row["findings"] = [finding | {"seen": "that", "position": "", "again": again}]
     cause = {"requirement": row["id"], "verdict": row["verdict"], "violations": 1, "scenarios": [SHOWING]}

@@ -9,8 +9,9 @@ from typing import Any
 
 from played import certify_reference, reference
 from sds_conformance.protocols.sds import rules
-from sds_conformance.reports.reading import Report
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.reports.document import document
+from sds_conformance.reports.report import Report
+from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import LocalLink
 
 MUTANT = "receives-at-the-sweep"
@@ -36,19 +37,19 @@ BROKEN = {
 def _made(mutant: str) -> tuple[Any, dict[str, Any]]:
     start = partial(rules.MODEL.mutant, mutant, frozenset()) if mutant else lambda: LocalLink(reference())
     made = certify_reference(start, scenarios=SCENARIOS)
-    return made, report(made, Invocation(("./testee", "an argument")))
+    return made, document(made, Invocation(("./testee", "an argument")))
 
 
 def faultless() -> Report:
     """Of the reference, by some scenarios."""
     outcome, data = _made("")
-    return Report.of(outcome, deepcopy(data))
+    return Report(deepcopy(data), traces=outcome.traces)
 
 
 def faulty() -> Report:
     """Of a mutant, by some scenarios."""
     outcome, data = _made(MUTANT)
-    return Report.of(outcome, deepcopy(data))
+    return Report(deepcopy(data), traces=outcome.traces)
 
 
 def whole() -> Report:
@@ -62,7 +63,7 @@ def whole() -> Report:
 
 def changed(made: Report, **values: Any) -> Report:
     """With other values at the top."""
-    return Report(made.data | values, made.cut_off, made.folder, made._traces)
+    return Report(made.data | values, made.cut_off, made.folder, made.traces)
 
 
 def summarized(made: Report, **values: Any) -> Report:
@@ -72,7 +73,7 @@ def summarized(made: Report, **values: Any) -> Report:
 
 def known(made: Report, *requirements: str, complaints: int = 0) -> Report:
     """With a baseline that lists requirements, and has so many lines that are wrong."""
-    row = {"scenario": "", "reason": "not decided yet", "link": "https://example.org/42", "line": 7}
+    row = {"codes": [], "scenario": "", "reason": "not decided yet", "link": "https://example.org/42", "line": 7}
     wrong = {"requirement": "SDS-MSG-01", "what": "it is listed and passes", "change": "remove the line"}
     listed = [{"requirement": requirement, **row} for requirement in requirements]
     return changed(

@@ -9,9 +9,10 @@ from typing import Any
 
 from played import altered, certified
 from sds_conformance.judging.certification import Certification
+from sds_conformance.reports.document import document
 from sds_conformance.reports.html import html
-from sds_conformance.reports.reading import Report
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.reports.report import Report
+from sds_conformance.telling.invocation import Invocation
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -55,12 +56,12 @@ def attacking() -> Certification:
 
 @cache
 def _data(hostile: bool) -> dict[str, Any]:
-    return report(attacking() if hostile else faulty(), Invocation(COMMAND))
+    return document(attacking() if hostile else faulty(), Invocation(COMMAND))
 
 
 def sample(**changed: Any) -> Report:
     """The report on a faulty implementation, with other values at its top."""
-    return Report.of(faulty(), {**copy.deepcopy(_data(False)), **changed})
+    return Report({**copy.deepcopy(_data(False)), **changed}, traces=faulty().traces)
 
 
 def hostile() -> Report:
@@ -87,7 +88,7 @@ def hostile() -> Report:
         for finding in row["findings"]:
             finding["expected"] = finding["seen"] = finding["again"] = finding["position"] = ATTACK
     data["requirements"][-1]["section"] = ATTACK
-    return Report.of(attacking(), data)
+    return Report(data, traces=attacking().traces)
 
 
 def many(findings: int) -> Report:
@@ -99,7 +100,7 @@ def many(findings: int) -> Report:
         row |= {"verdict": "fail", "exercised": 1, "reason": "", "findings": []}
     for number in range(findings):
         rows[number % len(rows)]["findings"].append(found[number % len(found)])
-    return Report.of(faulty(), data)
+    return Report(data, traces=faulty().traces)
 
 
 class Page(HTMLParser):

@@ -11,7 +11,7 @@ from played import OF_SDS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.telling.report import ROWS, SCHEMA_ID
+from sds_conformance.reports.document import ROWS, SCHEMA_ID
 
 SCENARIO = next(iter(OF_SDS))
 """The one in which everything is violated."""
@@ -19,12 +19,12 @@ REASON = "it was not exercised"
 
 
 def made(
-    name: str = "mine", version: str = "1", day: int = 1, kinds: dict[str, str] | None = None, **verdicts: str
+    name: str = "mine", version: str = "1", day: int = 1, codes: dict[str, str] | None = None, **verdicts: str
 ) -> dict[str, Any]:
-    """A report of a day of January 2026. Requirements are named as in ``RECV_06="fail"``; ``kinds`` says what was seen
-    where something is violated, "a fault" unless it is named."""
-    seen = kinds or {}
-    rows = [_row(f"SDS-{i.replace('_', '-')}", v, seen.get(i, "a fault")) for i, v in verdicts.items()]
+    """A report of a day of January 2026. Requirements are named as in ``RECV_06="fail"``; ``codes`` says by which
+    code something is violated, "wrong" unless it is named."""
+    named = codes or {}
+    rows = [_row(f"SDS-{i.replace('_', '-')}", v, named.get(i, "wrong")) for i, v in verdicts.items()]
     counted = Counter(row["verdict"] for row in rows)
     return {
         "schema": SCHEMA_ID,
@@ -82,12 +82,12 @@ def kept(folder: Path, data: dict[str, Any]) -> Path:
     return folder
 
 
-def _row(id_: str, verdict: str, seen: str) -> dict[str, Any]:
+def _row(id_: str, verdict: str, code: str) -> dict[str, Any]:
     requirement = RULES.catalogue.requirements[id_]
     violated, judged = verdict in ("fail", "warn"), verdict in ("pass", "fail", "warn")
     finding = {
         "severity": verdict,
-        "check": "a_check",
+        "code": f"{id_}/{code}",
         "scenario": SCENARIO,
         "environment": "plain",
         "participant": "alice",
@@ -95,11 +95,11 @@ def _row(id_: str, verdict: str, seen: str) -> dict[str, Any]:
         "step": 1,
         "rule": requirement.statement,
         "expected": "none",
-        "seen": seen,
+        "seen": "a fault",
         "position": "",
         "again": "sds-conformance run",
     }
-    kind = {"check": "a_check", "severity": verdict, "expected": "none", "seen": seen, "scenarios": {SCENARIO: 1}}
+    kind = {"code": f"{id_}/{code}", "severity": verdict, "scenarios": {SCENARIO: 1}}
     return {
         "id": id_,
         "section": requirement.section,

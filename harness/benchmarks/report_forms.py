@@ -19,12 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from sds_conformance.cli.reports import FORMS, Form
+from sds_conformance.cli.report import FORMS, Form
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.planning import plan
 from sds_conformance.protocols import default
-from sds_conformance.reports.reading import Report, read_report
-from sds_conformance.telling.report import Invocation, report, write_report
+from sds_conformance.reports.files import read_report, write_report
+from sds_conformance.reports.report import Report
+from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import Limits, StdioLink
 from sds_testee.framing import Framing
 
@@ -41,12 +42,12 @@ def main() -> None:
     command, limits = tuple(asked.command), Limits()
     what = plan(default().rules, environments=[asked.environment], scenarios=asked.scenario)
     playing, outcome = timed(lambda: certify(lambda _: StdioLink(command, Framing.JSON, limits), what, limits))
-    data = report(outcome, Invocation(command))
+    report = Report.of(outcome, Invocation(command))
     rows = {"run": playing}
     with TemporaryDirectory() as folder:
-        rows["report.json, report.jsonl, traces"], _ = timed(lambda: write_report(Path(folder), data, outcome))
+        rows["report.json, report.jsonl, traces"], _ = timed(lambda: write_report(Path(folder), report))
         for form in (*FORMS, Form("annotations", "")):
-            rows[form.name], _ = timed(partial(form.made, Report.of(outcome, data)))
+            rows[form.name], _ = timed(partial(form.made, report))
         later, _ = timed(lambda: [form.made(read_report(Path(folder))) for form in FORMS])
     forms = sum(rows.values()) - playing
     ratio = (playing + forms) / playing

@@ -9,15 +9,15 @@ from typing import Any
 import click
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, parse_json, read_bytes
+from sds_harness.files import FileError, parse_json, read_bytes, read_text
 
 from ..judging.exits import Exit
 from ..judging.quoting import counted
-from ..reports.baselines.failures import Judged, judged
-from ..reports.baselines.file import Baseline, BaselineError, load, parse
-from ..reports.baselines.writing import TO_DO, fresh, in_block_style, updated
-from ..reports.reading import MAX_BYTES, read_report
-from ..telling.report import SCHEMA_ID
+from ..reports.baseline import MAX_BYTES as FILE_BYTES
+from ..reports.baseline import Baseline, BaselineError, Judged, OldBaselineError, judged, load, parse
+from ..reports.baseline_text import TO_DO, fresh, in_block_style, renewed, updated
+from ..reports.document import SCHEMA_ID
+from ..reports.files import MAX_BYTES, read_report
 from .files import refused, write_file
 from .gating import held, show_gate
 from .later import HelpGroup
@@ -88,10 +88,18 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
 @_LINK
 def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str) -> None:
     """Remove fixed failures from FILE and add new ones."""
-    baseline = in_block_style(_loaded(file))
-    before, added, removed = baseline.text, 0, 0
-    for source in sources:
-        one = _of_its_revision(_judged(source), baseline)
+    several = [_judged(source) for source in sources]
+    with refused(BaselineError):
+        try:
+            baseline = load(file)
+            before = baseline.text
+        except OldBaselineError:
+            before = read_text(file, FILE_BYTES)
+            baseline = parse(renewed(before, file, several), file)
+        baseline = in_block_style(baseline)
+    added, removed = 0, 0
+    for one in several:
+        _of_its_revision(one, baseline)
         with refused(BaselineError):
             update = updated(baseline, one, held(baseline, one), reason, link)
             baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
@@ -150,10 +158,10 @@ def _data(source: Path) -> dict[str, Any]:
 
 def _report(source: Path) -> dict[str, Any]:
     with refused():
-        read = read_report(source)
-    if read.cut_off:
-        raise click.UsageError(f"{source} was cut off {read.cut_off}: what failed is not all there. Run it again")
-    return read.data
+        report = read_report(source)
+    if report.cut_off:
+        raise click.UsageError(f"{source} was cut off {report.cut_off}: what failed is not all there. Run it again")
+    return report.data
 
 
 def _judged(source: Path) -> Judged:

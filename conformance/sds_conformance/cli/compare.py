@@ -14,9 +14,8 @@ from rich.text import Text
 
 from ..judging.exits import Exit
 from ..reports.comparing import history, markdown, page
-from ..reports.comparing.columns import Column
+from ..reports.comparing.columns import Column, gather, is_folder_of_reports
 from ..reports.comparing.comparison import Comparison, compare, wanted
-from ..reports.comparing.gathering import gather, is_folder_of_reports
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .files import refuse_nowhere, refused, write_file

@@ -10,7 +10,7 @@ import click
 
 from sds_harness.files import write_named
 
-from ..reports.reading import ReportError
+from ..reports.report import ReportError
 from .paths import unwritable
 
 

@@ -39,8 +39,7 @@ from ..judging.again import Again
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..protocols import repertoire_of
-from ..reports.baselines.failures import judged
-from ..reports.baselines.matching import Match
+from ..reports.baseline import Match, judged
 from ..telling.last_screen import LastScreen, show_last_screen
 from ..telling.story import show_errors, show_implementation
 from .allowing import Seconds

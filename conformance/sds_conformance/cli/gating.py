@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,14 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness.declaration import printable
+from sds_harness.faults import FaultKind
 
-from ..exploration.judging import STORM
+from ..exploration.judging import ENDLESS, STORM
 from ..judging.exits import Exit
 from ..judging.quoting import counted
+from ..judging.verdict import full_code
 from ..protocols import protocols, repertoires
-from ..reports.baselines.failures import BREAKDOWN, Judged
-from ..reports.baselines.file import Baseline, BaselineError, load
-from ..reports.baselines.matching import Match, match
+from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Judged, Match, load, match
 from ..telling.story import hanging, show_command
 from .files import refused
 from .options import program
@@ -49,10 +50,11 @@ def begun(path: Path | None, revision: str) -> Baseline | None:
 
 def held(baseline: Baseline, judged: Judged) -> Match:
     """A baseline against what a command judged."""
-    ids = {requirement for p in protocols() for requirement in p.rules.catalogue.requirements} | {BREAKDOWN, STORM}
-    ids |= {name for repertoire in repertoires() for name in repertoire.properties}
+    codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
+    codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
+    codes |= {one.id: one.codes for repertoire in repertoires() for one in repertoire.properties.values()}
     scenarios = {name for p in protocols() for name in p.rules.register.scenarios}
-    return match(baseline, judged, ids, scenarios)
+    return match(baseline, judged, codes, scenarios)
 
 
 def gate(found: Match | None, code: int) -> int:
@@ -72,6 +74,7 @@ def baseline_json(found: Match) -> dict[str, Any]:
         "known": [
             {
                 "requirement": what,
+                "codes": [printable(full_code(what, code), 200) for code in entry.codes],
                 "scenario": ", ".join(map(printable, entry.scenarios)),
                 "reason": printable(entry.reason, 400),
                 "link": printable(entry.link, 400),
@@ -94,14 +97,14 @@ def baseline_json(found: Match) -> dict[str, Any]:
 def show_gate(console: Console, found: Match, name: str, *, report: Path | None = None) -> None:
     """What is new and what is wrong with the file, before anything else; the first line says whose fault it is."""
     shown, explained = found.baseline.shown, found.explained
-    new = [what for what in dict.fromkeys(failure.what for failure in found.new) if what not in explained]
+    new = [code for code in dict.fromkeys(failure.full_code for failure in found.new) if code not in explained]
     if new:
         head = f"New in {name}: {counted(len(new), 'failure')} that {shown} does not list: {_first(new)}"
         hanging(console, Text(""), Text(f"{head}.", "bold red"))
     if explained:
         several = len(explained) > 1
         head = f"{counted(len(explained), 'failure')} of {name} {'are' if several else 'is'} under a known root cause"
-        which = _first([f"{what} (under {cause})" for what, cause in explained.items()])
+        which = _first([f"{code} (under {cause})" for code, cause in explained.items()])
         head += f" but not in {shown}: {which}"
         hanging(console, Text(""), Text(f"{head}.", "bold red"))
     if found.complaints and not found.new:

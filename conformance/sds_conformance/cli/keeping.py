@@ -17,7 +17,7 @@ from sds_harness.transcript.writing import Transcript
 from sds_testee.version import suite_version
 
 from ..judging.certification import Certification
-from ..judging.verdict import Finding, Verdict
+from ..judging.verdict import Finding
 from ..vectors.running.asking import Asked
 from .options import Driven, console, program
 from .paths import OutputFile
@@ -73,13 +73,12 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
 def record(driven: Driven, findings: Iterable[Finding]) -> None:
     """Keep what was found, with the places where it shows."""
     for finding in findings:
-        severity = "note" if finding.severity is Verdict.PASS else finding.severity.value
         _add(
             driven,
             finding={
                 "requirement": finding.requirement,
-                "severity": severity,
-                "check": finding.check,
+                "severity": finding.severity_name,
+                "code": finding.full_code,
                 "run": finding.run,
                 "part": finding.recorded,
                 "step": finding.step,

@@ -26,8 +26,9 @@ from ..judging.quoting import counted
 from ..judging.rules import UnknownDialect
 from ..protocols import Protocol, protocol_of, protocols
 from ..protocols.dimensions import Dimension
+from ..reports.files import read_report
 from ..reports.limits import NAME
-from ..reports.reading import Report, read_report
+from ..reports.report import Report
 from ..telling.last_screen import LastScreen, show_last_screen
 from ..telling.story import show_implementation
 from .files import refused

@@ -29,7 +29,7 @@ from ..exploration.casting import Casting
 from ..judging.rules import UnknownDialect
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from ..protocols.properties import GROUP
-from ..telling.report import unusual
+from ..telling.invocation import unusual
 from .allowing import LIMITS, as_typed
 from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .clocks import CLOCK, DECLARED, FAKETIME, faketime

@@ -1,24 +1,112 @@
-"""``sds-conformance report``."""
+"""``sds-conformance report``, and the options that write a report in other forms, which ``run`` has as well."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
 from rich.text import Text
 
+from sds_harness.declaration import printable
+from sds_harness.files import write_named
+
 from ..exploration.limits.words import summary as summary_of_limits
+from ..judging.exits import Exit
+from ..reports.files import read_report
 from ..reports.limits import with_limits
-from ..reports.reading import read_report
+from ..reports.report import Report
 from ..reports.terminal import last_screen, show_report, show_tested
 from ..telling.last_screen import show_last_screen
 from ..telling.story import labelled
-from .files import refused
+from .door import order
+from .files import refuse_nowhere, refused
 from .options import TOLD, console, program
-from .paths import INPUT
-from .reports import Wanted, reporting
+from .paths import INPUT, OUTPUT_FILE
 from .showing import print_json
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of report: the option, and the function of that name in the module of that name."""
+
+    name: str
+    help: str
+
+    def made(self, report: Report) -> str:
+        """The text of the file."""
+        maker: Callable[[Report], str] = getattr(import_module(f"...reports.{self.name}", __name__), self.name)
+        return maker(report)
+
+
+FORMS = (
+    Form("html", "Write a self-contained HTML page with every finding to FILE."),
+    Form("junit", "Write JUnit XML to FILE, for the test report of a CI."),
+    Form("markdown", "Write a Markdown summary to FILE, for the page of a CI job."),
+    Form("badge", "Write an SVG badge to FILE."),
+    Form("sarif", "Write SARIF to FILE, for code scanning."),
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The forms to write, with their files."""
+
+    files: dict[Form, Path] = field(default_factory=dict)
+    annotations: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.files) or self.annotations
+
+    def check(self) -> None:
+        """Find out before a long run, not after it, that a file has no folder. Raises UsageError."""
+        refuse_nowhere(*self.files.values())
+
+    def write(self, err: Console, report: Report) -> Exit | None:
+        """Write it; where something cannot be written, a line says so, and that is how the command ends."""
+        ends: Exit | None = None
+        for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
+            try:
+                text = form.made(report)
+            except Exception as error:  # a fault of ours must not pass for a verdict
+                told = f"Our fault: {form.name}: {type(error).__name__}: {error}"
+                err.print(printable(told, 400), style="bold white on red", soft_wrap=True)
+                ends = Exit.OURS
+                continue
+            if path is None:
+                order(text)
+                continue
+            try:
+                write_named(path, text)
+                err.print(f"Report as {form.name}: {path}", soft_wrap=True)
+            except OSError as error:
+                err.print(f"{path} was not written: {error.strerror}.", style="bold red", soft_wrap=True)
+                ends = ends or Exit.USAGE
+        return ends
+
+
+def reporting(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options, and hand them over as ``wanted``."""
+
+    @wraps(function)
+    def collected(annotations: bool, **rest: Any) -> None:
+        files = {form: path for form in FORMS if (path := rest.pop(form.name)) is not None}
+        function(wanted=Wanted(files, annotations), **rest)
+
+    told = "Print errors and warnings as annotations of GitHub Actions."
+    decorated = click.option("--annotations", is_flag=True, help=told)(collected)
+    for form in reversed(FORMS):
+        decorated = click.option(f"--{form.name}", form.name, type=OUTPUT_FILE, metavar="FILE", help=form.help)(
+            decorated
+        )
+    return decorated
+
 
 _EPILOG = """
 \b
@@ -43,19 +131,20 @@ def report_command(folder: Path, wanted: Wanted, as_json: bool, quiet: bool, sto
     err = console(stderr=True)
     wanted.check()
     with refused():
-        read = with_limits(read_report(folder))
-    if read.cut_off:
-        err.print(f"{folder} was cut off {read.cut_off}: the rest is not known.", style="bold yellow", soft_wrap=True)
-    ends = wanted.write(err, read)
+        report = with_limits(read_report(folder))
+    if report.cut_off:
+        said = f"{folder} was cut off {report.cut_off}: the rest is not known."
+        err.print(said, style="bold yellow", soft_wrap=True)
+    ends = wanted.write(err, report)
     if as_json:
-        print_json(read.data)
+        print_json(report.data)
     elif quiet:
-        show_last_screen(console(), last_screen(read, program()))
+        show_last_screen(console(), last_screen(report, program()))
     elif not wanted:
         out = console()
-        show_tested(out, read)
-        show_report(out, read, program(), stories)
-        if read.limits is not None:
-            labelled(out, "Limits", Text(summary_of_limits(read.limits["rows"])))
+        show_tested(out, report)
+        show_report(out, report, program(), stories)
+        if report.limits is not None:
+            labelled(out, "Limits", Text(summary_of_limits(report.limits["rows"])))
     if ends is not None:
         sys.exit(ends)

@@ -1,25 +1,161 @@
-"""``sds-conformance requirements``."""
+"""``sds-conformance requirements``: look up whatever has an ID or a name, by that or by words.
+
+Entries are requirements, positions, properties of the group, and scenarios. Each becomes a row, which ``--json``
+prints; one row is shown in full, several in lists.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.padding import Padding
 from rich.progress import Progress, TextColumn
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
 
 from sds_harness.environment import PLAIN
 
-from ..judging.catalogue import Position, Requirement
+from ..judging.catalogue import POSITION_VERDICTS, Position, Requirement
 from ..judging.exercise import Sightings, played
+from ..judging.quoting import counted
 from ..judging.registry import Scenario
 from ..judging.rules import Rules
-from ..protocols import Protocol
-from ..protocols.properties import GlobalProperty
-from .explaining import Row, show
-from .known import KINDS, REQUIREMENT, Entry, chosen
+from ..judging.severity import SEVERITIES
+from ..judging.verdict import full_code
+from ..protocols import Protocol, default, protocols, repertoires, revisions
+from ..protocols.properties import GROUP, GlobalProperty
 from .names import Pattern
-from .options import animated, console
+from .near import did_you_mean
+from .options import POSITIONS, animated, console, full_id, program
 from .showing import print_json
+
+REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One of them."""
+
+    kind: str
+    id: str
+    protocol: Protocol
+    about: Requirement | Position | GlobalProperty | Scenario
+    said: str
+    """All that it says, to be searched."""
+
+    def has(self, word: str) -> bool:
+        """Does it say a word, or one that begins so? A plural stands for its singular."""
+        stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
+        return re.search(rf"(?<!\w){re.escape(stem)}", self.said, re.IGNORECASE) is not None
+
+
+def entries() -> list[Entry]:
+    """Everything, in the order of the texts."""
+    return [
+        Entry(kind, name, protocol, about, " ".join([name, *said]))
+        for kind in KINDS
+        for protocol in protocols()
+        for name, about, said in _of(protocol, kind)
+    ]
+
+
+def _of(
+    protocol: Protocol, kind: str
+) -> Iterator[tuple[str, Requirement | Position | GlobalProperty | Scenario, Sequence[str]]]:
+    rules = protocol.rules
+    if kind == REQUIREMENT:
+        titles = {section.id: section.title for section in rules.catalogue.sections}
+        for r in rules.catalogue.requirements.values():
+            yield r.id, r, (titles[r.section], r.anchor, r.level, r.statement, *_code_words(r))
+    elif kind == POSITION:
+        for position in rules.catalogue.positions.values():
+            yield position.id, position, (position.question, position.position)
+    elif kind == PROPERTY:
+        first = protocol.repertoire
+        known = [found for each in (first, *first.others) for found in each.properties.values()] if first else []
+        for found in sorted(known, key=lambda found: found.id):
+            yield found.id, found, (found.title, found.summary, *found.requirements, *_code_words(found))
+    else:
+        for scenario in rules.register.scenarios.values():
+            yield scenario.name, scenario, (scenario.summary, *scenario.exercises)
+
+
+def _code_words(about: Requirement | GlobalProperty) -> list[str]:
+    """Its codes in full, and their descriptions."""
+    return [text for code, what in about.codes.items() for text in (full_code(about.id, code), what)]
+
+
+def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[Entry]:
+    """The entries that IDs, names and globs match and that have all other words.
+
+    ``kinds`` narrow it down, if any are given. If nothing is ``asked`` for, these are all entries but the positions.
+    Raises UsageError if nothing matches.
+    """
+    everything = entries()
+    known = [entry for entry in everything if not kinds or entry.kind in kinds]
+    if not asked:
+        return [entry for entry in known if kinds or entry.kind != POSITION]
+    names = {entry.id for entry in everything}
+    asked = [_without_code(word, everything) for word in asked]
+    globs = [word for word in asked if _is_id(word, names)]
+    words = [word for word in asked if word not in globs]
+    found = known
+    if globs:
+        meant = {entry.id for glob in globs for entry in _meant(glob, known, names)}
+        found = [entry for entry in known if entry.id in meant]
+    for word in words:
+        if not any(entry.has(word) for entry in found):
+            among = " or ".join(kinds or KINDS) + (f" among {' '.join(globs)}" if globs else "")
+            others = ", and the other words" if len(words) > 1 else ""
+            raise click.UsageError(f"no {among} has the word {word!r}{others}.{did_you_mean(word.lower(), names)}")
+        found = [entry for entry in found if entry.has(word)]
+    return found
+
+
+def _without_code(word: str, everything: Sequence[Entry]) -> str:
+    """The requirement or property of a full code, any other word as it is. Raises UsageError for an unknown code."""
+    name, slash, code = word.partition("/")
+    about = next((entry.about for entry in everything if entry.id == full_id(name)), None)
+    if not slash or not isinstance(about, Requirement | GlobalProperty):
+        return word
+    if code.lower() not in about.codes:
+        known = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"
+        raise click.UsageError(f"{about.id} has no code {code!r}: {known}.{did_you_mean(code.lower(), about.codes)}")
+    return about.id
+
+
+def _is_id(word: str, names: set[str]) -> bool:
+    """Is it meant for an ID or a name, or for a glob of some? Everything else is a word to search for."""
+    shaped = bool(_GLOB.intersection(word)) or re.search(r"-\d+$", word) is not None
+    return shaped or full_id(word) in names or word.lower() in names
+
+
+def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
+    """The entries that a glob matches. Raises UsageError if there are none."""
+    full = full_id(glob)
+    # Who types '*' wants requirements, as ever: others have to be asked for by the beginning of their IDs.
+    beginnings = {REQUIREMENT: ("",), POSITION: POSITIONS, PROPERTY: (GROUP,)}
+    found = [
+        e for e in known if e.kind in beginnings and full.startswith(beginnings[e.kind]) and fnmatchcase(e.id, full)
+    ]
+    found = found or [entry for entry in known if entry.kind == SCENARIO and fnmatchcase(entry.id, glob.lower())]
+    if not found:
+        meant = did_you_mean(full, names) or did_you_mean(glob.lower(), names)
+        positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
+        raise click.UsageError(
+            f"no requirement matches {glob}, and nothing else does: without GLOB all are listed, {positions} list "
+            f"the positions, '{GROUP}*' the properties of the group, and a word searches.{meant}"
+        )
+    return found
+
 
 _TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement", "experimental")
 """Of a requirement as it stands in the catalogue."""
@@ -31,6 +167,7 @@ Examples:
   sds-conformance requirements causal history --kind requirement
   sds-conformance requirements 'SDS-RECV-*'
   sds-conformance requirements SDS-RECV-06
+  sds-conformance requirements SDS-RECV-06/delivered-early
   sds-conformance requirements AMB-24
   sds-conformance requirements G-04
   sds-conformance requirements a-missing-dependency
@@ -53,7 +190,7 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
 
     The list shows the level of each requirement, its statement, and the numbers of checks, scenarios and mutants; with
     --run also of the runs of the reference model that exercise it. Properties of the group and scenarios follow. An ID,
-    or the name of a scenario, shows all details and the link to the specification.
+    the name of a scenario, or a code of a finding shows all details and the link to the specification.
 
     'AMB-*' lists the positions: questions that the specification leaves open, with the answer of the suite. Findings
     cite them. 'G-*' lists the properties of the group, which `fuzz` judges. Any other WORD searches names, statements
@@ -79,7 +216,7 @@ def explained(entry: Entry, sightings: Sightings | None) -> Row:
             told = position_row(protocol.rules, about)
         case GlobalProperty():
             told = {"id": about.id, "title": about.title, "summary": about.summary}
-            told |= {"says": about.says, "requirements": list(about.requirements)}
+            told |= {"says": about.says, "requirements": list(about.requirements), "codes": _codes(about)}
         case Scenario():
             environments = [PLAIN.name] if about.long else list(protocol.rules.environments)
             told = {"id": about.name, "summary": about.summary, "requirements": list(about.exercises)}
@@ -96,6 +233,7 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
         **{key: getattr(requirement, key) for key in _TOLD},
         "positions": list(requirement.positions),
         "softened": requirement.softened,
+        "codes": _codes(requirement),
         "status": "untestable" if requirement.untestable else "checked",
         "reason": requirement.untestable,
         "checks": [{"name": check.name, "summary": check.summary} for check in checks],
@@ -104,6 +242,10 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
         "runs": None if exercised is None else len(exercised),
         "exercised_in": exercised,
     }
+
+
+def _codes(about: Requirement | GlobalProperty) -> list[Row]:
+    return [{"code": full_code(about.id, code), "description": what} for code, what in about.codes.items()]
 
 
 def position_row(rules: Rules, position: Position) -> Row:
@@ -129,3 +271,173 @@ def _played(protocol: Protocol) -> Sightings:
             bar.update(task, description=f"playing {number} of {total}: {name}")
 
         return played(protocol.rules, protocol.model, progress)
+
+
+Row = dict[str, Any]
+_STYLES = {"checked": "green", "untestable": "dim"}
+_HEADINGS = {
+    POSITION: "Positions: what the text leaves open",
+    PROPERTY: "Properties of the group, which generated schedules show",
+    SCENARIO: "Scenarios",
+}
+
+
+def show(out: Console, found: list[tuple[Protocol, Row]]) -> None:
+    """One thing in full, or several in lists with headings."""
+    if len(found) == 1:
+        protocol, row = found[0]
+        {REQUIREMENT: _requirement, POSITION: _position, PROPERTY: _property, SCENARIO: _scenario}[row["kind"]](
+            out, protocol, row
+        )
+        return
+    _list_requirements(out, [(protocol, row) for protocol, row in found if row["kind"] == REQUIREMENT])
+    began = found[0][1]["kind"] == REQUIREMENT
+    for kind, heading in _HEADINGS.items():
+        rows = [(protocol, row) for protocol, row in found if row["kind"] == kind]
+        if rows and began:
+            out.print()
+        if rows:
+            began = True
+            out.print(Text(heading, "bold underline"))
+        for number, (protocol, row) in enumerate(rows):
+            if kind == POSITION:
+                if number:
+                    out.print()
+                _position(out, protocol, row, statements=False)
+            else:
+                title = f"  {row['title']}" if kind == PROPERTY else ""
+                _listed(out, Text.assemble((row["id"], "bold"), title), row["summary"])
+
+
+def _listed(out: Console, head: Text, said: str) -> None:
+    out.print(head)
+    out.print(Padding(Text(said), (0, 0, 0, 2), expand=False))
+
+
+def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
+    if not found:
+        return
+    ids = max(len(r["id"]) for _, r in found)
+    levels = max(len(r["level"]) for _, r in found)
+    section = None
+    for protocol, r in found:
+        if r["section"] != section:
+            if section is not None:
+                out.print()
+            section = r["section"]
+            out.print(_heading(protocol, r))
+        tested = Text(_tested(r) if r["status"] == "checked" else r["status"], _STYLES[r["status"]])
+        _listed(
+            out, Text.assemble((f"{r['id']:<{ids}}  ", "bold"), f"{r['level']:<{levels}}  ", tested), r["statement"]
+        )
+        if r["reason"]:
+            out.print(Padding(Text(f"Why not: {r['reason']}.", "dim"), (0, 0, 0, 2), expand=False))
+    counts = {status: sum(1 for _, r in found if r["status"] == status) for status in _STYLES}
+    told = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
+    out.print(f"\n{counted(len(found), 'requirement')}: {told}")
+
+
+def _heading(protocol: Protocol, r: Row) -> Text:
+    """The section of a requirement, and whose: where the terminal can, a click leads to the text."""
+    title = next(section.title for section in protocol.rules.catalogue.sections if section.id == r["section"])
+    style = Style(bold=True, underline=True, link=r["link"] or None)
+    revision = protocol.rules.catalogue.requirements[r["id"]].revisions[0]
+    return Text.assemble((title, style), (f"  {revision}: {revisions()[revision].title}", "dim"))
+
+
+def _tested(r: Row) -> str:
+    """How many checks, scenarios, mutants and runs, in columns."""
+    counts = [(len(r["checks"]), "check"), (len(r["scenarios"]), "scenario"), (len(r["mutants"]), "mutant")]
+    counts += [(r["runs"], "run")] if r["runs"] is not None else []
+    return " ".join(f"{n:>3} {what + ('s' if n != 1 else ''):<{len(what) + 1}}" for n, what in counts).rstrip()
+
+
+def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
+    out.print(Text.assemble((r["id"], "bold"), f"  {r['level']} ({r['keyword']}), section {r['anchor']!r}"))
+    if r["link"]:
+        # Whole, to be copied: a line end in it would break it.
+        out.print(Text(r["link"], Style(color="blue", link=r["link"])), soft_wrap=True)
+    grid = _grid()
+    grid.add_row("Statement", r["statement"])
+    grid.add_row("Severity", f"{r['severity']}: a violation {SEVERITIES[r['severity']]}")
+    grid.add_row("Observable", r["observable"])
+    for name in r["positions"]:
+        grid.add_row("Position", f"{name}: {protocol.rules.catalogue.positions[name].position}")
+    if r["softened"]:
+        grid.add_row("Softened", f"a violation is a warning by {r['softened']}; --strict makes it a failure")
+    grid.add_row("Status", r["status"] + (f": {r['reason']}" if r["reason"] else ""))
+    _add_codes(grid, r)
+    for check in r["checks"]:
+        grid.add_row("Check", f"{check['name']}: {check['summary']}")
+    for name in r["scenarios"]:
+        grid.add_row("Scenario", f"{name}: {protocol.rules.register.scenarios[name].summary}")
+    for name in r["mutants"]:
+        grid.add_row("Mutant", f"{name}: {protocol.model.mutants[name].summary}")
+    if r["exercised_in"] is not None:
+        total = sum(r["exercised_in"].values())
+        where = ", ".join(f"{name} ({count})" for name, count in r["exercised_in"].items())
+        grid.add_row(
+            "Exercised", f"{counted(total, 'time')} in {counted(r['runs'], 'run')}: {where}" if total else "never"
+        )
+    out.print(grid)
+
+
+def _position(out: Console, protocol: Protocol, r: Row, *, statements: bool = True) -> None:
+    """One position; with ``statements`` of the requirements it concerns, else with their IDs alone."""
+    out.print(Text(r["id"], "bold"))
+    grid = _grid()
+    grid.add_row("Open", r["question"])
+    grid.add_row("Position", r["position"])
+    grid.add_row("Verdict", f"{r['verdict']}: {POSITION_VERDICTS[r['verdict']]}")
+    for way in r["ways"]:
+        grid.add_row("Way", f"{way['way']}: {way['words']}")
+    if r["untold"]:
+        grid.add_row("Ways", f"no run tells them: {r['untold']}")
+    if statements:
+        _add_statements(grid, "Concerns", protocol, r["requirements"])
+    else:
+        grid.add_row("Concerns", ", ".join(r["requirements"]))
+    out.print(grid)
+
+
+def _property(out: Console, protocol: Protocol, r: Row) -> None:
+    out.print(Text.assemble((r["id"], "bold"), "  property of the group"))
+    grid = _grid()
+    grid.add_row("Rule", f"{r['title']}.")
+    grid.add_row("Check", r["summary"])
+    if r["says"]:
+        grid.add_row("Text", f"“{r['says']}”")
+    _add_codes(grid, r)
+    _add_statements(grid, "Rests on", protocol, r["requirements"])
+    about = next(known.revisions for known in repertoires() if r["id"] in known.properties)
+    which = "" if default().rules.current in about else f" --revision {about[0]}"
+    grid.add_row("Played by", f"generated schedules: `{program()} fuzz{which} -- COMMAND`")
+    out.print(grid)
+
+
+def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
+    out.print(Text.assemble((r["id"], "bold"), "  scenario"))
+    grid = _grid()
+    grid.add_row("Plot", r["summary"])
+    _add_statements(grid, "For", protocol, r["requirements"])
+    grid.add_row("Played in", ", ".join(r["environments"]))
+    grid.add_row("Play it", f"{program()} run --scenario {r['id']} -- COMMAND")
+    out.print(grid)
+
+
+def _add_codes(grid: Table, r: Row) -> None:
+    for violation in r["codes"]:
+        grid.add_row("Violation", f"{violation['code']}: {violation['description']}")
+
+
+def _add_statements(grid: Table, label: str, protocol: Protocol, requirements: list[str]) -> None:
+    for name in requirements:
+        grid.add_row(label, f"{name}: {protocol.rules.catalogue.requirements[name].statement}")
+
+
+def _grid() -> Table:
+    """Labels on the left, what they say on the right."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid

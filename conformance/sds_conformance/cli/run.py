@@ -6,7 +6,6 @@ import sys
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -27,13 +26,13 @@ from ..judging.repeating import repeat
 from ..judging.rules import Rules, UnknownDialect
 from ..judging.sharing import Sharing
 from ..protocols import property_of, rules_of
-from ..reports.baselines.failures import judged
+from ..reports.baseline import judged
+from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
-from ..reports.reading import Report, failed_runs, read_report
-from ..reports.terminal import last_screen, show_report
-from ..telling.conversation import show_conversation
+from ..reports.report import Report
+from ..reports.terminal import last_screen, show_conversation, show_report
+from ..telling.invocation import Invocation
 from ..telling.last_screen import show_last_screen
-from ..telling.report import JSON, Invocation, check_report, report, write_report
 from ..telling.story import labelled, show_breakdown, show_implementation
 from .files import refused
 from .gating import BASELINE, baseline_json, begun, gate, held, show_gate
@@ -42,7 +41,7 @@ from .names import Pattern, unknown
 from .near import did_you_mean
 from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
-from .reports import Wanted, reporting
+from .report import Wanted, reporting
 from .showing import print_json, steps_bar
 
 _EPILOG = """
@@ -164,7 +163,7 @@ def run_command(
     there_are = len(what.scenarios)
     if select and not scenarios:
         # What failed last time is not mended for not being played.
-        failed = failed_runs(before, what.requirements) if before is not None else ()
+        failed = before.failed_runs(what.requirements) if before is not None else ()
         what = what.of_its_own({scenario_of(run) for run in failed})
     if report_dir is not None:
         _prepare(report_dir)
@@ -189,7 +188,7 @@ def run_command(
                 running=driven.running,
                 progress=bar,
                 failing=bar.failing,
-                first=failed_runs(before) if before is not None else (),
+                first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,
                 keep=Keep(plain=len(what.requirements) == 1),  # then a conversation is shown, found fault or not
                 sharing=Sharing(jobs, rules_of),
@@ -210,34 +209,34 @@ def run_command(
     repeated += ["--revision", revision] if revision != CURRENT else []
     how = Invocation(driven.command, driven.carried, tuple(repeated), program())
     there_were = there_are - len(what.scenarios) if select else 0
-    data = report(outcome, how, there_were)
-    found = held(baseline, judged(data)) if baseline is not None else None
+    report = Report.of(outcome, how, there_were)
+    found = held(baseline, judged(report.data)) if baseline is not None else None
     if found is not None:
-        data["baseline"] = baseline_json(found)
-    written = report_dir is None or _write(err, report_dir, data, outcome)
-    made = replace(Report.of(outcome, data), written=report_dir / JSON if report_dir is not None and written else None)
-    ends = wanted.write(err, made)
+        report = report.changed(baseline=baseline_json(found))
+    written = report_dir is None or _write(err, report_dir, report)
+    report = replace(report, written=report_dir / JSON if report_dir is not None and written else None)
+    ends = wanted.write(err, report)
     if not outcome.driven:
         show_breakdown(err, outcome.breakdowns[0])
     if as_json:
-        print_json(data)
+        print_json(report.data)
     elif quiet or not outcome.driven:
-        show_last_screen(out if outcome.driven else err, last_screen(made, program()))
+        show_last_screen(out if outcome.driven else err, last_screen(report, program()))
     else:
         if found is not None:
             show_gate(out, found, outcome.declaration.name, report=report_dir)
         if before is not None:
-            _show_since(out, before, data)
+            _show_since(out, before, report)
         if len(what.requirements) == 1:
-            show_conversation(out, what.requirements[0], outcome)
-        show_report(out, made, program(), stories)
+            show_conversation(out, report, what.requirements[0])
+        show_report(out, report, program(), stories)
     sys.exit((ends or gate(found, outcome.exit_code)) if written else Exit.USAGE)
 
 
-def _show_since(out: Console, before: Report, data: dict[str, Any]) -> None:
+def _show_since(out: Console, before: Report, report: Report) -> None:
     """What has changed since the last time, in a line each."""
     then = {row["id"]: row["verdict"] for row in before.requirements()}
-    now = {row["id"]: row["verdict"] for row in data["requirements"]}
+    now = {row["id"]: row["verdict"] for row in report.requirements()}
     changes = {
         "Mended": [what for what, verdict in now.items() if verdict == "pass" and then.get(what) in ("fail", "warn")],
         "New": [what for what, verdict in now.items() if verdict == "fail" and then.get(what, "fail") != "fail"],
@@ -249,18 +248,21 @@ def _show_since(out: Console, before: Report, data: dict[str, Any]) -> None:
         labelled(out, "Since", Text(f"nothing that failed in the report of {before.data['started'][:10]} is mended"))
 
 
-def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certification) -> bool:
+def _write(err: Console, folder: Path, report: Report) -> bool:
     try:
-        write_report(folder, data, outcome)
+        write_report(folder, report)
         (folder / LIMITS).unlink(missing_ok=True)  # they were those of the report before
     except OSError as error:
         err.print(f"The report was not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False
-    err.print(f"Report: {folder / 'report.json'}", soft_wrap=True)
+    err.print(f"Report: {folder / JSON}", soft_wrap=True)
     return True
 
 
 def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> str:
+    name, slash, _ = glob.partition("/")
+    if slash:
+        return f"{glob} is a code, and whole requirements are judged: name {name}"
     requirement = rules.catalogue.requirements.get(glob)
     if property_of(glob) is not None:
         return f"{glob} is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"

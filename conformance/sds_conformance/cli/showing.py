@@ -145,7 +145,7 @@ def unshrunk_json(example: Counterexample) -> dict[str, Any]:
     return {
         "id": example.what,
         "severity": finding.severity.value,
-        "check": finding.check,
+        "code": finding.full_code,
         "participant": finding.participant,
         "expected": finding.expected,
         "seen": finding.seen,

@@ -72,8 +72,7 @@ def slug_of(what: str) -> str:
 def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
     """The finding that shows what was found before, and no less severe; None if there is none."""
     for finding in findings:
-        alike = finding.requirement == found.requirement and finding.check == found.check
-        if alike and RANK[finding.severity] >= RANK[found.severity]:
+        if finding.is_like(found) and RANK[finding.severity] >= RANK[found.severity]:
             return finding
     return None
 
@@ -158,7 +157,7 @@ def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tup
     """What a replay has to know, and whoever finds the file: what was found in a schedule that was shrunk, and more."""
     notes = {
         "shows": found.requirement,
-        "check": found.check,
+        "code": found.full_code,
         "severity": found.severity.value,
         "revision": revision,
         "shrunk from": schedule.name,

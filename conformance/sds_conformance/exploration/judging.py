@@ -29,6 +29,8 @@ BREAKDOWN = "breakdown"
 """Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
 STORM = "storm"
 """And about participants that never stop to answer each other."""
+ENDLESS = "endless"
+"""The code of such a finding."""
 
 
 class UnknownRevision(ValueError):
@@ -155,9 +157,9 @@ def _assess(
     beyond = performance.breakdown is not None and performance.breakdown.kind in OUR_LIMITS
     if performance.breakdown is not None and not beyond and (not performance.broken or performance.broken in judged):
         kind, detail = performance.breakdown.kind.value, performance.breakdown.detail
-        out.findings.append(_broke(performance, BREAKDOWN, "an answer", f"{kind}: {detail}", name))
+        out.findings.append(_broke(performance, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
     if performance.storm:
-        out.findings.append(_broke(performance, STORM, "an end of the messages", "no end of messages", name))
+        out.findings.append(_broke(performance, STORM, ENDLESS, "an end of the messages", "no end of messages", name))
     out.situations = scope.repertoire.counted(performance, views)
     return out
 
@@ -225,11 +227,10 @@ def _examine(
 
 
 def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Finding:
-    function = entry.function or entry.twin
     act = sighting.act
     return Finding(
         entry.id,
-        getattr(function, "__name__", entry.id),
+        sighting.code,
         act.trace.schedule,
         act.trace.environment,
         act.who,
@@ -244,7 +245,8 @@ def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Fi
     )
 
 
-def _broke(performance: Performance, what: str, expected: str, seen: str, name: str) -> Finding:
+def _broke(performance: Performance, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
     last = performance.acts[-1] if performance.acts else None
     who, step, at = (last.who, last.step.index, last.trace.recorded) if last is not None else ("", 0, 0)
-    return Finding(what, what, name, "plain", who, "", step, expected, printable(seen, MAX_TEXT), "", Verdict.FAIL, at)
+    seen = printable(seen, MAX_TEXT)
+    return Finding(what, code, name, "plain", who, "", step, expected, seen, "", Verdict.FAIL, at)

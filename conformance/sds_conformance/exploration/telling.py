@@ -26,7 +26,7 @@ from .campaign import Order, Tally
 from .counterexample import Counterexample
 from .judging import BREAKDOWN, STORM, Scope
 
-SCHEMA_ID = "sds-conformance/fuzz/1"
+SCHEMA_ID = "sds-conformance/fuzz/2"
 Shrunk = dict[str, tuple[Counterexample | None, dict[str, Path]]]
 """By requirement or property: the counterexample, None if an interrupt came first, and the files that it is kept in."""
 RARE_PERCENT = 2
@@ -102,7 +102,7 @@ def plain_story(example: Counterexample) -> str:
     """Story and proof as the text of a file."""
     where, rule = rule_of(example.what)
     finding = example.finding
-    head = [f"{finding.severity.value.upper()} {example.what} ({where})", rule, ""]
+    head = [f"{finding.severity.value.upper()} {finding.full_code} ({where})", rule, ""]
     said = [f"stderr  {line}" for line in quoted(finding.said, 110)]
     told = [*story_of(example), "", *proof_of(example), *said]
     return "\n".join([*head, *told]) + "\n"
@@ -169,7 +169,7 @@ def show_seen(console: Console, finding: Finding) -> None:
 def show_head(console: Console, finding: Finding) -> None:
     """What is violated, and the rule."""
     where, rule = rule_of(finding.requirement)
-    console.print(headline(finding.severity, finding.requirement, where))
+    console.print(headline(finding.severity, finding.full_code, where))
     labelled(console, "Rule", Text(rule))
 
 
@@ -235,7 +235,7 @@ def finding_json(tally: Tally, what: str) -> dict[str, Any]:
     return {
         "id": what,
         "severity": found.severity.value,
-        "check": found.check,
+        "code": found.full_code,
         "position": found.position,
         "schedules": tally.found_in[what],
         "first": tally.found_at[what],

@@ -107,7 +107,7 @@ def _shown(outcome: Certification, played: _Played, connect: Connect, limits: Li
             judge = Judge(plan.rules, played.findings, strict=outcome.strict)
             judge.add(trace, run)
             found = [finding for verdict in judge.verdicts() for finding in verdict.findings]
-            back = [what for what, before in played.findings.items() if any(_same(before, now) for now in found)]
+            back = [what for what, before in played.findings.items() if any(_shows_again(before, now) for now in found)]
             broke = trace.breakdown is not None and trace.breakdown.kind is played.broke
             return [*back, *([played.broke.value] if played.broke is not None and broke else [])]
         return []
@@ -115,9 +115,8 @@ def _shown(outcome: Certification, played: _Played, connect: Connect, limits: Li
         runner.kill()
 
 
-def _same(before: Finding, now: Finding) -> bool:
-    alike = (now.requirement, now.check) == (before.requirement, before.check)
-    return alike and RANK[now.severity] >= RANK[before.severity]
+def _shows_again(before: Finding, now: Finding) -> bool:
+    return now.is_like(before) and RANK[now.severity] >= RANK[before.severity]
 
 
 def _note(outcome: Certification, played: _Played, again: dict[str, Again]) -> None:

@@ -18,7 +18,7 @@ from .judgement import Observation, Outcome
 from .looking import Looker, Shown, Told
 from .registry import Run, scenario_of
 from .rules import Rules
-from .tally import Kind, Tally, wording
+from .tally import Kind, Tally
 
 OBSERVE = "observe"
 """The capability to show the state, in every language that has it."""
@@ -53,7 +53,8 @@ class Finding:
     """One place where a requirement was violated, or where there is something to tell."""
 
     requirement: str
-    check: str
+    code: str
+    """How the requirement is violated, one of its codes in the catalogue; "" for a note."""
     run: str
     """Name of the scenario, with that of the environment."""
     environment: str
@@ -74,6 +75,24 @@ class Finding:
     def scenario(self) -> str:
         return scenario_of(self.run)
 
+    @property
+    def full_code(self) -> str:
+        return full_code(self.requirement, self.code)
+
+    @property
+    def severity_name(self) -> str:
+        """As files have it: ``fail``, ``warn`` or ``note``."""
+        return "note" if self.severity is Verdict.PASS else self.severity.value
+
+    def is_like(self, other: Finding) -> bool:
+        """Is the same requirement violated in the same way?"""
+        return (self.requirement, self.code) == (other.requirement, other.code)
+
+
+def full_code(requirement: str, code: str) -> str:
+    """A code as reports show it: ``SDS-RECV-06/delivered-early``; the requirement alone without a code."""
+    return f"{requirement}/{code}" if code else requirement
+
 
 def severity_of(requirement: Requirement, observation: Observation, *, strict: bool = False) -> Verdict:
     """How much a violation weighs, PASS for what is only told; ``strict`` lets no position soften it."""
@@ -92,7 +111,7 @@ def finding_of(
     observation = told.observation
     return Finding(
         requirement.id,
-        told.check,
+        observation.code,
         run,
         environment,
         told.participant,
@@ -130,6 +149,11 @@ class RequirementVerdict:
     """What came of playing again what is told of it, None if it was not."""
     reason: str = ""
     """Why it is inconclusive or skipped, or what went wrong in the suite."""
+
+    @property
+    def worst(self) -> Finding | None:
+        """The finding that the requirement is shown with, None if none was kept."""
+        return next((finding for finding in self.findings if finding.severity is self.verdict), None)
 
 
 class Judge:
@@ -226,7 +250,7 @@ class Judge:
         if RANK[severity] > RANK[worst]:
             self._worst[requirement.id] = severity
         if severity is not Verdict.PASS:
-            kind = Kind(told.check, severity.value, wording(observation.expected), wording(observation.seen))
+            kind = Kind(observation.code, severity.value)
             verdict.tally.add(shown.run, scenario_of(shown.run), observation.step, kind)
         same = [f for f in verdict.findings if f.run == shown.run and f.severity is severity]
         if len(same) >= MAX_OF_ONE_RUN:

@@ -16,7 +16,7 @@ from sds_testee.framing import Framing
 from ..judging.planning import Plan, plan
 from ..judging.rules import UnknownDialect
 from ..protocols import default, protocol_of, revisions
-from ..telling.report import Invocation, unusual
+from ..telling.invocation import Invocation, unusual
 
 SHORTEST_S = 0.05
 """No implementation could do with less."""

@@ -19,7 +19,6 @@ from ..judging.registry import Run, Scenario
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner, tolerated
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
-from ..telling.report import replay_command, worst
 from .asked import Asked
 from .stories import LONGEST, Told, brief_of, story_of, told_breakdown
 
@@ -177,7 +176,7 @@ class Engagement:
         for verdict in verdicts:
             name = verdict.requirement.id
             if verdict.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR):
-                again = replay_command(name, worst(verdict), self.asked.invocation)
+                again = self.asked.invocation.replay(name, verdict.worst)
                 told = story_of(verdict, outcome, again), brief_of(verdict)
                 yield name, Judged(verdict.verdict, verdict.exercised, verdict.reason, *told)
             elif name in run.scenario.exercises:

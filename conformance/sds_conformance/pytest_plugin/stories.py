@@ -15,7 +15,7 @@ from ..judging.certification import Certification
 from ..judging.quoting import by_the_clock
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RequirementVerdict, Verdict
-from ..telling.report import Invocation, play_command, worst
+from ..telling.invocation import Invocation
 from ..telling.story import headline, labelled, show_breakdown, show_command, show_finding
 
 COLUMNS = 80
@@ -38,10 +38,10 @@ class Told(Exception):
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
     """A requirement that is not kept: the rule, what was done, expected and seen, and the command to see it again."""
-    console, requirement = _paper(), verdict.requirement
-    console.print(headline(verdict.verdict, requirement.id, f"{requirement.level}, section {requirement.anchor!r}"))
+    console, requirement, finding = _paper(), verdict.requirement, verdict.worst
+    what = finding.full_code if finding is not None else requirement.id
+    console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
     labelled(console, "Rule", Text(requirement.statement))
-    finding = worst(verdict)
     if verdict.verdict is Verdict.ERROR:
         labelled(console, "Our fault", Text(printable(verdict.reason, LONGEST)))
     elif finding is not None:
@@ -55,7 +55,7 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
 
 def brief_of(verdict: RequirementVerdict) -> str:
     """The worst that was found, in a sentence."""
-    finding = worst(verdict)
+    finding = verdict.worst
     if finding is None:
         return printable(verdict.reason, LONGEST)
     expected, seen = by_the_clock(finding.expected), by_the_clock(finding.seen)
@@ -69,7 +69,7 @@ def told_breakdown(
     console, breakdown = _paper(), broken.breakdown
     trace = outcome.traces.get(broken.where) if outcome is not None else None
     if how is not None and trace is not None and not again:
-        again = play_command(broken.where, trace.environment, how)
+        again = how.play(broken.where, trace.environment)
     show_breakdown(console, broken, (), trace, again)
     story = _written(console)
     return Told(story, f"{breakdown.kind.value}: {breakdown.detail}")

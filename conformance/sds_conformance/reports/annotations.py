@@ -5,15 +5,14 @@ A step may show ten errors and ten warnings; what does not fit is counted in the
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from sds_harness.declaration import printable
 
 from ..judging.quoting import counted
-from .baselines.failures import BREAKDOWN
-from .plain import alike, sides, worst
-from .reading import Report
-from .standing import Tone, causes, complaints, is_known, known_failures, standing
+from ..judging.verdict import Verdict
+from .baseline import BREAKDOWN
+from .report import Report, RootCause, code_of, sides, worst
+from .standing import Tone, standing
 
 MOST = 10
 """Of one level, in one step."""
@@ -71,13 +70,13 @@ def _baseline(report: Report) -> list[Annotation]:
             (row["what"], row["change"]),
             {"file": report.data["baseline"]["file"], "line": row["line"]},
         )
-        for row in complaints(report)
+        for row in report.complaints
     ]
 
 
 def _breakdowns(report: Report) -> list[Annotation]:
-    out, known = [], known_failures(report, BREAKDOWN)
-    for broken, others in alike(report.data["breakdowns"]):
+    out, known = [], report.known_failures(BREAKDOWN)
+    for broken, others in report.breakdowns:
         more = f" and {len(others)} more" if others else ""
         lines = (broken["detail"], *broken["stderr"][-5:], broken["advice"])
         out.append(Annotation("warning" if known else "error", f"{broken['kind']} in {broken['where']}{more}", lines))
@@ -85,24 +84,23 @@ def _breakdowns(report: Report) -> list[Annotation]:
 
 
 def _causes(report: Report) -> list[Annotation]:
-    return [_cause(report, cause, row) for cause, row in causes(report)]
+    return [_cause(report, cause) for cause in report.causes]
 
 
-def _cause(report: Report, cause: dict[str, Any], row: dict[str, Any]) -> Annotation:
-    known = is_known(report, cause)
-    times = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
-    what = "fails, as the baseline knows" if known else "fails" if cause["verdict"] == "fail" else "warns"
+def _cause(report: Report, cause: RootCause) -> Annotation:
+    row, fails = cause.row, cause.verdict is Verdict.FAIL
+    what = "fails, as the baseline knows" if cause.known else "fails" if fails else "warns"
     lines = [row["statement"]]
     if (finding := worst(row)) is not None:
         expected, seen = sides(finding)
         lines += [f"Expected: {expected}", f"Seen: {seen}"]
-    if cause["under"]:
-        lines.append(f"With it: {', '.join(under['requirement'] for under in cause['under'])}")
+    if under := cause.data["under"]:
+        lines.append(f"With it: {', '.join(one['requirement'] for one in under)}")
     lines += [
-        f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in known_failures(report, row["id"])
+        f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in report.known_failures(row["id"])
     ]
-    level = "error" if cause["verdict"] == "fail" and not known else "warning"
-    return Annotation(level, f"{row['id']} {what}, {times}", (*lines, f"Again: {cause['again']}"))
+    level = "error" if fails and not cause.known else "warning"
+    return Annotation(level, f"{code_of(row)} {what}, {cause.times}", (*lines, f"Again: {cause.data['again']}"))
 
 
 def _message(text: str) -> str:

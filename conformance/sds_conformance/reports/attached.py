@@ -1,7 +1,8 @@
-"""What goes on a certificate beside the report: what ``vectors run --json`` and ``fuzz --json`` have printed."""
+"""The results of `vectors run --json`, `fuzz --json` and `exhaust --json`, as a certificate shows them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+from sds_harness.schedules.worlds import Part
 
+from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
 from ..exploration.telling import SCHEMA_ID as FUZZ_SCHEMA
+from ..judging.quoting import counted
 from ..vectors.running.asking import SCHEMA_ID as VECTORS_SCHEMA
 from ..vectors.running.subject import Status
 
@@ -57,7 +61,7 @@ class AttachedError(Exception):
 
 
 def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
-    """What became of the golden vectors of that manifest. Raises AttachedError."""
+    """The results of the golden vectors of that manifest. Raises AttachedError."""
     data = read_attached(file, _VECTORS, "vectors run", report)
     if data["set"]["manifest"] != manifest:
         told = printable(data["set"]["version"], 20)
@@ -73,7 +77,7 @@ def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str
 
 
 def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """What generated schedules have shown. Raises AttachedError."""
+    """The results of generated schedules. Raises AttachedError."""
     data = read_attached(file, _FUZZ, "fuzz", report)
     return {
         **{key: data[key] for key in ("seed", "schedules", "steps", "profile", "cast")},
@@ -83,7 +87,7 @@ def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
-    """What was found, as what failed and what warned."""
+    """The IDs that failed, and those that warned."""
     return {
         f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
         for severity in ("fail", "warn")
@@ -91,8 +95,8 @@ def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict[str, Any]) -> dict[str, Any]:
-    """What a command has printed, if it was about the implementation and the revision of the report. Raises
-    AttachedError."""
+    """The output of a command. Raises AttachedError unless it is about the implementation and the revision of the
+    report."""
     try:
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
@@ -107,3 +111,68 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
         told = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
         raise AttachedError(f"{file} is about {told}: add --revision {report['revision']}")
     return dict(data)
+
+
+_EXHAUST = record(
+    schema={"const": SCHEMA_ID},
+    implementation=SUBJECT,
+    revision=TEXT,
+    profile=TEXT,
+    cast=TEXT,
+    participants={"enum": [2, 3]},
+    alphabet={"type": "array", "items": TEXT, "minItems": 1, "maxItems": 100},
+    digest=TEXT,
+    finished=COUNT,
+    proved_schedules=COUNT,
+    gave_up=TEXT,
+    errors={"type": "object"},
+    findings=FINDINGS,
+)
+
+
+def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """Up to which bound all schedules were played, and what they have shown. Raises AttachedError."""
+    data = read_attached(file, _EXHAUST, "exhaust", report)
+    if not data["finished"]:
+        raise AttachedError(f"{file} proves nothing: no bound was finished. Give `exhaust` more time, with --budget")
+    if data["digest"] != _digest(data, report["revision"]):
+        raise AttachedError(f"{file} is about other schedules than this version has: type `exhaust --json` again")
+    return {
+        **{key: data[key] for key in ("participants", "alphabet", "digest", "profile", "cast")},
+        "events": data["finished"],
+        "schedules": data["proved_schedules"],
+        "complete": not (data["gave_up"] or data["errors"]),
+        **ids_by_severity(data),
+    }
+
+
+def unfounded_schedules(data: dict[str, Any]) -> Iterator[str]:
+    """Sentences about claims of a certificate that cannot be true."""
+    told = data.get("exhaust")
+    if told is not None and told["digest"] != _digest(told, data["revision"]):
+        yield "the digest of all schedules of a small world is not that of its alphabet"
+
+
+def exhausted_told(data: dict[str, Any]) -> str:
+    """A sentence: the bound up to which all schedules were played, and the findings."""
+    told = data.get("exhaust")
+    if told is None:
+        return "not played one and all"
+    found = [f"{verdict}: {', '.join(told[f'{verdict}ed'])}" for verdict in ("fail", "warn") if told[f"{verdict}ed"]]
+    events = counted(told["events"], "event")
+    among = f"all {told['schedules']:,} of up to {events} of {told['participants']} participants"
+    ends = "" if told["complete"] else "; not to the end"
+    return f"{among} ({'; '.join(told['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
+
+
+def _digest(told: dict[str, Any], revision: str) -> str:
+    """Of the schedules that there are; "" if there are none of that."""
+    try:
+        parts = tuple(map(Part.read, told["alphabet"]))
+        return Exhaustion(_nobody, revision=revision, participants=told["participants"], alphabet=parts).digest
+    except ValueError:
+        return ""
+
+
+def _nobody(environment: Any) -> Any:
+    raise NotImplementedError("nothing is played")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import ceil
 
 from ..drawing.lettering import text_width
-from ..protocols import protocol_of
 from ..telling.markup import environment
-from .reading import Report
+from .report import Report
 from .standing import Tone, standing
 
 COLOURS = {Tone.GOOD: "#1a7f37", Tone.PARTIAL: "#8a5a00", Tone.BAD: "#b42318", Tone.NONE: "#57606a"}
@@ -19,7 +18,7 @@ _CHAR, _CAPITAL = 6.0, 1.8
 
 def badge(report: Report) -> str:
     """The SVG, complete in itself."""
-    whole, label = standing(report), protocol_of(report.data["revision"]).name
+    whole, label = standing(report), report.protocol.name
     left, right = (_width(text) + 2 * _MARGIN for text in (label, whole.short))
     return (
         environment(__package__)

@@ -17,20 +17,17 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
-from sds_harness.environment import PLAIN
 from sds_harness.files import FileError, misshapen, packaged_schema, parse_json, read_bytes
 from sds_testee.version import suite_version
 
-from ..judging.registry import IN
 from ..judging.verdict import Verdict
 from ..protocols import all_vectors, protocol_of, revisions
 from ..vectors.canonical import digest, formatted
 from ..vectors.folder import VectorsError, default_folder, load_manifest
-from .attached import AttachedError, schedules_played, vectors_asked
-from .exhausted import schedules_exhausted
+from .attached import AttachedError, schedules_exhausted, schedules_played, vectors_asked
 from .levels import level
 from .limits import certified, unfounded_limits
-from .reading import Report
+from .report import Report, run_of
 
 SCHEMA_ID = "sds-conformance/certificate/2"
 NAME = "certificate.json"
@@ -187,13 +184,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
         return out
     worst = [finding for finding in row["findings"] if finding["severity"] == verdict]
     positions = {finding["position"] for finding in worst} - {""}
-    return {**out, "shown": list(dict.fromkeys(map(_where, worst))), "positions": sorted(positions)}
-
-
-def _where(finding: dict[str, Any]) -> str:
-    """The name of a run."""
-    plain = finding["environment"] == PLAIN.name
-    return str(finding["scenario"]) + ("" if plain else f"{IN}{finding['environment']}")
+    return {**out, "shown": list(dict.fromkeys(map(run_of, worst))), "positions": sorted(positions)}
 
 
 def catalogue_digest(revision: str) -> str:

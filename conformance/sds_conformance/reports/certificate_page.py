@@ -15,9 +15,9 @@ from sds_harness.declaration import printable
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..telling.markup import environment
+from .attached import exhausted_told
 from .certificate import Certificate
 from .certificate_words import command_of, declared, fuzz_told, limits_told, vectors_told
-from .exhausted import exhausted_told
 from .levels import NONE, beside
 from .limits import certified_rows, lines
 

@@ -19,6 +19,7 @@ from ..judging.registry import IN, scenario_of
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..vectors.canonical import digest
+from .attached import unfounded_schedules
 from .certificate import (
     SHOWN,
     Certificate,
@@ -28,7 +29,6 @@ from .certificate import (
     unlike_the_text,
     untestable,
 )
-from .exhausted import unfounded_schedules
 from .levels import JUDGED, hard, level
 from .limits import unfounded_limits
 

@@ -5,11 +5,10 @@ All of it can be read without scripts; the one that is in it filters, searches, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Template
@@ -23,14 +22,12 @@ from ..judging.catalogue import POSITION_VERDICTS, Position
 from ..judging.quoting import counted
 from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
-from ..protocols import protocol_of
+from ..protocols.words import named as name_of_limit
 from ..telling.markup import environment
-from .heading import facts, notices
 from .limits import Line, lines
-from .plain import alike
-from .reading import Report
-from .standing import causes, known_failures, standing
-from .stories import Stories, Story, stories_of
+from .report import Report, Row
+from .standing import standing
+from .stories import PageStory, Stories, stories_of
 
 MAX_FINDINGS = 25
 """Findings of one requirement that are told; the rest are counted."""
@@ -45,12 +42,12 @@ VERDICTS += (Verdict.SKIPPED.value, Verdict.PASS.value)
 
 
 @dataclass
-class Row:
+class Entry:
     """A requirement, with all that is told of it."""
 
-    data: Mapping[str, Any]
-    stories: list[Story]
-    known: list[dict[str, Any]]
+    data: Row
+    stories: list[PageStory]
+    known: list[Row]
     """What the baseline has of it."""
     positions: list[str]
     """That soften it."""
@@ -75,7 +72,7 @@ class Section:
     """A part of the text, and its requirements."""
 
     title: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Entry] = field(default_factory=list)
 
     @property
     def counts(self) -> str:
@@ -87,7 +84,7 @@ class Section:
 def html(report: Report) -> str:
     """The page of a report."""
     data = report.data
-    breakdowns = alike(data["breakdowns"])
+    breakdowns = report.breakdowns
     broken = [first["where"] for first, _ in breakdowns[:MAX_BREAKDOWNS]]
     stories = stories_of(report, _order(data), MAX_FINDINGS, broken)
     rows = _rows(report, stories)
@@ -99,7 +96,7 @@ def html(report: Report) -> str:
         facts=list(facts(report)),
         counts=[(verdict, data["summary"][verdict]) for verdict in VERDICTS],
         summary_of_causes=_summary_of_causes(data),
-        causes=[(cause, rows.get(cause["requirement"])) for cause, _ in causes(report)],
+        causes=[(cause.data, rows.get(cause.data["requirement"])) for cause in report.causes],
         rows=rows,
         sections=_sections(data, rows),
         limits=report.limits,
@@ -109,7 +106,7 @@ def html(report: Report) -> str:
         breakdowns_left_out=len(breakdowns[MAX_BREAKDOWNS:]),
         talks=stories.talks,
         positions=_positions(report, rows),
-        casting=protocol_of(data["revision"]).words.casting,
+        casting=report.protocol.words.casting,
         style=Markup(_read("base.css") + _read("report.css") + stylesheet()),
         script=Markup(_read("report.js")),
         svg=Markup,
@@ -148,7 +145,7 @@ def _weblink(text: str) -> str:
     return text if parts.scheme in ("http", "https") and parts.netloc and len(text) <= LONGEST else ""
 
 
-def _order(data: Mapping[str, Any]) -> list[int]:
+def _order(data: Row) -> list[int]:
     """The places of the requirements: root causes first, with what is told under each."""
     places = {row["id"]: place for place, row in enumerate(data["requirements"])}
     told = [one for cause in data["causes"] for one in (cause, *cause["under"])]
@@ -156,17 +153,17 @@ def _order(data: Mapping[str, Any]) -> list[int]:
     return list(dict.fromkeys([*first, *range(len(data["requirements"]))]))
 
 
-def _rows(report: Report, stories: Stories) -> dict[str, Row]:
+def _rows(report: Report, stories: Stories) -> dict[str, Entry]:
     """By ID; a report that names one twice has it once."""
-    catalogue = protocol_of(report.data["revision"]).rules.catalogue
-    rows: dict[str, Row] = {}
+    catalogue = report.protocol.rules.catalogue
+    rows: dict[str, Entry] = {}
     for place, data in enumerate(report.data["requirements"]):
         told = stories.of.get(place, [])
         stated = catalogue.requirements.get(data["id"])
         softened = [stated.softened] if stated is not None and stated.softened and data["verdict"] == "warn" else []
-        named = dict.fromkeys([*softened, *(story.position for story in told)])
+        named = dict.fromkeys([*softened, *(story.row["position"] for story in told)])
         positions = [name for name in named if name in catalogue.positions]
-        rows.setdefault(data["id"], Row(data, told, known_failures(report, data["id"]), positions))
+        rows.setdefault(data["id"], Entry(data, told, report.known_failures(data["id"]), positions))
     for cause in report.data["causes"]:
         for under in cause["under"]:
             if under["requirement"] in rows and cause["requirement"] in rows:
@@ -175,14 +172,14 @@ def _rows(report: Report, stories: Stories) -> dict[str, Row]:
     return rows
 
 
-def _sections(data: Mapping[str, Any], rows: Mapping[str, Row]) -> list[Section]:
+def _sections(data: Row, rows: Mapping[str, Entry]) -> list[Section]:
     sections = {name: Section(title) for name, title in data["sections"].items()}
     for row in rows.values():
         sections.setdefault(row.data["section"], Section(row.data["section"])).rows.append(row)
     return [section for section in sections.values() if section.rows]
 
 
-def _summary_of_causes(data: Mapping[str, Any]) -> str:
+def _summary_of_causes(data: Row) -> str:
     parts = []
     for verdict, what in (("fail", "root cause"), ("warn", "warning")):
         those = [cause for cause in data["causes"] if cause["verdict"] == verdict]
@@ -191,8 +188,75 @@ def _summary_of_causes(data: Mapping[str, Any]) -> str:
     return " and ".join(parts)
 
 
-def _positions(report: Report, rows: Mapping[str, Row]) -> Iterable[tuple[Position, str]]:
+def _positions(report: Report, rows: Mapping[str, Entry]) -> Iterable[tuple[Position, str]]:
     """The positions that the page speaks of, with what the suite makes of each."""
-    known = protocol_of(report.data["revision"]).rules.catalogue.positions
+    known = report.protocol.rules.catalogue.positions
     named = {name for row in rows.values() for name in row.positions}
     return [(position, POSITION_VERDICTS[position.verdict]) for name, position in known.items() if name in named]
+
+
+# ---- The head of the page ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that changes what all the rest means."""
+
+    label: str
+    lines: tuple[str, ...]
+    grave: bool = False
+
+
+def notices(report: Report) -> Iterator[Notice]:
+    """What to know before reading on, the gravest first."""
+    data, summary = report.data, report.data["summary"]
+    if wrong := report.complaints:
+        file = data["baseline"]["file"]
+        lines = [f"{file}, line {row['line']}: {row['what']} {row['change']}" for row in wrong]
+        yield Notice("The baseline is at fault", tuple(lines), grave=True)
+    if data["doubts"]:
+        yield Notice("Beware", tuple(data["doubts"]), grave=True)
+    left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]
+    partial = [] if data["whole"] else [f"Not all {' and '.join(data['narrowed']) or 'of it'} were asked for."]
+    if why := report.unfinished:
+        partial.append(f"{why[0].upper()}{why[1:]}.")
+    if partial or left_out:
+        yield Notice("Not all was played", (*partial, *left_out))
+    reasons = report.unjudged("inconclusive", "skipped", "error")
+    told = [f"{_few(ids)}: {verdict}, {reason}" for (verdict, reason), ids in reasons.items()]
+    if told:
+        judged = len(data["requirements"]) - sum(map(len, reasons.values()))
+        yield Notice(f"{judged} of {len(data['requirements'])} requirements were judged", tuple(told))
+
+
+def facts(report: Report) -> Iterator[tuple[str, str]]:
+    """What was tested, against what, and how: labels with what there is to say."""
+    data, about = report.data, report.data["implementation"]
+    revision, profile, words = data["revision"], data["profile"], report.protocol.words
+    language = f" ({about['language']})" if about["language"] else ""
+    yield "Implementation", f"{about['name']} {about['version']}".strip() + language
+    yield "Against", f"{revision}, profile {profile}: {words.against(revision, profile)}"
+    yield "Suite", f"{data['suite']['name']} {data['suite']['version']}"
+    yield "Date", data["started"].replace("T", " ").replace("+00:00", " UTC")
+    yield "Strict", "yes: no position softens a failure" if data["strict"] else "no"
+    if about["revisions"] and revision not in about["revisions"]:
+        yield "Declares other revisions", _few(about["revisions"])
+    if about["homepage"]:
+        yield "Homepage", about["homepage"]
+    yield "Command", " ".join(about["command"]) or "a server that was running already"
+    yield "Framing", data["framing"]
+    yield "Environments", ", ".join(data["summary"]["environments"]) or "none"
+    yield "Played", ", ".join(counted(data["summary"][f"{what}s"], what) for what in ("scenario", "run", "step"))
+    if about["clock"]:
+        yield "Clock", about["clock"]
+    yield "Declares", ", ".join(about["capabilities"]) or "nothing"
+    limits = [f"{name_of_limit(name)} up to {limit:,}" for name, limit in about["limits"].items()]
+    if limits:
+        yield "Limits", ", ".join(limits)
+    named = {name.replace("_", " "): choice for name, choice in data["profiles"].items() if choice}
+    if named:
+        yield "Choices", ", ".join(f"{name} {choice}" for name, choice in named.items())
+
+
+def _few(names: list[str], limit: int = 6) -> str:
+    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")

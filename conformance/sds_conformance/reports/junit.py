@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from sds_harness.declaration import harmless, printable
 
-from .plain import alike, breakdown, flaky, sides, started, story, worst
-from .reading import Report
-from .standing import by_severity, complaints, known_failures, standing
+from .plain import breakdown, story
+from .report import Report, Row, flaky, sides, worst
+from .standing import standing
 
 CONVERSATION = "conversation"
 """The test suite of what broke the conversation."""
@@ -29,7 +28,7 @@ _TITLE = 100
 def junit(report: Report) -> str:
     """The whole file."""
     sections: dict[str, list[TestCase]] = {}
-    for row in by_severity(report):
+    for row in report.by_severity():
         sections.setdefault(_section(report, row), []).append(_case(report, row))
     sections[CONVERSATION] = _conversation(report)
     if report.data["baseline"] is not None:
@@ -38,7 +37,7 @@ def junit(report: Report) -> str:
     about |= {"implementation": report.name, "standing": standing(report).sentence}
     suites = JUnitXml(_clean(f"{report.data['suite']['name']}: {report.name}"))
     for title, cases in sections.items():
-        suites.add_testsuite(_suite(title, cases, about, started(report)))
+        suites.add_testsuite(_suite(title, cases, about, report.started))
     suites.update_statistics()
     return f"{_DECLARATION}\n{suites.tostring().decode('utf-8')}\n"
 
@@ -53,17 +52,17 @@ def _suite(title: str, cases: list[TestCase], about: Mapping[str, str], began: d
     return suite
 
 
-def _section(report: Report, row: dict[str, Any]) -> str:
+def _section(report: Report, row: Row) -> str:
     return printable(report.data["sections"].get(row["section"], row["section"]), _TITLE)
 
 
-def _case(report: Report, row: dict[str, Any]) -> TestCase:
+def _case(report: Report, row: Row) -> TestCase:
     case = _named(f"{row['id']} {printable(row['statement'], _TITLE)}", _section(report, row))
     finding = worst(row)
     match row["verdict"]:
         case "fail":
-            check = finding["check"] if finding else row["verdict"]
-            case.result = _with(Failure(_failed(report, row, finding), _clean(check)), _told(report, row, finding))
+            code = finding["code"] if finding else row["id"]
+            case.result = _with(Failure(_failed(report, row, finding), _clean(code)), _told(report, row, finding))
         case "warn":
             case.system_out = _told(report, row, finding)
         case "skipped" | "inconclusive":
@@ -83,16 +82,16 @@ def _with(result: Failure | Error, text: str) -> Failure | Error:
     return result
 
 
-def _failed(report: Report, row: dict[str, Any], finding: dict[str, Any] | None) -> str:
+def _failed(report: Report, row: Row, finding: Row | None) -> str:
     """The one line that tools show: what is known of it comes first."""
-    known = [" ".join(filter(None, (row["reason"], row["link"]))) for row in known_failures(report, row["id"])]
+    known = [" ".join(filter(None, (row["reason"], row["link"]))) for row in report.known_failures(row["id"])]
     seen = "expected {}; seen: {}".format(*sides(finding)) if finding else "failed"
     seen = f"severity {row['severity']}: {seen}"
     seen = f"[{flaky(row)}] {seen}" if flaky(row) else seen
     return _clean(f"[known: {'; '.join(known)}] {seen}" if known else seen)
 
 
-def _told(report: Report, row: dict[str, Any], finding: dict[str, Any] | None) -> str:
+def _told(report: Report, row: Row, finding: Row | None) -> str:
     rule = f"{row['level']}, section {row['anchor']!r}: {row['statement']}"
     if finding is None:
         return _clean(rule)
@@ -102,7 +101,7 @@ def _told(report: Report, row: dict[str, Any], finding: dict[str, Any] | None) -
 def _conversation(report: Report) -> list[TestCase]:
     """A test case for each way in which the conversation broke, one that passes if it held."""
     cases = []
-    for broken, others in alike(report.data["breakdowns"]):
+    for broken, others in report.breakdowns:
         also = f"\nand {len(others)} more like it, in {', '.join(others[:20])}" if others else ""
         case = _named(f"{broken['kind']} in {broken['where']}", CONVERSATION)
         case.result = _with(Error(_clean(broken["detail"]), broken["kind"]), breakdown(broken) + also)
@@ -117,7 +116,7 @@ def _conversation(report: Report) -> list[TestCase]:
 def _baseline(report: Report) -> list[TestCase]:
     """A test case for each line of the baseline that is wrong, one that passes if none is."""
     cases = []
-    for row in complaints(report):
+    for row in report.complaints:
         case = _named(f"line {row['line']}: {row['requirement']}", BASELINE)
         case.result = _with(Failure(_clean(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
         cases.append(case)

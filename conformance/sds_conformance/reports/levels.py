@@ -15,7 +15,7 @@ from ..judging.runner import tolerated
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from .limits import findings
-from .reading import declaration_of
+from .report import declaration_of
 
 NONE = "none"
 """The name of no level."""

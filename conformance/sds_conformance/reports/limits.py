@@ -21,7 +21,7 @@ from ..exploration.limits.words import behind, cell, headline, tellable
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..protocols.dimensions import Dimension
-from .reading import Report, ReportError
+from .report import Report, ReportError
 
 NAME = "limits.json"
 MAX_BYTES = 8 << 20

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
 from .gfm import block, code, prose
-from .plain import alike, breakdown, flaky, sides, story, worst
-from .reading import Report
-from .standing import causes, complaints, is_known, standing
+from .plain import breakdown, story
+from .report import Report, RootCause, Row, code_of, flaky, sides, worst
+from .standing import standing
 
 LIMIT = 900_000
 """Bytes. GitHub shows no summary of more than a MiB; what other steps say of the suite has room beside it."""
@@ -38,7 +37,7 @@ def _parts(report: Report) -> Iterator[str]:
     yield f"## {prose(whole.short[0].upper() + whole.short[1:])}: {code(report.name)}"
     if report.cut_off:
         yield f"**This report was cut off {prose(report.cut_off)}.** It tells what stands before that."
-    if found := complaints(report):
+    if found := report.complaints:
         yield from _complaints(data["baseline"]["file"], found)
     yield f"{code(report.name)} {prose(whole.sentence)}"
     yield _counts(report)
@@ -64,7 +63,7 @@ def _counts(report: Report) -> str:
     )
 
 
-def _played(data: dict[str, Any]) -> str:
+def _played(data: Row) -> str:
     summary = data["summary"]
     played = ", ".join(counted(summary[f"{what}s"], what) for what in ("scenario", "run", "step"))
     where = ", ".join(map(prose, summary["environments"])) or "none"
@@ -77,43 +76,41 @@ def _played(data: dict[str, Any]) -> str:
     return " ".join([text, *left_out])
 
 
-def _complaints(file: str, found: list[dict[str, Any]]) -> Iterator[str]:
+def _complaints(file: str, found: list[Row]) -> Iterator[str]:
     yield f"### The baseline {code(file)} is at fault, not the implementation"
     for row in found:
         yield f"- Line {row['line']}, {prose(row['requirement'])}: {code(row['what'])}\n  Change: {code(row['change'])}"
 
 
 def _causes(report: Report) -> Iterator[str]:
-    for verdict, title in (("fail", "Root causes"), ("warn", "Warnings")):
-        found = [(cause, row) for cause, row in causes(report) if cause["verdict"] == verdict]
+    for verdict, title in ((Verdict.FAIL, "Root causes"), (Verdict.WARN, "Warnings")):
+        found = [cause for cause in report.causes if cause.verdict is verdict]
         if found:
             yield f"### {title}, the most severe first"
-        for number, (cause, row) in enumerate(found, 1):
-            told = verdict == "fail" and number <= STORIES and not is_known(report, cause)
-            yield from _cause(report, number, cause, row, told)
+        for number, cause in enumerate(found, 1):
+            told = verdict is Verdict.FAIL and number <= STORIES and not cause.known
+            yield from _cause(report, number, cause, told)
 
 
-def _cause(report: Report, number: int, cause: dict[str, Any], row: dict[str, Any], told: bool) -> Iterator[str]:
-    times = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
-    known = ", known" if is_known(report, cause) else ""
+def _cause(report: Report, number: int, cause: RootCause, told: bool) -> Iterator[str]:
+    row, known = cause.row, ", known" if cause.known else ""
     often = f", {flaky(row)}" if flaky(row) else ""
-    yield f"#### {number}. {row['id']}, severity {cause['severity']}, {times}{often}{known}"
+    yield f"#### {number}. {prose(code_of(row))}, severity {cause.data['severity']}, {cause.times}{often}{known}"
     yield f"{row['level']}: {prose(row['statement'])}"
-    for under in cause["under"]:
+    for under in cause.data["under"]:
         yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"
     finding = worst(row)
     if finding is not None and told:
         yield block(story(report, row["id"], finding).splitlines())
     elif finding is not None:
         yield f"Seen: {code(sides(finding)[1])}"
-    yield block([cause["again"]], "sh")
+    yield block([cause.data["again"]], "sh")
 
 
 def _breakdowns(report: Report) -> Iterator[str]:
-    found = alike(report.data["breakdowns"])
-    if found:
+    if report.breakdowns:
         yield "### The conversation broke"
-    for broken, others in found:
+    for broken, others in report.breakdowns:
         more = f", and {len(others)} more like it" if others else ""
         yield f"**{broken['kind']}** in {code(broken['where'])}{more}"
         yield block(breakdown(broken).splitlines())
@@ -149,12 +146,7 @@ def _violated(report: Report) -> Iterator[str]:
 
 def _not_judged(report: Report) -> Iterator[str]:
     for verdict in ("inconclusive", "skipped"):
-        rows = list(report.requirements(verdict))
-        if not rows:
-            continue
-        yield f"### {counted(len(rows), 'requirement')} {verdict}"
-        reasons: dict[str, list[str]] = {}
-        for row in rows:
-            reasons.setdefault(row["reason"], []).append(row["id"])
-        for reason, ids in reasons.items():
+        if reasons := report.unjudged(verdict):
+            yield f"### {counted(sum(map(len, reasons.values())), 'requirement')} {verdict}"
+        for (_, reason), ids in reasons.items():
             yield f"- {code(reason)}: {', '.join(ids)}"

@@ -1,12 +1,11 @@
-"""A report as SARIF 2.1.0: requirements are its rules, findings its results.
+"""A report as SARIF 2.1.0: the codes that it has findings of are its rules, findings its results.
 
-There is no source file in it: where something happened is a scenario, an environment and a step. What a baseline lists
-is a result like any other, and says that it is known.
+There is no source file in it: a result is located by scenario, environment and step. A failure that a baseline lists is
+a result like any other, with `known` set.
 """
 
 from __future__ import annotations
 
-import json
 from datetime import UTC
 from hashlib import sha256
 from typing import Any
@@ -14,11 +13,9 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.json_text import dumps
 
-from ..judging.tally import wording
 from ..protocols import stating
-from .plain import alike, sides, started, worst
-from .reading import Report
-from .standing import by_severity, known_failures, standing, why_unfinished
+from .report import Report, Row, sides, worst
+from .standing import standing
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}
@@ -31,14 +28,16 @@ _LONGEST = 1000
 def sarif(report: Report) -> str:
     """The whole file."""
     data = report.data
-    rules = by_severity(report)
-    results = [_result(report, number, row, found) for number, row in enumerate(rules) for found in row["findings"]]
+    found = [(row, finding) for row in report.by_severity() for finding in row["findings"]]
+    rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}
+    places = {code: number for number, code in enumerate(rules)}
+    results = [_result(report, places[finding["code"]], row, finding) for row, finding in found]
     run = {
         "tool": {
             "driver": {
                 "name": data["suite"]["name"],
                 "version": _text(data["suite"]["version"]),
-                "rules": [_rule(row) for row in rules],
+                "rules": list(rules.values()),
             }
         },
         "invocations": [_invocation(report)],
@@ -53,15 +52,18 @@ def sarif(report: Report) -> str:
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(row: dict[str, Any]) -> dict[str, Any]:
+def _rule(code: str, row: Row) -> dict[str, Any]:
     protocol = stating(row["id"])
-    link = protocol.rules.catalogue.requirements[row["id"]].link if protocol is not None else ""
+    stated = protocol.rules.catalogue.requirements[row["id"]] if protocol is not None else None
+    described = stated.codes.get(code.partition("/")[2], "") if stated is not None else ""
     return {
-        "id": row["id"],
-        "shortDescription": {"text": _text(row["statement"])},
-        **({"helpUri": link} if link else {}),
+        "id": _text(code),
+        "shortDescription": {"text": _text(described or row["statement"])},
+        "help": {"text": _text(row["statement"])},
+        **({"helpUri": stated.link} if stated is not None and stated.link else {}),
         "defaultConfiguration": {"level": "note" if row["severity"] == 4 else "error", "rank": RANKS[row["severity"]]},
         "properties": {
+            "requirement": row["id"],
             "level": row["level"],
             "severity": row["severity"],
             "section": _text(row["anchor"]),
@@ -70,23 +72,22 @@ def _rule(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _result(report: Report, rule: int, row: dict[str, Any], finding: dict[str, Any]) -> dict[str, Any]:
+def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]:
     violated = finding["severity"] != "note"
     place = f"{finding['scenario']}/{finding['environment']}/{finding['step']}"
-    known = known_failures(report, row["id"]) if violated else []
+    known = report.known_failures(row["id"]) if violated else []
     message = "Expected: {}. Seen: {}. Again: {}".format(*sides(finding), finding["again"])
     more = row["findings_not_shown"] if finding is worst(row) else 0
     return {
-        "ruleId": row["id"],
+        "ruleId": _text(finding["code"]),
         "ruleIndex": rule,
         "kind": "fail" if violated else "informational",
         "level": "note" if finding["severity"] == "warn" and row["severity"] == 4 else LEVELS[finding["severity"]],
         **({"rank": RANKS[row["severity"]]} if violated else {}),
         "message": {"text": _text(message)},
         "locations": [{"logicalLocations": [{"fullyQualifiedName": _text(place), "name": _text(finding["scenario"])}]}],
-        "partialFingerprints": {"requirementCheckKind/v1": _fingerprint(row["id"], finding)},
+        "partialFingerprints": {"code/v1": sha256(finding["code"].encode("utf-8", "backslashreplace")).hexdigest()},
         "properties": {
-            "check": _text(finding["check"]),
             "participant": _text(finding["participant"]),
             "channel": _text(finding["channel"]),
             "step": finding["step"],
@@ -97,17 +98,9 @@ def _result(report: Report, rule: int, row: dict[str, Any], finding: dict[str, A
     }
 
 
-def _fingerprint(requirement: str, finding: dict[str, Any]) -> str:
-    """The same for the same kind of violation, whatever names, IDs and times stand in it."""
-    kind = (requirement, finding["check"], wording(finding["expected"]), wording(finding["seen"]))
-    return sha256(json.dumps(kind).encode()).hexdigest()
-
-
 def _invocation(report: Report) -> dict[str, Any]:
-    told = [
-        f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in alike(report.data["breakdowns"])
-    ]
-    unfinished, began = why_unfinished(report), started(report)
+    told = [f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in report.breakdowns]
+    unfinished, began = report.unfinished, report.started
     return {
         "executionSuccessful": not unfinished,
         "exitCode": report.data["summary"]["exit_code"],

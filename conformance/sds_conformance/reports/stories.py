@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sds_harness.environment import PLAIN
 from sds_harness.trace import Step, Trace
 
 from ..drawing.excerpt import Excerpts
 from ..judging.quoting import counted, foremost
-from ..protocols import Protocol, protocol_of
+from ..protocols import Protocol
 from ..protocols.words import Narrator
-from ..telling.evidence import Evidence, Exhibit, lines_told, quoted_in
+from ..telling.evidence import Exhibit, Story, lines_told, quoted_in, story_of
 from ..telling.said import quoted
-from .findings import finding_of, run_of
-from .reading import Report
+from .report import Report, Row, finding_of, run_of
 
 MAX_TALKS = 400
 """Conversations on a page, and as many pictures: of the findings that come after them the story is told alone."""
@@ -33,27 +31,17 @@ UNTOLD = "The conversation that was kept with this report cannot be told: the co
 
 
 @dataclass(frozen=True)
-class Story:
-    """A finding, told."""
+class PageStory:
+    """A finding on a page."""
 
-    severity: str
-    run: str
-    scenario: str
-    summary: str
-    """What the scenario is, "" for one that is not known here."""
-    environment: str
-    """As a sentence, "" for the plain one."""
-    exhibits: Sequence[Exhibit]
-    expected: str
-    seen: str
-    difference: str
+    row: Row
+    """Of the finding."""
+    told: Story
     said: Sequence[str]
-    """What the implementation wrote to stderr at the step that is blamed."""
-    position: str
-    again: str
-    picture: str = ""
+    """The lines of stderr at the step that is blamed."""
+    picture: str
     """SVG, "" for none."""
-    without: str = ""
+    without: str
     """Why there is no picture and no conversation, "" if there are."""
 
 
@@ -73,7 +61,7 @@ class Turn:
 class Found:
     """What was found in a run, as far as its conversation is about it."""
 
-    def __init__(self, requirement: str, row: Mapping[str, Any]) -> None:
+    def __init__(self, requirement: str, row: Row) -> None:
         self.requirement = requirement
         self.severity: str = row["severity"]
         self.step: int = row["step"]
@@ -95,7 +83,7 @@ class Talk:
 class Stories:
     """All that is told of a report."""
 
-    of: dict[int, list[Story]] = field(default_factory=dict)
+    of: dict[int, list[PageStory]] = field(default_factory=dict)
     """By the place of the requirement in the report."""
     talks: dict[str, Talk] = field(default_factory=dict)
     """By run."""
@@ -113,13 +101,12 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
     for run in broken:
         by_run.setdefault(run, [])
     out = Stories()
-    made: dict[int, Story] = {}
+    made: dict[int, PageStory] = {}
     pictures = 0
-    protocol = protocol_of(report.data["revision"])
     for run, numbers in by_run.items():
         trace = report.trace(run) if len(out.talks) < MAX_TALKS else None
         why = "" if trace is not None else _why_not(len(out.talks))
-        teller = _Teller(protocol, trace, why)
+        teller = _Teller(report.protocol, trace, why)
         for number in numbers:
             place, finding = told[number]
             made[number] = teller.story(rows[place]["id"], finding, draw=pictures < MAX_PICTURES)
@@ -170,7 +157,6 @@ class _Teller:
 
     def __init__(self, protocol: Protocol, trace: Trace[Any] | None, why: str) -> None:
         self._protocol = protocol
-        self._words = protocol.words
         self._why = why
         self._trace = trace
         self._narrator: Narrator | None = None
@@ -183,39 +169,18 @@ class _Teller:
         except Exception:
             self._trace, self._why = None, UNTOLD
         else:
-            self._words = replace(protocol.words, narrator=lambda _: told)
+            self._protocol = replace(protocol, words=replace(protocol.words, narrator=lambda _: told))
 
-    def story(self, requirement: str, row: Mapping[str, Any], *, draw: bool) -> Story:
-        """What is told of a finding."""
-        finding = finding_of(requirement, row)
-        trace, why = self._trace, self._why
-        try:
-            evidence = Evidence(self._words, trace, finding)
-            exhibits = evidence.exhibits()
-        except Exception:  # as above
-            evidence, exhibits = Evidence(self._words, None, finding), []
-            trace, why = None, UNTOLD
-        if trace is not None and not draw:
+    def story(self, requirement: str, row: Row, *, draw: bool) -> PageStory:
+        """The story of a finding."""
+        finding, why = finding_of(requirement, row), self._why
+        told = story_of(self._protocol, finding, self._trace)
+        if self._trace is not None and not told.exhibits:
+            why = UNTOLD
+        elif self._trace is not None and not draw:
             why = f"This page draws {MAX_PICTURES} findings, and this is none of them: the command below shows it."
-        environment = self._protocol.rules.environments.get(row["environment"])
-        unusual = environment is not None and environment is not PLAIN
-        scenario = self._protocol.rules.register.scenarios.get(row["scenario"])
-        return Story(
-            row["severity"],
-            finding.run,
-            row["scenario"],
-            scenario.summary if scenario is not None else "",
-            f"{environment.name}: {environment.summary}" if environment is not None and unusual else "",
-            exhibits,
-            evidence.expected,
-            evidence.seen,
-            evidence.difference,
-            list(quoted(finding.said, SAID_WIDTH)),
-            row["position"],
-            row["again"],
-            self._picture(finding.step, exhibits) if draw and trace is not None else "",
-            why,
-        )
+        picture = self._picture(finding.step, told.exhibits) if draw and told.exhibits else ""
+        return PageStory(row, told, list(quoted(finding.said, SAID_WIDTH)), picture, why)
 
     def _picture(self, blamed: int, exhibits: Iterable[Exhibit]) -> str:
         shown = [exhibit.step.index for exhibit in exhibits if exhibit.step is not None]

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.faults import Breakdown, FaultKind
 
-from ..judging.again import Again
 from ..judging.exits import Exit
 from ..judging.quoting import counted
+from ..judging.registry import scenario_of
 from ..judging.runner import ALL_RUNS, BrokenRun
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
-from ..protocols import protocol_of
+from ..telling.dialogue import show_hex
+from ..telling.evidence import quoted_in
 from ..telling.last_screen import STYLES, CauseLine, LastScreen, ordered, show_last_screen
 from ..telling.story import (
+    hanging,
     headline,
     labelled,
     plain_table,
@@ -35,10 +37,8 @@ from ..telling.story import (
     show_flaky,
     show_implementation,
 )
-from .findings import finding_of, run_of
-from .plain import alike, worst
-from .reading import Report
-from .standing import Tone, asked, causes, complaints, forgone, hard_breakdowns, is_known, known_failures, standing
+from .report import Report, RootCause, Row, again_of, code_of, finding_of, run_of, worst
+from .standing import Tone, asked, forgone, standing
 
 _TONES = {Tone.GOOD: "bold green", Tone.PARTIAL: "bold yellow", Tone.BAD: "bold red", Tone.NONE: "bold yellow"}
 _COLUMNS = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)
@@ -88,45 +88,38 @@ def last_screen(report: Report, program: str) -> LastScreen:
 
 
 def _cause_lines(report: Report) -> list[CauseLine]:
-    soft = [broken for broken in report.data["breakdowns"] if broken not in hard_breakdowns(report)]
+    hard = report.hard_breakdowns
     lines = [
         CauseLine(
-            Verdict.WARN if broken in soft else Verdict.FAIL,
+            Verdict.FAIL if broken in hard else Verdict.WARN,
             BREAKDOWN_SEVERITY,
             broken["kind"],
             f"in {broken['where']}: {broken['detail']}",
         )
-        for broken, _ in alike(report.data["breakdowns"])
+        for broken, _ in report.breakdowns
     ]
-    lines += [
-        CauseLine(Verdict(cause["verdict"]), cause["severity"], row["id"], _rule_or_known(report, cause, row))
-        for cause, row in causes(report)
-    ]
+    for cause in report.causes:
+        rule = f"{'known: ' if cause.known else ''}{cause.row['statement']}"
+        lines.append(CauseLine(cause.verdict, cause.data["severity"], cause.row["id"], rule))
     return ordered(lines)
-
-
-def _rule_or_known(report: Report, cause: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    return f"known: {row['statement']}" if is_known(report, dict(cause)) else str(row["statement"])
 
 
 def _facts(report: Report) -> list[tuple[str, Text]]:
     data, summary = report.data, report.data["summary"]
     out = []
-    if wrong := complaints(report):
+    if wrong := report.complaints:
         out.append(("Baseline", Text(f"{counted(len(wrong), 'entry', 'entries')} to change, see above", "bold red")))
     elif data["baseline"] is not None:
         failing = list(report.requirements("fail"))
-        known = sum(bool(known_failures(report, row["id"])) for row in failing)
+        known = sum(bool(report.known_failures(row["id"])) for row in failing)
         how_many = "All failures are" if known == len(failing) else f"{known} of {counted(len(failing), 'failure')}"
         out.append(("Baseline", Text(f"{how_many} known: {printable(data['baseline']['file'], 200)}", no_wrap=True)))
     rows = list(asked(report))
     judged = sum(row["exercised"] > 0 for row in rows)
     part = forgone(report)
-    without = f", without {protocol_of(data['revision']).words.parts.get(part, part)}" if part else ""
+    without = f", without {report.protocol.words.parts.get(part, part)}" if part else ""
     out.append(("Exercised", Text(f"{judged} of {counted(len(rows), 'requirement')}{without}")))
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for row in report.requirements("inconclusive", "skipped", "error"):
-        reasons.setdefault((row["verdict"], row["reason"]), []).append(row["id"])
+    reasons = report.unjudged("inconclusive", "skipped", "error")
     most = MOST_REASONS if standing(report).tone is not Tone.BAD else 0  # the room is for the root causes
     for (verdict, reason), ids in sorted(reasons.items(), key=lambda one: -len(one[1]))[:most]:
         more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
@@ -155,23 +148,23 @@ def _next(report: Report, program: str) -> tuple[str, str]:
         command = data["implementation"]["command"]
         return shlex.join([program, *words, *options, *(["--", *command] if command else [])])
 
-    if complaints(report):
+    if report.complaints:
         update = [program, "baseline", "update", data["baseline"]["file"], written or "REPORT"]
         return shlex.join(update), "corrects the baseline"
     if dialect := _dialect_in(report):
         return drive("run", "--dialect", dialect), "translates its layout of messages, and judges all"
-    if broken := [one for one, _ in alike(hard_breakdowns(report)) if one["where"] != ALL_RUNS]:
+    if broken := [one for one in report.hard_breakdowns if one["where"] != ALL_RUNS]:
         if again := broken[0]["again"]:
             return again, "plays the run again in which that happened"
         return drive("smoke"), "tries the adapter"
-    found = [cause for cause, _ in causes(report)]
-    if new := [cause for cause in found if cause["verdict"] == "fail" and not is_known(report, cause)]:
-        return new[0]["again"], "shows the first root cause, message by message"
-    if data["summary"]["exit_code"] in (Exit.NOTHING_EXERCISED, Exit.NOT_DRIVEN) or hard_breakdowns(report):
+    failing = [cause for cause in report.causes if cause.verdict is Verdict.FAIL]
+    if new := [cause for cause in failing if not cause.known]:
+        return new[0].data["again"], "shows the first root cause, message by message"
+    if data["summary"]["exit_code"] in (Exit.NOTHING_EXERCISED, Exit.NOT_DRIVEN) or report.hard_breakdowns:
         return drive("smoke", "--validate"), "tries the adapter, and checks the form of its messages"
     if data["narrowed"] or not data["summary"]["complete"]:
         return drive("run"), "judges every requirement"
-    if written and not any(cause["verdict"] == "fail" for cause in found):
+    if written and not failing:
         return shlex.join([program, "certificate", "write", written]), "writes a certificate"
     return drive("fuzz"), "plays generated schedules"
 
@@ -180,8 +173,37 @@ def _dialect_in(report: Report) -> str:
     """The dialect that the doubts name, "" if none."""
     if report.data["profiles"].get("dialect"):
         return ""
-    known, question = protocol_of(report.data["revision"]).rules.dialects, " ".join(report.data["doubts"])
+    known, question = report.protocol.rules.dialects, " ".join(report.data["doubts"])
     return next((name for name in known if f"--dialect {name}" in question), "")
+
+
+def show_conversation(console: Console, report: Report, requirement: str) -> None:
+    """Print the conversation, message by message, of the run that says most about a requirement."""
+    row = next(row for row in report.requirements() if row["id"] == requirement)
+    found = [finding_of(requirement, finding) for finding in row["findings"]]
+    finding = min(found, key=lambda one: one.severity is Verdict.PASS, default=None)
+    scenarios = report.protocol.rules.register.scenarios
+    declared = [run for run in row["runs"] if requirement in scenarios[scenario_of(run)].exercises]
+    traces = [trace for run in declared or row["runs"] if (trace := report.trace(run)) is not None]
+    shortest = min(traces, key=lambda trace: len(trace.steps), default=None)
+    trace = report.trace(finding.run) if finding is not None else shortest
+    trace = trace or next(iter(report.traces.values()), None)
+    if trace is None:
+        return
+    console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
+    narrator = report.protocol.words.narrator(trace)
+    for step in trace.steps:
+        mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
+        touched = narrator.touches(step)
+        named = quoted_in(f"{finding.expected} {finding.seen}", touched) if finding is not None else frozenset[str]()
+        hanging(console, Text.assemble(mark, (f"{step.index:>3} ", "dim")), Text(narrator.done(step, named)))
+        for effect in narrator.came_out(step, named or touched):
+            console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
+        for raw in narrator.on_the_wire(step):
+            show_hex(console, raw)
+    if trace.stopped:
+        console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
+    console.print()
 
 
 def _show_table(console: Console, report: Report) -> None:
@@ -198,16 +220,16 @@ def _show_table(console: Console, report: Report) -> None:
     console.print()
 
 
-def _cells(rows: Sequence[Mapping[str, Any]]) -> list[Text]:
+def _cells(rows: Sequence[Row]) -> list[Text]:
     counts = [(verdict, sum(row["verdict"] == verdict.value for row in rows)) for verdict in _COLUMNS]
     return [Text(str(count) if count else "·", STYLES[verdict] if count else "dim") for verdict, count in counts]
 
 
 def _show_stories(console: Console, report: Report, stories: int | None) -> None:
     """One story for each root cause, the most severe first, then the breakdowns."""
-    found = causes(report)
+    found = report.causes
     if found and stories != 0:
-        casting = protocol_of(report.data["revision"]).words.casting
+        casting = report.protocol.words.casting
         labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip(), "dim"))
         console.print()
     for row in report.requirements(Verdict.ERROR.value):
@@ -217,47 +239,40 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
         console.print()
     rows = {row["id"]: row for row in report.requirements()}
     shown = found if stories is None else found[:stories]
-    for cause, row in shown:
-        _show_cause(console, report, cause, row, rows)
+    for cause in shown:
+        _show_cause(console, report, cause, rows)
     if len(shown) < len(found):
         rest = counted(len(found) - len(shown), "more root cause")
         console.print(Text(f"{rest}: --stories prints more.\n", "dim"))
-    for first, others in alike(report.data["breakdowns"]):
-        warned = first not in hard_breakdowns(report)
+    for first, others in report.breakdowns:
+        warned = first not in report.hard_breakdowns
         trace = report.trace(first["where"])
         show_breakdown(console, _broken_run(first), others, trace, first["again"], warned=warned)
     errors = {way["position"]: way["error"] for way in report.data["ways"] if way["error"]}
     show_errors(console, errors)
 
 
-def _show_cause(
-    console: Console,
-    report: Report,
-    cause: dict[str, Any],
-    row: dict[str, Any],
-    rows: Mapping[str, dict[str, Any]],
-) -> None:
+def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mapping[str, Row]) -> None:
     """The rule, the story of one finding, what fails because of it, and the command to see it again."""
-    verdict = Verdict(cause["verdict"])
-    where = f"{counted(cause['violations'], 'violation')} in {counted(len(cause['scenarios']), 'scenario')}"
+    row = cause.row
     about = printable(f"{row['level']}, section {row['anchor']!r}", _LONGEST)
-    console.print(headline(verdict, row["id"], Text(about)))
-    labelled(console, "Severity", Text(f"{cause['severity']}, {where}"))
+    console.print(headline(cause.verdict, printable(code_of(row), 150), Text(about)))
+    labelled(console, "Severity", Text(f"{cause.data['severity']}, {cause.times}"))
     labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
-    show_flaky(console, _again(row))
-    known = known_failures(report, row["id"])
+    show_flaky(console, again_of(row))
+    known = report.known_failures(row["id"])
     for entry in known:
         reason = " ".join(filter(None, (entry["reason"], entry["link"] and f"({entry['link']})")))
         labelled(console, "Known", Text(printable(reason, _LONGEST), "dim"))
     if not known:
         _show_worst(console, report, row)
-    for under in cause["under"]:
+    for under in cause.data["under"]:
         _show_under(console, report, under, rows.get(under["requirement"]))
-    show_command(console, "Again", cause["again"])
+    show_command(console, "Again", cause.data["again"])
     console.print()
 
 
-def _show_worst(console: Console, report: Report, row: dict[str, Any]) -> None:
+def _show_worst(console: Console, report: Report, row: Row) -> None:
     finding = worst(row)
     if finding is None:
         return
@@ -267,18 +282,23 @@ def _show_worst(console: Console, report: Report, row: dict[str, Any]) -> None:
     if more := len(others) + row["findings_not_shown"]:
         where = sorted({run_of(other) for other in others} - {found.run})
         also = f", also in {', '.join(where)}" if where else ""
-        labelled(console, "", Text(printable(f"and {more} more like it{also}", _LONGEST), "dim"))
+        like = " like it" if len({kind["code"] for kind in row["kinds"]}) == 1 else ""
+        labelled(console, "", Text(printable(f"and {more} more{like}{also}", _LONGEST), "dim"))
+    for kind in row["kinds"]:
+        if kind["code"] != finding["code"]:
+            times = counted(sum(kind["scenarios"].values()), "violation")
+            labelled(console, "Also", Text.assemble((printable(kind["code"], 150), "bold"), f": {times}"))
 
 
-def _show_under(console: Console, report: Report, under: Mapping[str, str], row: dict[str, Any] | None) -> None:
+def _show_under(console: Console, report: Report, under: Mapping[str, str], row: Row | None) -> None:
     """A requirement that fails because of a root cause."""
     labelled(
         console, "With it", Text.assemble((under["requirement"], "bold"), f": {printable(under['why'], _LONGEST)}")
     )
     if row is None:
         return
-    show_flaky(console, _again(row))
-    known = known_failures(report, row["id"])
+    show_flaky(console, again_of(row))
+    known = report.known_failures(row["id"])
     finding = worst(row)
     if known:
         labelled(console, "", Text(printable(f"known: {known[0]['reason']}", _LONGEST), "dim"))
@@ -288,13 +308,9 @@ def _show_under(console: Console, report: Report, under: Mapping[str, str], row:
         labelled(console, "", Text(f"seen: {found.seen}"))
 
 
-def _again(row: Mapping[str, Any]) -> Again | None:
-    return Again(**row["repeated"]) if "repeated" in row else None
-
-
-def _broken_run(row: Mapping[str, Any]) -> BrokenRun:
+def _broken_run(row: Row) -> BrokenRun:
     breakdown = Breakdown(FaultKind(row["kind"]), row["detail"], tuple(row["stderr"]), row["advice"])
-    return BrokenRun(row["where"], row["step"], row["command"], breakdown, _again(row))
+    return BrokenRun(row["where"], row["step"], row["command"], breakdown, again_of(row))
 
 
 def _show_notes(console: Console, report: Report) -> None:
@@ -305,10 +321,7 @@ def _show_notes(console: Console, report: Report) -> None:
         labelled(console, "Note", Text.assemble((f"{note['requirement']} ", "bold"), printable(seen, _LONGEST)))
     unjudged = False
     for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
-        reasons: dict[str, list[str]] = {}
-        for row in report.requirements(kind.value):
-            reasons.setdefault(row["reason"], []).append(row["id"])
-        for reason, ids in reasons.items():
+        for (_, reason), ids in report.unjudged(kind.value).items():
             unjudged = True
             shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
             label = {Verdict.INCONCLUSIVE: "Inconcl."}.get(kind, kind.value.capitalize())

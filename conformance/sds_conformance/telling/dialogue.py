@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from sds_harness.declaration import printable
@@ -16,11 +17,10 @@ from sds_harness.environment import PLAIN
 from sds_harness.transcript.reading import Broke, Conversation, Exchange, Part, Said
 
 from ..judging.quoting import by_the_clock, counted
-from .conversation import show_hex
-from .enacting import Enacted, Told
 from .evidence import lines_told
 from .said import quoted
 from .story import hanging, labelled, show_stderr
+from .traces import Enacted, Told
 
 MAX_RUNS = 3
 """Runs that are shown of a requirement of which nothing was found."""
@@ -53,7 +53,8 @@ class Wanted:
         """With ``remarks`` of a transcript."""
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
-            if globs and not any(fnmatchcase(str(row.get("requirement")).upper(), glob) for glob in globs):
+            names = [str(row.get(key) or "").upper() for key in ("requirement", "code")]
+            if globs and not any(fnmatchcase(name, glob) for glob in globs for name in names):
                 continue
             if kind == "finding":
                 out.findings.append(row)
@@ -180,10 +181,9 @@ class Dialogue:
         hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
 
     def _finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
-        told = {
-            name: printable(str(finding.get(name, "")), 600) for name in ("requirement", "severity", "expected", "seen")
-        }
-        head = Text.assemble((f"{told['severity'].upper()} {told['requirement']}", "bold red"), f" rests on {where}")
+        told = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
+        what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
+        head = Text.assemble((f"{told['severity'].upper()} {what}", "bold red"), f" rests on {where}")
         hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
             if told[name]:
@@ -219,3 +219,10 @@ def _excerpt(said: Said) -> str:
     except RecursionError:
         text = "nested too deeply"
     return printable(before + text, _EXCERPT)
+
+
+def show_hex(console: Console, raw: bytes) -> None:
+    """The beginning of bytes on the wire."""
+    shown = raw[:48].hex(" ", -4)
+    more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
+    console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))

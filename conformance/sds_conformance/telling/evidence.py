@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sds_harness.environment import PLAIN
 from sds_harness.trace import Step, Trace
 
 from ..judging.quoting import LONG_ID, MOST, by_the_clock, counted, foremost, identifier
 from ..judging.verdict import Finding
+from ..protocols import Protocol
 from ..protocols.words import Words
 
 FIRST, LAST, AFTER = 3, 6, 4
@@ -33,6 +35,72 @@ class Exhibit:
     text: str
     effects: tuple[str, ...] = ()
     blamed: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a story, which may have to be wrapped."""
+
+    label: str
+    """"" for a line that belongs to the label before."""
+    text: str
+    head: str = ""
+    """What stands before the text: the number of a step, or an arrow."""
+    blamed: bool = False
+    gap: bool = False
+    """Steps that are left out."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """A finding as all forms show it."""
+
+    finding: Finding
+    summary: str
+    """Of the scenario, "" for one that is not known here."""
+    environment: str
+    """With its summary, "" for the plain one."""
+    exhibits: Sequence[Exhibit]
+    """None without a trace."""
+    expected: str
+    seen: str
+    difference: str
+
+    def lines(self) -> Iterator[Line]:
+        """From the environment to what was seen."""
+        if self.environment:
+            yield Line("Played in", self.environment)
+        label = "Done"
+        for exhibit in self.exhibits:
+            number = "…" if exhibit.step is None else str(exhibit.step.index)
+            yield Line(label, exhibit.text, f"{number:>3} ", exhibit.blamed, exhibit.step is None)
+            label = ""
+            for effect in exhibit.effects:
+                yield Line("", effect, "    → ")
+        yield Line("Expected", self.expected)
+        yield Line("Seen", self.seen)
+        if self.difference:
+            yield Line("", self.difference)
+
+
+def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None) -> Story:
+    """The story of a finding, by its trace if that was kept."""
+    scenario = protocol.rules.register.scenarios.get(finding.scenario)
+    environment = protocol.rules.environments.get(finding.environment)
+    try:
+        evidence = Evidence(protocol.words, trace, finding)
+        exhibits = evidence.exhibits()
+    except Exception:  # a trace from a file can be anybody's: if it cannot be told, there is none
+        evidence, exhibits = Evidence(protocol.words, None, finding), []
+    return Story(
+        finding,
+        scenario.summary if scenario is not None else "",
+        f"{environment.name}: {environment.summary}" if environment not in (None, PLAIN) else "",
+        exhibits,
+        evidence.expected,
+        evidence.seen,
+        evidence.difference,
+    )
 
 
 class Evidence:

@@ -18,7 +18,7 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, Verdict
 from ..protocols import protocol_of, protocols
 from ..protocols.words import named
-from .evidence import Evidence
+from .evidence import story_of
 from .last_screen import STYLES, labelled_command
 from .said import quoted
 
@@ -85,26 +85,12 @@ def show_flaky(console: Console, again: Again | None, more: str = "") -> None:
 
 def show_finding(console: Console, finding: Finding, revision: str, trace: Trace[Any] | None) -> None:
     """Print the steps, Expected and Seen. Without a ``trace`` the steps are left out."""
-    protocol = protocol_of(revision)
-    scenario = protocol.rules.register.scenarios.get(finding.scenario)
-    if scenario is not None:
-        labelled(console, "Scenario", Text(f"{finding.scenario}: {scenario.summary}"))
-    environment = protocol.rules.environments.get(finding.environment)
-    if environment is not None and environment is not PLAIN:
-        labelled(console, "Played in", Text(f"{environment.name}: {environment.summary}"))
-    evidence = Evidence(protocol.words, trace, finding)
-    label = "Done"
-    for exhibit in evidence.exhibits():
-        number = "…" if exhibit.step is None else str(exhibit.step.index)
-        head = Text(f"{number:>3} ", "bold" if exhibit.blamed else "dim")
-        labelled(console, label, Text(exhibit.text, "dim" if exhibit.step is None else ""), head)
-        label = ""
-        for line in exhibit.effects:
-            labelled(console, "", Text(line), Text("    → ", "dim"))
-    labelled(console, "Expected", Text(evidence.expected))
-    labelled(console, "Seen", Text(evidence.seen, "bold"))
-    if evidence.difference:
-        labelled(console, "", Text(evidence.difference))
+    told = story_of(protocol_of(revision), finding, trace)
+    if told.summary:
+        labelled(console, "Scenario", Text(f"{finding.scenario}: {told.summary}"))
+    for line in told.lines():
+        style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
+        labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
     show_said(console, finding.said)
     show_softened(console, finding)
 

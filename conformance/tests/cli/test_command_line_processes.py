@@ -19,7 +19,7 @@ import pytest
 
 from played import AMENDED, odd_adapter, plan, reference_command
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.telling.report import load_schema
+from sds_conformance.reports.document import load_schema
 from waiting import PATIENCE_S, lives, wait_for
 
 pytestmark = pytest.mark.exhaustive

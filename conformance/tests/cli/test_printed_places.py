@@ -12,7 +12,7 @@ import pytest
 
 from odd_adapters import HOSTILE
 from played import broken_adapter, odd_adapter, reference_command
-from sds_conformance.reports.reading import NAME
+from sds_conformance.reports.files import JSON_LINES
 from suite_terminal import controls, typed
 
 LOUD = f"{HOSTILE}\n::stop-commands::x\n  ::error::x\n##[group]x \x1b[2J\x1b[32mPASS \u2066\u200f\u061c"
@@ -176,8 +176,8 @@ KEPT = {"schema", "type", "revision", "profile", "verdict", "severity", "id", "r
 
 def test_a_report_that_somebody_forged() -> None:
     tame("run", *FEW, "--report", "out", "--", *reference_command("--mutant", "starts-at-zero"))
-    lines = [_loud(json.loads(line)) for line in Path("out", NAME).read_text("utf-8").splitlines()]
-    Path("out", NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    lines = [_loud(json.loads(line)) for line in Path("out", JSON_LINES).read_text("utf-8").splitlines()]
+    Path("out", JSON_LINES).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     for arguments in (
         ["report", "out"],
         ["report", "out", "--json"],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import pytest
 
-from sds_conformance.cli.known import entries
+from sds_conformance.cli.requirements import entries
 from sds_conformance.protocols import protocols, repertoires
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from suite_terminal import too_wide, typed, words
@@ -129,3 +130,27 @@ def test_only_run_plays_and_counts_the_runs_that_exercise_a_requirement(monkeypa
     assert "Exercised never" in words(typed("requirements", "SDS-INSWEEP-03", "--run").stdout)
     listed = typed("requirements", "SDS-RECV-*", "--run").stdout
     assert re.search(r"^SDS-RECV-06 +MUST +\d+ checks? +\d+ scenarios +\d+ mutants? +1 run$", listed, re.MULTILINE)
+
+
+def test_a_requirement_lists_its_codes_and_is_found_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = {"delivered-early": "a message is delivered before a xylophone"}
+    for requirements in (protocol.rules.catalogue.requirements for protocol in protocols()):
+        if "SDS-RECV-06" in requirements:
+            stated = replace(requirements["SDS-RECV-06"], codes=codes)
+            monkeypatch.setitem(requirements, "SDS-RECV-06", stated)
+    (row,) = rows("SDS-RECV-06")
+    described = {"code": "SDS-RECV-06/delivered-early", "description": "a message is delivered before a xylophone"}
+    assert row["codes"] == [described]
+    assert "SDS-RECV-06/delivered-early: a message" in words(typed("requirements", "SDS-RECV-06").stdout)
+    for word in ("xylophone", "SDS-RECV-06/delivered-early", "recv-06/Delivered-Early"):
+        assert ids(word, "--kind", "requirement") == {"SDS-RECV-06"}, word
+    refused = typed("requirements", "SDS-RECV-06/deliverd-early")
+    assert refused.exit_code == 2
+    assert "SDS-RECV-06 has no code 'deliverd-early': its codes are delivered-early." in words(refused.output)
+
+
+def test_a_property_of_the_group_lists_its_codes() -> None:
+    (row,) = rows("G-04/delivered-early")
+    assert (row["kind"], row["id"]) == ("property", "G-04")
+    assert "G-04/delivered-early" in [violation["code"] for violation in row["codes"]]
+    assert "Violation" in typed("requirements", "G-04").stdout

@@ -154,3 +154,9 @@ def test_one_schedule_is_a_schedule_and_no_steps_are_said_in_words() -> None:
 
     assert found(1, 2, 1) == "by schedule 7 of 2 steps, shrunk to 1 step; shown by 1 schedule in all"
     assert found(3, 1, 0) == "by schedule 7 of 1 step, and shown without any of them; shown by 3 schedules in all"
+
+
+def test_a_code_cannot_be_selected_and_its_requirement_is_named() -> None:
+    refused = typed("run", "--select", "SDS-RECV-06/delivered-early")
+    assert refused.exit_code == 2
+    assert "is a code, and whole requirements are judged: name SDS-RECV-06" in words(refused.output)

@@ -48,7 +48,10 @@ def test_a_finding_is_kept_with_its_place_and_the_step_is_marked(talk: Path) -> 
     (marked,) = [line for line in lines if line.startswith("> ")]
     assert int(marked[1:6]) == finding["step"]
     assert "alice sends 'message 1 of alice'" in marked
-    assert "FAIL SDS-STATE-02 rests on this step" in shown.stdout
+    assert f"FAIL {finding['code']} rests on this step" in shown.stdout
+    assert finding["code"].startswith("SDS-STATE-02/")
+    assert typed("explain", "--requirement", finding["code"], talk).stdout == shown.stdout
+    assert typed("explain", "--requirement", "N*", talk).exit_code == 4
     assert "= max(now T-60000, previous T + 1)" in words(shown.stdout)
     assert "ties, sds-2026-01" not in shown.stdout
     assert too_wide(shown.stdout) == []
@@ -138,7 +141,7 @@ def test_a_campaign_of_several_workers_is_kept_in_one_file(talk: Path, tmp_path:
     found = [row["finding"] for row in kept if "finding" in row]
     assert found
     shown = typed("explain", "--requirement", found[0]["requirement"], talk)
-    assert f"{found[0]['requirement']} rests on this step" in shown.stdout
+    assert f"{found[0]['code']} rests on this step" in shown.stdout
 
 
 def test_a_replay_is_kept_with_its_findings(talk: Path, tmp_path: Path) -> None:
@@ -147,7 +150,8 @@ def test_a_replay_is_kept_with_its_findings(talk: Path, tmp_path: Path) -> None:
     (schedule, *_) = sorted(tmp_path.glob("*.json"))
     typed("replay", "--transcript", talk, schedule, "--", *mutant)
     requirement = schedule.stem
-    assert f"{requirement} rests on this step" in typed("explain", "--requirement", requirement, talk).stdout
+    shown = typed("explain", "--requirement", requirement, talk).stdout
+    assert re.search(rf"{requirement}/[a-z-]+ rests on this step", shown)
 
 
 def test_interop_keeps_all_of_its_implementations(talk: Path) -> None:

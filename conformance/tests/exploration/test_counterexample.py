@@ -141,7 +141,7 @@ def test_files_show_the_same_again(shrunk: tuple[Order, Counterexample], tmp_pat
     assert picture.tag.endswith("svg")
     assert example.what in "".join(picture.itertext())
     story = files["story"].read_text("utf-8")
-    assert story.startswith(f"{example.finding.severity.value.upper()} {example.what} ")
+    assert story.startswith(f"{example.finding.severity.value.upper()} {example.finding.full_code} ")
     assert all(line in story for line in proof_of(example))
 
 

@@ -88,7 +88,7 @@ def tally(**changes: object) -> Tally:
     return out
 
 
-FAILED = Finding("SDS-MSG-01", "check", "a-run", "plain", "alice", "c1", 1, "this", "that", "", Verdict.FAIL)
+FAILED = Finding("SDS-MSG-01", "wrong", "a-run", "plain", "alice", "c1", 1, "this", "that", "", Verdict.FAIL)
 SEEN = {"SDS-MSG-01": 1}
 
 

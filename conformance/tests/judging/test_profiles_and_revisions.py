@@ -38,9 +38,10 @@ from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.introducing import PROFILES, repair_note
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_conformance.protocols.sds.rules import RULES, start
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.document import document, load_schema
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.standing import standing
-from sds_conformance.telling.report import Invocation, load_schema, report
+from sds_conformance.telling.invocation import Invocation
 from sds_conformance.telling.story import show_implementation
 from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, Link
@@ -223,9 +224,9 @@ def test_of_the_core_alone_nothing_is_said_of_repairs() -> None:
 def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
     outcome = certified(lambda: reference(config, without=without), **what)
     assert outcome.exit_code == 0
-    data = report(outcome, Invocation(("x",)))
+    data = document(outcome, Invocation(("x",)))
     whole = {"whole": True, "narrowed": [], "summary": {**data["summary"], "left_out": {}}}
-    return standing(Report.of(outcome, {**data, **whole})).sentence
+    return standing(Report({**data, **whole}, traces=outcome.traces)).sentence
 
 
 @pytest.mark.exhaustive
@@ -259,7 +260,7 @@ def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_ju
 
 @pytest.mark.exhaustive
 def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes: dict[str, Certification]) -> None:
-    reports = {revision: report(outcome, Invocation(("./it",))) for revision, outcome in outcomes.items()}
+    reports = {revision: document(outcome, Invocation(("./it",))) for revision, outcome in outcomes.items()}
     for revision, data in reports.items():
         Draft202012Validator(load_schema()).validate(data)
         assert data["revision"] == revision

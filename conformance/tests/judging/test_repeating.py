@@ -21,12 +21,13 @@ from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.repeating import repeat
 from sds_conformance.judging.runner import Connect
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.reports.document import document, load_schema
 from sds_conformance.reports.html import html
 from sds_conformance.reports.junit import junit
 from sds_conformance.reports.markdown import markdown
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.terminal import show_report
-from sds_conformance.telling.report import Invocation, load_schema, report
+from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import Limits, Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -68,7 +69,7 @@ def played(connect: Connect, environment: str = "plain") -> Certification:
 def printed(outcome: Certification) -> str:
     out = StringIO()
     console = Console(file=out, width=200)
-    show_report(console, Report.of(outcome, report(outcome, HOW)), "sds-conformance")
+    show_report(console, Report.of(outcome, HOW), "sds-conformance")
     return out.getvalue()
 
 
@@ -76,7 +77,7 @@ def test_what_comes_back_each_time_is_told_as_it_was() -> None:
     outcome = played(one_after_the_other(then=True))
     assert verdict_on(outcome, FAULT).again == Again(3, 3)
     assert "laky" not in printed(outcome)
-    assert report(outcome, HOW)["requirements"][0]["repeated"] == {"shown": 3, "played": 3}
+    assert document(outcome, HOW)["requirements"][0]["repeated"] == {"shown": 3, "played": 3}
 
 
 @pytest.mark.parametrize(
@@ -89,9 +90,9 @@ def test_what_does_not_come_back_each_time_fails_and_is_flaky(later: tuple[bool,
     assert verdict_on(outcome, FAULT).again == again
     assert outcome.exit_code == 1
     assert verdict_on(outcome, FAULT).verdict is Verdict.FAIL
-    data = report(outcome, HOW)
+    data = document(outcome, HOW)
     assert list(Draft202012Validator(load_schema()).iter_errors(data)) == []
-    made = Report.of(outcome, data)
+    made = Report(data, traces=outcome.traces)
     assert "SDS-STATE-02" in printed(outcome)
     for text in (markdown(made), junit(made)):
         assert (f"flaky, {again.shown} of 5" in text) == again.flaky
@@ -144,7 +145,7 @@ def test_a_breakdown_that_does_not_come_back_is_flaky() -> None:
     assert broke.again == Again(0, 5)
     assert "Flaky     It showed 0 of the 5 times that" in printed(outcome)
     assert outcome.exit_code != 0
-    assert list(Draft202012Validator(load_schema()).iter_errors(report(outcome, HOW))) == []
+    assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, HOW))) == []
     stable = played(one_after_the_other(then=True, fault=broken))
     assert stable.breakdowns[0].again == Again(1, 1)
 

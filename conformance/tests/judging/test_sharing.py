@@ -24,7 +24,8 @@ from sds_conformance.judging.sharing import FEWEST, PIECES, Sharing, units_of
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.judging.workers import Workers, workers
 from sds_conformance.protocols import rules_of
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.reports.document import document
+from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import Limits, Link
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -42,7 +43,7 @@ def _played(jobs: int, connect: Any = None, what: Plan | None = None, **more: An
 
 
 def _told(outcome: Certification) -> str:
-    data = {**report(outcome, Invocation(("x",))), "started": ""}
+    data = {**document(outcome, Invocation(("x",))), "started": ""}
     traces = {name: list(trace.to_json_lines()) for name, trace in outcome.traces.items()}
     return re.sub(r'"seconds": [\d.]+', "", json.dumps([data, traces], ensure_ascii=False))
 

@@ -18,7 +18,8 @@ from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
-from sds_conformance.telling.report import Invocation, load_schema, report
+from sds_conformance.reports.document import document, load_schema
+from sds_conformance.telling.invocation import Invocation
 from sds_conformance.vectors.running.asking import Examiner, chosen
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.faults import FaultKind
@@ -59,7 +60,7 @@ def test_who_says_more_than_is_kept_of_a_run_broke_down_in_it_and_the_rest_is_pl
     assert len(outcome.breakdowns) < len(outcome.played) == len(outcome.plan.runs)
     assert (outcome.gave_up, outcome.exit_code) == (False, Exit.NON_CONFORMANT)
     assert any(verdict.exercised for verdict in outcome.verdicts)
-    assert list(Draft202012Validator(load_schema()).iter_errors(report(outcome, Invocation(())))) == []
+    assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, Invocation(())))) == []
 
 
 def test_what_one_run_says_takes_no_room_from_the_next() -> None:

@@ -64,8 +64,8 @@ def step(index: int = 1) -> Step:
 
 
 HELD = held(step())
-BROKEN = violated(step(2), "wrong", "this", "that")
-SOFT = violated(step(3), "wrong", "this", "something else", "AMB-99")
+BROKEN = violated(step(2), "out-of-order", "this", "that")
+SOFT = violated(step(3), "too-late", "this", "something else", "AMB-99")
 NOTED = noted(step(2), "worth a word")
 
 
@@ -115,10 +115,20 @@ def test_one_violation_among_many_observations_fails(judge: Judgement) -> None:
     assert [(f.step, f.expected, f.seen, f.severity) for f in verdict.findings] == [(2, "this", "that", Verdict.FAIL)]
 
 
-def test_a_finding_names_check_scenario_participant_and_channel(judge: Judgement) -> None:
+def test_a_finding_has_a_code_and_names_scenario_participant_and_channel(judge: Judgement) -> None:
     (finding,) = judge(yielding(BROKEN), traces=(trace("somewhere", parties=("dora",), channels=("c9",)),)).findings
-    assert (finding.requirement, finding.check) == (ID, "made_up_check")
+    assert (finding.requirement, finding.code, finding.full_code) == (ID, "out-of-order", f"{ID}/out-of-order")
     assert (finding.scenario, finding.participant, finding.channel_id) == ("somewhere", "dora", "c9")
+
+
+def test_violations_are_counted_by_code_whatever_was_seen(judge: Judgement) -> None:
+    other = violated(step(4), "out-of-order", "these", "those")
+    verdict = judge(yielding(BROKEN, other, SOFT))
+    assert {(kind.code, kind.severity): kinds.total() for kind, kinds in verdict.tally.kinds.items()} == {
+        ("out-of-order", "fail"): 2,
+        ("too-late", "warn"): 1,
+    }
+    assert judge(yielding(NOTED)).findings[0].full_code == ID
 
 
 def test_observations_are_counted_over_traces_participants_and_channels(judge: Judgement) -> None:

@@ -14,9 +14,10 @@ from sds_conformance.judging.registry import Choice
 from sds_conformance.judging.ways import Ways
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.document import document
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.terminal import show_report
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.telling.invocation import Invocation
 from sds_harness.sds.trace import Trace
 
 WAYS = {"forth": "goes forth", "back": "goes back"}
@@ -77,11 +78,11 @@ def test_a_fault_of_ours_is_told_and_costs_nothing_else(
     assert says in outcome.way_errors["AMB-29"]
     assert "acknowledged-by-anything" in outcome.way_errors["AMB-29"]
     assert [shown.way for shown in outcome.ways["AMB-19"]] == ["in"]
-    rows = {row["position"]: row for row in report(outcome, Invocation(("x",)))["ways"]}
+    rows = {row["position"]: row for row in document(outcome, Invocation(("x",)))["ways"]}
     assert says in rows["AMB-29"]["error"]
     assert (rows["AMB-29"]["ways"], rows["AMB-19"]["error"]) == ([], "")
     out = Console(record=True, width=80)
-    show_report(out, Report.of(outcome, report(outcome, Invocation(("x",)))), "sds-conformance")
+    show_report(out, Report.of(outcome, Invocation(("x",))), "sds-conformance")
     assert "Our fault: AMB-29" in out.export_text()
 
 

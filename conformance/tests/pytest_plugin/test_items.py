@@ -65,7 +65,7 @@ def test_a_mutant_fails_its_requirement_and_nothing_else_with_a_story(pytester: 
     result.stdout.fnmatch_lines(
         [
             "_* sds::a-dependent-of-the-buffered::SDS-RECV-06 _*",
-            "FAIL  SDS-RECV-06  MUST, section 'receive-message'",
+            "FAIL  SDS-RECV-06/*  MUST, section 'receive-message'",
             "  Rule      A dependency counts as met *",
             "  Scenario  a-dependent-of-the-buffered: *",
             "  Expected  'bob-2' to wait for 'bob-1', *",
@@ -92,7 +92,7 @@ def test_a_fault_that_no_scenario_for_it_shows_is_told_all_the_same() -> None:
     engagement = engaged("log-by-arrival", "received-syncs")
     told = engagement.elsewhere(Run(SCENARIOS["received-syncs"]))
     assert set(told) == {"SDS-DELIVER-04", "SDS-STATE-11"}
-    assert told["SDS-DELIVER-04"].story.startswith("FAIL  SDS-DELIVER-04")
+    assert told["SDS-DELIVER-04"].story.startswith("FAIL  SDS-DELIVER-04/")
     engagement.kill()
 
 

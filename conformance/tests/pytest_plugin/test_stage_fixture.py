@@ -46,7 +46,7 @@ def test_a_fault_fails_the_test_with_the_story_and_what_to_type(own: pytest.Pyte
     result.stdout.fnmatch_lines(
         [
             "_* test_own _*",
-            "FAIL  SDS-RECV-06  MUST, section 'receive-message'",
+            "FAIL  SDS-RECV-06/*  MUST, section 'receive-message'",
             "  Seen      its delivery",
             "  Again     pytest --sds-testee '* --mutant buffered-is-met' test_own.py::test_own",
             "FAILED test_own.py::test_own - SDS-R*",
@@ -59,7 +59,7 @@ def test_an_own_assertion_comes_first(own: pytest.Pytester) -> None:
     write(own, "plot(stage, alice); assert 1 == 2")
     result = run(own, BUFFERED_IS_MET, "test_own.py")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E *assert 1 == 2", "-* Captured sds call -*", "FAIL  SDS-RECV-06 *"])
+    result.stdout.fnmatch_lines(["E *assert 1 == 2", "-* Captured sds call -*", "FAIL  SDS-RECV-06/*"])
     right = run(own, reference_command(), "test_own.py")
     right.assert_outcomes(failed=1)
     right.stdout.no_fnmatch_line("*Captured sds call*")

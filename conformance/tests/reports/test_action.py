@@ -15,7 +15,7 @@ from jsonschema import Draft7Validator
 
 from action_runner import ACTION, INSTALLED, Done, act, load, obeyed
 from played import REPOSITORY, odd_adapter, reference_command
-from sds_conformance.reports.reading import read_report
+from sds_conformance.reports.files import read_report
 from suite_terminal import typed
 from waiting import lives, wait_for
 

@@ -43,7 +43,7 @@ def test_there_is_one_for_each_root_cause() -> None:
     causes = [cause for cause in report.data["causes"] if cause["verdict"] == "fail"]
     assert len(errors) == len(causes) > 0
     for (properties, message), cause in zip(errors, causes, strict=True):
-        assert properties["title"].startswith(f"{cause['requirement']} fails, ")
+        assert re.match(rf"{cause['requirement']}/[a-z-]+ fails, ", properties["title"])
         row = next(row for row in report.requirements() if row["id"] == cause["requirement"])
         assert message.splitlines()[0] == row["statement"]
         assert f"Seen: {row['findings'][0]['seen']}" in message

@@ -11,7 +11,7 @@ import pytest
 from made_reports import BROKEN, changed, faultless, faulty, hostile, known, outcomes, summarized, whole
 from played import plan
 from sds_conformance.reports.badge import COLOURS, badge
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.standing import Tone, standing
 
 KINDS = outcomes()

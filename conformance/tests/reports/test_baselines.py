@@ -7,17 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from sds_conformance.reports.baselines.failures import Failure, Judged
-from sds_conformance.reports.baselines.file import Baseline, BaselineError, load, parse
-from sds_conformance.reports.baselines.matching import Match, match
-from sds_conformance.reports.baselines.writing import fresh, in_block_style, updated
+from sds_conformance.reports.baseline import (
+    Baseline,
+    BaselineError,
+    Failure,
+    Judged,
+    Match,
+    OldBaselineError,
+    load,
+    match,
+    parse,
+)
+from sds_conformance.reports.baseline_text import fresh, in_block_style, renewed, updated
 
 ONE, OTHER = "SDS-RECV-06", "SDS-MSG-14"
-IDS = {ONE, OTHER, "SDS-RECV-07", "G-04", "breakdown"}
+CODES = {
+    ONE: ("delivered-early", "never-delivered"),
+    OTHER: ("not-unique",),
+    "SDS-RECV-07": ("late",),
+    "G-04": (),
+    "breakdown": ("crash", "hang"),
+}
 SCENARIOS = {"ties", "joins", "late-copies"}
-FAILURE = Failure(ONE, "buffered", "… to wait", "its delivery", ("ties", "joins"))
-SECOND = Failure(OTHER, "unique", "an ID: that no other has", "… again", ("joins",))
-HEAD = "schema: sds-conformance/baseline/1\nrevision: sds-2026-01\nenvironments: [plain]\n"
+FAILURE = Failure(ONE, "delivered-early", ("ties", "joins"))
+SECOND = Failure(OTHER, "not-unique", ("joins",))
+HEAD = "schema: sds-conformance/baseline/2\nrevision: sds-2026-01\nenvironments: [plain]\n"
 
 
 def run(*failures: Failure, whole: bool = True, environments: tuple[str, ...] = ("plain", "turkish")) -> Judged:
@@ -34,7 +48,7 @@ def listing(text: str) -> Baseline:
 
 
 def held(text: str, judged: Judged) -> Match:
-    return match(listing(text), judged, IDS, SCENARIOS)
+    return match(listing(text), judged, CODES, SCENARIOS)
 
 
 def said(found: Match) -> list[tuple[int, str, str]]:
@@ -45,9 +59,7 @@ LISTED = f"""\
 known:
   # why that is so
   - requirement: {ONE}
-    fails:
-      - check: buffered
-        expected: … to wait
+    codes: [delivered-early]
     reason: to be mended  # soon
 """
 
@@ -56,7 +68,7 @@ def test_what_fails_as_listed_is_known() -> None:
     found = held(LISTED, run(FAILURE))
     assert (found.new, found.complaints) == ([], [])
     assert found.requirements[ONE].reason == "to be mended"
-    assert found.requirements[ONE].lines == "lines 6-10"
+    assert found.requirements[ONE].lines == "lines 6-8"
 
 
 def test_what_is_not_listed_is_new() -> None:
@@ -66,7 +78,7 @@ def test_what_is_not_listed_is_new() -> None:
 
 
 def test_a_listed_failure_that_passes_is_told_with_its_lines() -> None:
-    assert said(held(LISTED, run())) == [(6, "passes", "remove lines 6-10")]
+    assert said(held(LISTED, run())) == [(6, "passes", "remove lines 6-8")]
 
 
 def test_one_that_is_not_judged_any_more_is_told() -> None:
@@ -74,29 +86,53 @@ def test_one_that_is_not_judged_any_more_is_told() -> None:
     assert said(found) == [(5, "is not judged (skipped: not declared: observe)", "remove lines 5-6")]
 
 
-@pytest.mark.parametrize("other", [replace(FAILURE, check="another"), replace(FAILURE, expected="a refusal")])
-def test_one_that_fails_for_another_reason_is_new_and_told(other: Failure) -> None:
+def test_one_that_fails_in_another_way_is_new_and_told_by_its_code() -> None:
+    other = replace(FAILURE, code="never-delivered")
     found = held(LISTED, run(other))
     assert found.new == [other]
-    assert [complaint.line for complaint in found.complaints] == [6]
-    assert "fails for another reason" in found.complaints[0].says
+    assert said(found) == [
+        (6, f"fails in another way: {ONE}/never-delivered", "fix it, or add it to lines 6-8"),
+    ]
     assert not found.requirements
 
 
-def test_a_second_kind_beside_a_listed_one_is_new_and_the_requirement_is_not_known() -> None:
-    second = replace(FAILURE, expected="a refusal")
+def test_a_second_code_beside_a_listed_one_is_new_and_the_requirement_is_not_known() -> None:
+    second = replace(FAILURE, code="never-delivered")
     found = held(LISTED, run(FAILURE, second))
     assert (found.new, found.requirements) == ([second], {})
 
 
-def test_a_way_that_is_not_seen_any_more_is_told_by_its_own_line() -> None:
-    listed = LISTED.replace("    reason", "      - check: buffered\n        expected: gone\n    reason")
-    (complaint,) = held(listed, run(FAILURE)).complaints
-    assert (complaint.line, complaint.change) == (10, "remove line 10 and what belongs to it")
+def test_a_code_that_is_not_seen_any_more_is_told() -> None:
+    listed = LISTED.replace("[delivered-early]", "[delivered-early, never-delivered]")
+    assert said(held(listed, run(FAILURE))) == [
+        (6, "still fails, but not by never-delivered", "remove never-delivered from lines 6-8")
+    ]
+    assert held(listed, fuzzed(Failure(ONE, "delivered-early"))).complaints == []
 
 
-def test_without_ways_it_may_fail_in_any() -> None:
-    found = held(f"known:\n  - requirement: {ONE}\n    reason: all of it\n", run(FAILURE, replace(FAILURE, check="b")))
+@pytest.mark.parametrize(
+    ("code", "change"),
+    [
+        ("deliverd-early", "write delivered-early, or remove it from lines 6-8"),
+        ("buffered_is_not_met", "its codes are delivered-early, never-delivered: correct lines 6-8"),
+    ],
+)
+def test_a_code_that_the_suite_does_not_know_is_told(code: str, change: str) -> None:
+    listed = LISTED.replace("delivered-early", code)
+    for judged in (run(), run(whole=False), fuzzed()):
+        assert (6, f"has no code {code!r}", change) in said(held(listed, judged))
+
+
+def test_a_breakdown_is_known_by_its_kind() -> None:
+    listed = "known:\n  - requirement: breakdown\n    codes: [crash]\n    reason: x\n"
+    assert held(listed, run(Failure("breakdown", "crash", ("ties",)))).new == []
+    found = held(listed, run(Failure("breakdown", "hang", ("ties",))))
+    assert "fails in another way: breakdown/hang" in found.complaints[0].says
+
+
+def test_without_codes_it_may_fail_in_any_way() -> None:
+    other = replace(FAILURE, code="never-delivered")
+    found = held(f"known:\n  - requirement: {ONE}\n    reason: all of it\n", run(FAILURE, other))
     assert (found.new, found.complaints) == ([], [])
 
 
@@ -104,7 +140,7 @@ def test_an_entry_for_a_scenario_covers_no_other() -> None:
     only = f"known:\n  - requirement: {ONE}\n    scenario: [tie*]\n    reason: there\n"
     found = held(only, run(FAILURE))
     assert found.new == [replace(FAILURE, scenarios=("joins",))]
-    assert "in joins" in found.complaints[0].says
+    assert found.complaints[0].says == f"fails in another scenario (joins): {ONE}/delivered-early"
     assert held(only, run(replace(FAILURE, scenarios=("ties",)))).complaints == []
     both = only + f"  - requirement: {ONE}\n    scenario: [joins]\n    reason: here\n"
     assert (held(both, run(FAILURE)).new, held(both, run(FAILURE)).complaints) == ([], [])
@@ -139,16 +175,16 @@ def fuzzed(*failures: Failure, seed: int = 0, examples: int = 500, whole: bool =
     return Judged("fuzz", "mine 1.0", "sds-2026-01", failures, verdicts, whole, seed=seed, examples=examples)
 
 
-G_04 = Failure("G-04", "causal", "", "")
+G_04 = Failure("G-04", "")
 BY_FUZZ = "fuzz: {seed: 0, examples: 500}\nknown:\n  - requirement: G-04\n    by: fuzz\n    reason: x\n"
 
 
 def test_fuzz_takes_what_run_lists_and_its_own() -> None:
     by_run = LISTED.removeprefix("known:\n")
-    found = held(BY_FUZZ + by_run, fuzzed(G_04, Failure(ONE, "buffered", "", "")))
+    found = held(BY_FUZZ + by_run, fuzzed(G_04, Failure(ONE, "delivered-early")))
     assert (found.new, found.complaints, set(found.requirements)) == ([], [], {"G-04", ONE})
-    assert held(BY_FUZZ, fuzzed(G_04, Failure(ONE, "buffered", "", ""))).new
-    assert held(LISTED, fuzzed(Failure(ONE, "another", "", ""))).new
+    assert held(BY_FUZZ, fuzzed(G_04, Failure(ONE, "delivered-early"))).new
+    assert held(LISTED, fuzzed(Failure(ONE, "never-delivered"))).new
     assert held(LISTED, fuzzed()).complaints == []  # schedules need not find what scenarios do
     assert held(BY_FUZZ, run()).complaints == []
 
@@ -161,9 +197,7 @@ def test_fuzz_calls_out_of_date_what_the_same_schedules_do_not_find() -> None:
 
 def test_vectors_go_by_their_ids() -> None:
     listed = "known:\n  - vector: wire/a\n    reason: x\n  - vector: wire/gone\n    reason: x\n"
-    judged = Judged(
-        "vectors", "mine", "sds-2026-01", [Failure("wire/a", "fail", "", "")], {"wire/a": "fail"}, whole=True
-    )
+    judged = Judged("vectors", "mine", "sds-2026-01", [Failure("wire/a", "fail")], {"wire/a": "fail"}, whole=True)
     assert said(held(listed, judged)) == [(7, "there is no such vector", "remove lines 7-8")]
 
 
@@ -205,11 +239,11 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("per_scenario", [False, True])
 def test_what_is_written_matches_what_it_was_written_of(per_scenario: bool) -> None:
-    odd = Failure("SDS-RECV-07", "check", "- 'a': *b #c", "yes", ("ties",))
+    odd = Failure("SDS-RECV-07", "late", ("ties",))
     several = [run(FAILURE, SECOND, odd), fuzzed(G_04)]
     text = fresh(several, "why: not", "https://example.org/#1", per_scenario=per_scenario)
     for judged in several:
-        found = match(parse(text, Path("known.yaml")), judged, IDS, SCENARIOS)
+        found = match(parse(text, Path("known.yaml")), judged, CODES, SCENARIOS)
         assert (found.new, found.complaints) == ([], [])
     entries = parse(text, Path("known.yaml")).entries
     assert len(entries) == (5 if per_scenario else 4)
@@ -218,9 +252,9 @@ def test_what_is_written_matches_what_it_was_written_of(per_scenario: bool) -> N
 
 def test_an_empty_one_can_be_written_and_filled() -> None:
     empty = fresh([run()], "", "", per_scenario=False)
-    found = match(parse(empty, Path("known.yaml")), run(FAILURE), IDS, SCENARIOS)
+    found = match(parse(empty, Path("known.yaml")), run(FAILURE), CODES, SCENARIOS)
     text = updated(found.baseline, run(FAILURE), found, "new", "").text
-    assert not match(parse(text, Path("known.yaml")), run(FAILURE), IDS, SCENARIOS).new
+    assert not match(parse(text, Path("known.yaml")), run(FAILURE), CODES, SCENARIOS).new
 
 
 KEPT = f"""\
@@ -233,38 +267,35 @@ known:
     # about the second
     - requirement: {OTHER}   # oddly
       reason: 'as it is'
-      fails: [{{check: unique}}]
+      codes: [not-unique]
 
 # the end
 """
 
 
 def test_an_update_changes_whole_entries_and_nothing_else() -> None:
-    judged = run(SECOND, Failure("SDS-RECV-07", "check", "a", "b", ("ties",)))
+    judged = run(SECOND, Failure("SDS-RECV-07", "late", ("ties",)))
     update = updated(listing(KEPT), judged, held(KEPT, judged), "found today", "https://example.org/2")
     assert (update.added, update.removed) == (1, 1)
     added = """\
     - requirement: SDS-RECV-07
-      fails:
-        - check: check
-          expected: a
-          seen: b
+      codes: [late]
       reason: found today
       link: https://example.org/2
 """
     expected = KEPT.replace(f"    - requirement: {ONE}\n      reason: mended since\n", "")
-    expected = expected.replace("check: unique}]\n", "check: unique}]\n" + added)
+    expected = expected.replace("[not-unique]\n", "[not-unique]\n" + added)
     assert update.text == HEAD + expected
-    again = match(parse(update.text, Path("known.yaml")), judged, IDS, SCENARIOS)
+    again = match(parse(update.text, Path("known.yaml")), judged, CODES, SCENARIOS)
     assert (again.new, again.complaints) == ([], [])
 
 
 def test_an_entry_that_fails_otherwise_is_written_anew_with_its_reason() -> None:
-    judged = run(replace(FAILURE, check="another"))
+    judged = run(replace(FAILURE, code="never-delivered"))
     update = updated(listing(LISTED), judged, held(LISTED, judged), "not this", "nor this")
     (entry,) = parse(update.text, Path("known.yaml")).entries
     assert (update.added, update.removed, entry.reason, entry.link) == (0, 0, "to be mended", "")
-    assert [way.check for way in entry.ways] == ["another"]
+    assert entry.codes == ("never-delivered",)
 
 
 def test_the_last_entry_can_go() -> None:
@@ -273,20 +304,18 @@ def test_the_last_entry_can_go() -> None:
     assert "# why that is so" in update.text
 
 
-FLOW = "schema: sds-conformance/baseline/1, revision: sds-2026-01, environments: [plain]"
-ENTRIES = (
-    f"[{{requirement: {ONE}, reason: mended}}, {{requirement: {OTHER}, reason: stays, fails: [{{check: unique}}]}}]"
-)
+FLOW = "schema: sds-conformance/baseline/2, revision: sds-2026-01, environments: [plain]"
+ENTRIES = f"[{{requirement: {ONE}, reason: mended}}, {{requirement: {OTHER}, reason: stays, codes: [not-unique]}}]"
 FLOWING = (
     f"{{{FLOW}, known: {ENTRIES}}}\n",
     f"{{{FLOW},\n known: {ENTRIES}\n}}\n",
     f"{HEAD}known: {ENTRIES}\n",
-    f"schema: sds-conformance/baseline/1\nknown: {ENTRIES}\nrevision: sds-2026-01\nenvironments: [plain]\n",
+    f"schema: sds-conformance/baseline/2\nknown: {ENTRIES}\nrevision: sds-2026-01\nenvironments: [plain]\n",
     f"{HEAD}known:\n  -\n    requirement: {ONE}\n    reason: mended\n"
     f"  -\n    requirement: {OTHER}\n    reason: stays\n",
     f"{HEAD}? known\n: - requirement: {ONE}\n    reason: mended\n  - requirement: {OTHER}\n    reason: stays\n",
-    f"schema: sds-conformance/baseline/1\nknown:\n  - {{requirement: {ONE}, reason: mended}}\n"
-    f"  - requirement: {OTHER}\n    reason: stays\n    fails: [{{check: unique}}]\nrevision: sds-2026-01\n"
+    f"schema: sds-conformance/baseline/2\nknown:\n  - {{requirement: {ONE}, reason: mended}}\n"
+    f"  - requirement: {OTHER}\n    reason: stays\n    codes: [not-unique]\nrevision: sds-2026-01\n"
     "environments: [plain]\n",
 )
 
@@ -295,12 +324,12 @@ FLOWING = (
 def test_a_file_in_flow_style_or_another_order_can_be_brought_up_to_date(text: str) -> None:
     baseline = in_block_style(parse(text, Path("known.yaml")))
     assert (baseline.revision, [entry.reason for entry in baseline.entries]) == ("sds-2026-01", ["mended", "stays"])
-    judged = run(SECOND, Failure("SDS-RECV-07", "check", "a", "b", ("ties",)))
-    update = updated(baseline, judged, match(baseline, judged, IDS, SCENARIOS), "found today", "")
+    judged = run(SECOND, Failure("SDS-RECV-07", "late", ("ties",)))
+    update = updated(baseline, judged, match(baseline, judged, CODES, SCENARIOS), "found today", "")
     after = parse(update.text, Path("known.yaml"))
     assert (update.added, update.removed, after.revision) == (1, 1, "sds-2026-01")
     assert {entry.what: entry.reason for entry in after.entries} == {OTHER: "stays", "SDS-RECV-07": "found today"}
-    none = updated(after, run(), match(after, run(), IDS, SCENARIOS), "", "")
+    none = updated(after, run(), match(after, run(), CODES, SCENARIOS), "", "")
     assert parse(none.text, Path("known.yaml")).entries == []
 
 
@@ -308,5 +337,54 @@ def test_a_file_with_an_entry_a_line_stays_as_it_is() -> None:
     baseline = listing(KEPT)
     assert in_block_style(baseline) is baseline
     empty = parse(f"{{{FLOW}, known: []}}\n", Path("known.yaml"))
-    update = updated(in_block_style(empty), run(FAILURE), match(empty, run(FAILURE), IDS, SCENARIOS), "why", "")
+    update = updated(in_block_style(empty), run(FAILURE), match(empty, run(FAILURE), CODES, SCENARIOS), "why", "")
     assert [entry.what for entry in parse(update.text, Path("known.yaml")).entries] == [ONE]
+
+
+OLD = f"""\
+# mine
+schema: sds-conformance/baseline/1
+revision: sds-2026-01
+known:
+  # about the first
+  - requirement: {ONE}
+    fails:
+      - check: buffered
+        expected: … to wait
+    reason: to be mended  # soon
+    link: https://example.org/1
+  - requirement: {OTHER}
+    reason: any way
+  # gone by now
+  - requirement: SDS-RECV-07
+    scenario: [ties]
+    fails: [{{check: x}}]
+    reason: old
+"""
+
+
+def test_a_file_of_the_format_before_is_refused_with_what_to_type(tmp_path: Path) -> None:
+    file = tmp_path / "my known.yaml"
+    file.write_text(OLD, "utf-8")
+    with pytest.raises(OldBaselineError, match=r"by sentences.*Type `sds-conformance baseline update '.*known.yaml'"):
+        load(file)
+
+
+def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links() -> None:
+    text = renewed(OLD, Path("known.yaml"), [run(FAILURE, SECOND)])
+    entries = parse(text, Path("known.yaml")).entries
+    assert [(entry.what, entry.codes, entry.scenarios, entry.reason, entry.link) for entry in entries] == [
+        (ONE, ("delivered-early",), (), "to be mended", "https://example.org/1"),
+        (OTHER, (), (), "any way", ""),
+        ("SDS-RECV-07", (), ("ties",), "old", ""),
+    ]
+    for comment in ("# mine", "# about the first", "# soon", "# gone by now"):
+        assert comment in text
+    assert "codes: [delivered-early]" in text
+
+
+@pytest.mark.parametrize("known", ["5", "[5, {fails: 1}]", "{a: b}", "[{requirement: A, fails: x}]"])
+def test_what_is_no_baseline_of_the_format_before_is_refused_as_well(known: str) -> None:
+    text = f"schema: sds-conformance/baseline/1\nrevision: a\nknown: {known}\n"
+    with pytest.raises(BaselineError):
+        parse(renewed(text, Path("known.yaml"), [run()]), Path("known.yaml"))

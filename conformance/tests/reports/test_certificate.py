@@ -21,7 +21,7 @@ from sds_conformance.reports.certificate import (
 )
 from sds_conformance.reports.certificate_page import page
 from sds_conformance.reports.founded import forgeries, outdated
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
 TOTAL = len(plan().requirements)

@@ -43,7 +43,7 @@ def played(**changes: Any) -> dict[str, Any]:
     """What `fuzz --json` prints."""
     told = {key: asked()[key] for key in ("implementation", "revision")}
     told |= {
-        "schema": "sds-conformance/fuzz/1",
+        "schema": "sds-conformance/fuzz/2",
         "profile": "full",
         "cast": "together",
         "seed": 7,

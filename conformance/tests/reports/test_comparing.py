@@ -10,11 +10,11 @@ import pytest
 
 from played import AMENDED
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, Column, titled
+from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, Column, gather, titled
 from sds_conformance.reports.comparing.comparison import Change, Comparison, changed, compare
-from sds_conformance.reports.comparing.gathering import gather
 from sds_conformance.reports.comparing.history import histories
-from sds_conformance.reports.reading import Report, ReportError, read_report
+from sds_conformance.reports.files import read_report
+from sds_conformance.reports.report import Report, ReportError
 from short_reports import kept, made
 
 JUDGED = ("fail", "warn", "pass")
@@ -44,7 +44,7 @@ def test_what_became_of_a_requirement(old: str, new: str) -> None:
 
 
 def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
-    one, other = (made(kinds={"RECV_06": seen}, RECV_06="fail") for seen in ("this", "that"))
+    one, other = (made(codes={"RECV_06": code}, RECV_06="fail") for code in ("this", "that"))
     both = made(RECV_06="fail")
     kinds = [data["requirements"][0]["kinds"][0] for data in (one, other)]
     both["requirements"][0]["kinds"] = kinds

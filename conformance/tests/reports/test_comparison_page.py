@@ -12,7 +12,7 @@ import pytest
 from sds_conformance.reports.comparing.columns import Column
 from sds_conformance.reports.comparing.comparison import compare
 from sds_conformance.reports.comparing.page import comparison_page
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 from short_reports import made
 
 ROW = re.compile(r'<tr id="(SDS-[A-Z0-9-]+)"([^>]*)>')

@@ -14,9 +14,9 @@ import pytest
 
 from pages import ATTACK, COMMAND, FAULT, Page, faulty, hostile, many, read, sample
 from sds_conformance.reports import stories
+from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.html import html
-from sds_conformance.reports.reading import Report, read_report
-from sds_conformance.telling.report import write_report
+from sds_conformance.reports.report import Report
 
 LINK = "https://x.test/7"
 KNOWN = {"requirement": FAULT, "scenario": "", "reason": "waits for a release", "link": LINK, "line": 4}
@@ -127,12 +127,12 @@ def test_pictures_are_xml_and_name_the_participants(whole: Page) -> None:
 
 def test_it_comes_out_the_same_at_once_and_later(tmp_path: Path) -> None:
     made = sample()
-    write_report(tmp_path, made.data, faulty())
+    write_report(tmp_path, Report(made.data, traces=faulty().traces, seconds=faulty().seconds))
     assert html(read_report(tmp_path)) == html(made)
 
 
 def test_a_report_that_was_cut_off_says_so_in_the_first_line(tmp_path: Path) -> None:
-    write_report(tmp_path, sample().data, faulty())
+    write_report(tmp_path, Report(sample().data, traces=faulty().traces, seconds=faulty().seconds))
     file = tmp_path / "report.jsonl"
     lines = file.read_text("utf-8").splitlines(keepends=True)
     for kept in (len(lines) - 1, 5, 1):
@@ -150,7 +150,7 @@ def test_without_traces_the_stories_are_told_as_far_as_they_go(tmp_path: Path) -
 
 
 def test_traces_that_somebody_has_changed_cost_no_html(tmp_path: Path) -> None:
-    write_report(tmp_path, sample().data, faulty())
+    write_report(tmp_path, Report(sample().data, traces=faulty().traces, seconds=faulty().seconds))
     for kept in (tmp_path / "traces").iterdir():
         head, *rows = map(json.loads, kept.read_text("utf-8").splitlines())
         rows = [row for row in rows if "step" in row]

@@ -12,7 +12,7 @@ import pytest
 
 from pages import FAULT, hostile, many, sample
 from sds_conformance.reports.html import html
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from pages import faulty, hostile, sample
+from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.html import html
-from sds_conformance.reports.reading import Report, read_report
-from sds_conformance.telling.report import write_report
+from sds_conformance.reports.report import Report
 from validated import complaints_about
 
 
 def test_pages_are_valid_and_accessible(tmp_path: Path) -> None:
-    write_report(tmp_path / "cut-off", sample().data, faulty())
+    write_report(tmp_path / "cut-off", Report(sample().data, traces=faulty().traces, seconds=faulty().seconds))
     file = tmp_path / "cut-off" / "report.jsonl"
     file.write_text("".join(file.read_text("utf-8").splitlines(keepends=True)[:4]), "utf-8")
     broken = {"kind": "crash", "where": "a", "step": 2, "command": "tick", "detail": "it ended", "advice": "Why?"}

@@ -12,7 +12,7 @@ from played import REPOSITORY, plan
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.reports.comparing.columns import Column
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 from short_reports import made
 
 SCRIPT = runpy.run_path(str(REPOSITORY / "docs" / "make_implementations.py"))

@@ -12,7 +12,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 from made_reports import HOSTILE, MUTANT, faulty, hostile, known, outcomes
 from sds_conformance.judging.quoting import by_the_clock
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 
 KINDS = outcomes()
 
@@ -60,7 +60,7 @@ def test_a_failure_says_what_was_seen_and_how_to_see_it_again() -> None:
     row = next(faulty().requirements("fail"))
     (failure,) = cases(junit(faulty()))[row["id"]].result
     finding = row["findings"][0]
-    assert failure.type == finding["check"]
+    assert failure.type == finding["code"]
     assert by_the_clock(finding["seen"]) in failure.message
     assert "\n" not in failure.message
     for told in (row["statement"], "Scenario  ", "Done  ", "Expected  ", "Seen  ", f"Again: {finding['again']}"):

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from made_reports import HOSTILE, faulty, hostile, known, many, outcomes
 from sds_conformance.reports import gfm
 from sds_conformance.reports.markdown import LIMIT, STORIES, markdown
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 
 KINDS = outcomes()
 OURS = {
@@ -84,7 +84,7 @@ def test_the_first_screen_has_verdict_counts_and_root_causes() -> None:
     text = markdown(report)
     assert "does not conform" in text
     assert f"| {report.data['summary']['pass']} | {report.data['summary']['fail']} |" in text
-    order = [text.index(f" {cause['requirement']}, ") for cause in report.data["causes"]]
+    order = [text.index(f" {cause['requirement']}/") for cause in report.data["causes"]]
     assert order == sorted(order)
     shown = [token.content.strip() for token in tokens(text) if token.type == "fence" and token.info == "sh"]
     assert shown == [cause["again"] for cause in report.data["causes"]]
@@ -123,7 +123,7 @@ def test_many_root_causes_are_told_and_the_first_in_full() -> None:
 def test_what_is_new_comes_before_what_is_known() -> None:
     first, second, *_ = (cause for cause in faulty().data["causes"] if cause["verdict"] == "fail")
     text = markdown(known(faulty(), first["requirement"]))
-    assert text.index(f"1. {second['requirement']}, ") < text.index(f"2. {first['requirement']}, ")
+    assert text.index(f"1. {second['requirement']}/") < text.index(f"2. {first['requirement']}/")
     assert text.count("Expected  ") == markdown(faulty()).count("Expected  ") - 1
     assert "violations in" in text.split(f"2. {first['requirement']}")[1].split("\n")[0]
     assert text.split(f"2. {first['requirement']}")[1].split("\n")[0].endswith(", known")
@@ -132,6 +132,6 @@ def test_what_is_new_comes_before_what_is_known() -> None:
 def test_what_fails_in_another_way_than_the_baseline_says_is_not_known() -> None:
     requirement = faulty().data["causes"][0]["requirement"]
     made = known(faulty(), requirement, complaints=1)
-    made.data["baseline"]["complaints"][0].update(requirement=requirement, what="fails for another reason")
-    assert f"1. {requirement}, " in markdown(made)
+    made.data["baseline"]["complaints"][0].update(requirement=requirement, what="fails in another way")
+    assert f"1. {requirement}/" in markdown(made)
     assert ", known" not in markdown(made)

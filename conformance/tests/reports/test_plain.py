@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from made_reports import HOSTILE, changed, faulty, hostile
-from sds_conformance.reports.plain import WIDTH, alike, breakdown, started, story, worst
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.plain import WIDTH, breakdown, story
+from sds_conformance.reports.report import Report, alike, worst
 
 
 def told(report: Report) -> list[tuple[dict[str, Any], str]]:
@@ -31,7 +31,7 @@ def test_a_trace_that_is_none_costs_no_more_than_the_steps() -> None:
     whole = faulty()
     none: Any = object()
     for traces in ({}, {run: none for row in whole.requirements() for run in row["runs"]}):
-        ((_, text),) = told(Report(whole.data, _traces=traces))
+        ((_, text),) = told(Report(whole.data, traces=traces))
         assert "Expected  " in text
         assert "Done  " not in text
 
@@ -53,5 +53,5 @@ def test_breakdowns_that_are_alike_are_told_once() -> None:
 
 
 def test_a_date_that_is_none_is_not_told() -> None:
-    assert started(faulty()) is not None
-    assert started(changed(faulty(), started="yesterday")) is None
+    assert faulty().started is not None
+    assert changed(faulty(), started="yesterday").started is None

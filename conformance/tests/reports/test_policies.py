@@ -20,7 +20,7 @@ from sds_conformance.reports.comparing.comparison import compare
 from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.comparing.page import comparison_page, history_page
 from sds_conformance.reports.html import html
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 from short_reports import made
 
 SOURCES = [REPOSITORY / "conformance" / "sds_conformance", REPOSITORY / "harness" / "sds_harness"]

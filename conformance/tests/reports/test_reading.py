@@ -14,9 +14,11 @@ from played import certify_reference
 from sds_conformance.judging.certification import Certification
 from sds_conformance.protocols import protocol_of
 from sds_conformance.protocols.sds import rules
-from sds_conformance.reports.reading import Report, ReportError, read_report
+from sds_conformance.reports.document import document
+from sds_conformance.reports.files import read_report, write_report
+from sds_conformance.reports.report import Report, ReportError
 from sds_conformance.telling.evidence import Evidence
-from sds_conformance.telling.report import Invocation, report, write_report
+from sds_conformance.telling.invocation import Invocation
 from suite_terminal import typed, words
 
 MUTANT = "delivers-children-first"
@@ -30,12 +32,12 @@ def outcome() -> Certification:
 
 @cache
 def data() -> dict[str, Any]:
-    return report(outcome(), Invocation(("./testee",)))
+    return document(outcome(), Invocation(("./testee",)))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_report(tmp_path, data(), outcome())
+    write_report(tmp_path, Report(data(), traces=outcome().traces, seconds=outcome().seconds))
     return tmp_path
 
 
@@ -44,7 +46,7 @@ def test_it_is_read_as_it_was_written(folder: Path) -> None:
         read = read_report(place)
         assert read.data == data()
         assert not read.cut_off
-    assert Report.of(outcome(), data()).data == data()
+    assert Report(data(), traces=outcome().traces).data == data()
 
 
 def test_the_traces_tell_the_same_stories(folder: Path) -> None:
@@ -143,7 +145,7 @@ def test_a_folder_without_a_report_says_how_to_write_one(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["report.json", "report.jsonl"])
 def test_a_summary_that_does_not_count_the_requirements_is_refused(name: str, tmp_path: Path) -> None:
-    write_report(tmp_path, data(), outcome())
+    write_report(tmp_path, Report(data(), traces=outcome().traces, seconds=outcome().seconds))
     file = tmp_path / name
     passed = data()["summary"]["pass"]
     text, said = file.read_text("utf-8"), json.dumps({"pass": passed})[1:-1]

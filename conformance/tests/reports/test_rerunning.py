@@ -12,9 +12,9 @@ from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
-from sds_conformance.reports.reading import Report
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.rerunning import Comparison, Sample, another, compare, drawn
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.telling.invocation import Invocation
 
 WAITING = ("a-dependency-that-waits", "a-dependent-of-the-buffered", "a-chain-in-reverse")
 
@@ -43,7 +43,7 @@ def test_what_was_certified_to_pass_must_not_fail() -> None:
 
 def test_what_was_certified_to_fail_must_be_seen_where_it_was() -> None:
     outcome = again("delivers-children-first", *WAITING)
-    made = certificate(Report.of(outcome, report(outcome, Invocation(()))))
+    made = certificate(Report.of(outcome, Invocation(())))
     assert not compared(made, outcome).differences
     better = compared(made, again("", *WAITING)).differences
     assert better
@@ -76,7 +76,7 @@ def test_who_else_answers_is_told() -> None:
 
 def test_what_was_not_exercised_is_not_compared() -> None:
     outcome = again("", "ties")
-    made = certificate(Report.of(outcome, report(outcome, Invocation(()))))
+    made = certificate(Report.of(outcome, Invocation(())))
     assert set(compared(made, outcome).compared) == with_verdict(outcome, Verdict.PASS)
     assert not compared(made, again("", *WAITING)).differences
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from pydantic import ValidationError
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
 from made_reports import changed, faulty, known, outcomes
-from sds_conformance.reports.reading import Report
+from sds_conformance.protocols.sds.rules import RULES
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.sarif import sarif
-from sds_conformance.reports.standing import by_severity
 
 KINDS = outcomes()
 
@@ -33,18 +34,21 @@ def test_what_is_not_valid_would_be_seen() -> None:
         Sarif.model_validate_json(sarif(faulty()).replace('"level": "error"', '"level": "grave"'))
 
 
-def test_requirements_are_rules_and_findings_are_results() -> None:
+def test_codes_are_rules_and_findings_are_results() -> None:
     report = faulty()
     run = run_of(report)
     rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == [row["id"] for row in by_severity(report)]
+    codes = [finding["code"] for row in report.by_severity() for finding in row["findings"]]
+    assert [rule["id"] for rule in rules] == list(dict.fromkeys(codes))
+    stated = {row["id"]: row["statement"] for row in report.requirements()}
+    assert all(rule["help"]["text"] == stated[rule["properties"]["requirement"]] for rule in rules)
     assert all(rule["helpUri"].endswith(f"/sds.md#{rule['properties']['section']}") for rule in rules)
     severities = [rule["properties"]["severity"] for rule in rules if rule["properties"]["verdict"] == "fail"]
     assert severities == sorted(severities)
-    findings = [(row["id"], finding) for row in by_severity(report) for finding in row["findings"]]
+    findings = [(finding["code"], finding) for row in report.by_severity() for finding in row["findings"]]
     assert len(run["results"]) == len(findings) > 0
-    for result, (requirement, finding) in zip(run["results"], findings, strict=True):
-        assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == requirement
+    for result, (code, finding) in zip(run["results"], findings, strict=True):
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == code
         softly = "note" if rules[result["ruleIndex"]]["properties"]["severity"] == 4 else "warning"
         assert result["level"] == {"fail": "error", "warn": softly, "note": "none"}[finding["severity"]]
         assert finding["seen"] in result["message"]["text"]
@@ -52,9 +56,23 @@ def test_requirements_are_rules_and_findings_are_results() -> None:
         assert location["fullyQualifiedName"] == f"{finding['scenario']}/{finding['environment']}/{finding['step']}"
 
 
+def test_a_rule_says_what_its_code_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = faulty()
+    row = next(report.requirements("fail"))
+    code, stated = row["findings"][0]["code"].partition("/")[2], RULES.catalogue.requirements[row["id"]]
+    described = replace(stated, codes={code: "The one comes before the other."})
+    monkeypatch.setitem(RULES.catalogue.requirements, row["id"], described)
+    rules = {rule["id"]: rule for rule in run_of(report)["tool"]["driver"]["rules"]}
+    rule = rules[f"{row['id']}/{code}"]
+    assert rule["shortDescription"]["text"] == "The one comes before the other."
+    assert rule["help"]["text"] == stated.statement
+
+
 def test_what_is_known_is_an_error_that_says_so() -> None:
     requirement = next(faulty().requirements("fail"))["id"]
-    results = [one for one in run_of(known(faulty(), requirement))["results"] if one["ruleId"] == requirement]
+    results = [
+        one for one in run_of(known(faulty(), requirement))["results"] if one["ruleId"].startswith(f"{requirement}/")
+    ]
     assert {(one["level"], one["properties"]["known"]) for one in results} == {("error", True)}
     assert not any(one["properties"]["known"] for one in run_of(faulty())["results"])
 
@@ -66,7 +84,7 @@ def test_the_same_fault_with_other_names_has_the_same_fingerprint() -> None:
     finding["step"] += 3
     prints = [[one["partialFingerprints"] for one in run_of(report)["results"]] for report in (first, again)]
     assert prints[0] == prints[1]
-    finding["check"] = "another"
+    finding["code"] += "-otherwise"
     assert [one["partialFingerprints"] for one in run_of(again)["results"]] != prints[0]
 
 

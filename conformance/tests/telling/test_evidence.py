@@ -22,7 +22,7 @@ WORDS = PROTOCOL.words
 
 
 def finding(step: int, expected: str, seen: str = "nothing") -> Finding:
-    return Finding("SDS-X-01", "a_check", "by-hand", "plain", "alice", "c1", step, expected, seen, "", Verdict.FAIL)
+    return Finding("SDS-X-01", "wrong", "by-hand", "plain", "alice", "c1", step, expected, seen, "", Verdict.FAIL)
 
 
 def shown(trace: Trace, step: int, expected: str, seen: str = "nothing") -> list[Exhibit]:

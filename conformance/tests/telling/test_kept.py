@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from played import T, stage
-from sds_conformance.telling.kept import TraceFileError, load_trace
+from sds_conformance.telling.traces import TraceFileError, load_trace
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.sds.stage import Stage
 

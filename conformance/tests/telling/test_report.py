@@ -19,7 +19,10 @@ from played import SHORT, T, altered, broken_adapter, certified, plan, reference
 from sds_conformance.cli import main
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.telling.report import ROWS, Invocation, load_schema, report, summary, write_report
+from sds_conformance.reports.document import ROWS, document, load_schema, summary
+from sds_conformance.reports.files import write_report
+from sds_conformance.reports.report import Report
+from sds_conformance.telling.invocation import Invocation
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, StdioLink
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -67,7 +70,7 @@ def skipping() -> Certification:
 
 
 def data_of(outcome: Certification) -> dict[str, Any]:
-    return report(outcome, Invocation(tuple(COMMAND)))
+    return document(outcome, Invocation(tuple(COMMAND)))
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -166,7 +169,7 @@ def test_the_lines_are_a_header_the_same_rows_and_a_footer(tmp_path: Path) -> No
     for number, outcome in enumerate((mutant(), crashing())):
         data = data_of(outcome)
         folder = tmp_path / str(number)
-        write_report(folder, data, outcome)
+        write_report(folder, Report(data, traces=outcome.traces, seconds=outcome.seconds))
         assert json.loads((folder / "report.json").read_text("utf-8")) == data
         header, *middle, footer = rows(folder / "report.jsonl")
         assert header == {"type": "header"} | {
@@ -184,7 +187,7 @@ def test_the_lines_are_a_header_the_same_rows_and_a_footer(tmp_path: Path) -> No
 
 def test_the_trace_of_everything_that_was_found_is_written_step_by_step(tmp_path: Path) -> None:
     outcome = mutant()
-    written = write_report(tmp_path, data_of(outcome), outcome)
+    written = write_report(tmp_path, Report(data_of(outcome), traces=outcome.traces, seconds=outcome.seconds))
     found = {finding.scenario for verdict in outcome.verdicts for finding in verdict.findings}
     assert {path.stem for path in (tmp_path / "traces").iterdir()} == found
     assert set(written) == {path for path in tmp_path.rglob("*") if path.is_file()}
@@ -196,7 +199,7 @@ def test_the_trace_of_everything_that_was_found_is_written_step_by_step(tmp_path
 
 def test_the_trace_of_a_breakdown_ends_with_what_broke(tmp_path: Path) -> None:
     outcome = crashing()
-    write_report(tmp_path, data_of(outcome), outcome)
+    write_report(tmp_path, Report(data_of(outcome), traces=outcome.traces, seconds=outcome.seconds))
     for path in (tmp_path / "traces").iterdir():
         *_, last_step, end = rows(path)
         assert "reply" not in last_step
@@ -205,13 +208,13 @@ def test_the_trace_of_a_breakdown_ends_with_what_broke(tmp_path: Path) -> None:
 
 
 def test_a_conformant_run_writes_no_traces(tmp_path: Path, outcome: Certification) -> None:
-    write_report(tmp_path, data_of(outcome), outcome)
+    write_report(tmp_path, Report(data_of(outcome), traces=outcome.traces, seconds=outcome.seconds))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.jsonl"]
 
 
 def test_a_report_replaces_the_one_before_and_leaves_nothing_unfinished(tmp_path: Path, outcome: Certification) -> None:
-    write_report(tmp_path, data_of(mutant()), mutant())
-    write_report(tmp_path, data_of(outcome), outcome)
+    write_report(tmp_path, Report(data_of(mutant()), traces=mutant().traces, seconds=mutant().seconds))
+    write_report(tmp_path, Report(data_of(outcome), traces=outcome.traces, seconds=outcome.seconds))
     assert list(tmp_path.rglob("*.tmp")) == []
     assert json.loads((tmp_path / "report.json").read_text("utf-8"))["summary"]["fail"] == 0
 
@@ -219,7 +222,7 @@ def test_a_report_replaces_the_one_before_and_leaves_nothing_unfinished(tmp_path
 def test_a_report_that_cannot_be_finished_leaves_the_one_before_whole(
     tmp_path: Path, outcome: Certification, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_report(tmp_path, data_of(outcome), outcome)
+    write_report(tmp_path, Report(data_of(outcome), traces=outcome.traces, seconds=outcome.seconds))
     before = (tmp_path / "report.json").read_bytes()
 
     def disk_is_full(source: Path, target: Path) -> None:
@@ -227,7 +230,7 @@ def test_a_report_that_cannot_be_finished_leaves_the_one_before_whole(
 
     monkeypatch.setattr(os, "replace", disk_is_full)
     with pytest.raises(OSError, match="No space left"):
-        write_report(tmp_path, data_of(mutant()), mutant())
+        write_report(tmp_path, Report(data_of(mutant()), traces=mutant().traces, seconds=mutant().seconds))
     assert (tmp_path / "report.json").read_bytes() == before
 
 
@@ -238,7 +241,7 @@ def test_traces_are_not_written_through_a_link(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "traces").symlink_to(elsewhere)
     with pytest.raises(OSError, match="traces in it is a symbolic link"):
-        write_report(folder, data_of(mutant()), mutant())
+        write_report(folder, Report(data_of(mutant()), traces=mutant().traces, seconds=mutant().seconds))
     assert list(elsewhere.iterdir()) == []
     assert [path.name for path in folder.iterdir()] == ["traces"]
     result = typed("run", "--report", folder, "--scenario", "ties", "--", *reference_command())
@@ -250,7 +253,7 @@ def test_a_report_is_harmless_to_show_and_reads_back_the_same(tmp_path: Path, ou
     odd = "\u202eabc\u2066 \x9b31m ##vso[task.setvariable variable=x]y \u2028 \ud800"
     data = data_of(outcome)
     data["implementation"]["homepage"] = odd
-    write_report(tmp_path, data, outcome)
+    write_report(tmp_path, Report(data, traces=outcome.traces, seconds=outcome.seconds))
     for name in ("report.json", "report.jsonl"):
         text = (tmp_path / name).read_text("utf-8")
         assert {character for character in text if not character.isprintable()} == {"\n"}
@@ -264,10 +267,10 @@ def test_a_report_is_harmless_to_show_and_reads_back_the_same(tmp_path: Path, ou
 def test_bytes_of_the_command_line_that_are_no_text_do_not_cost_the_report(
     tmp_path: Path, outcome: Certification
 ) -> None:
-    data = report(outcome, Invocation(("./adapter", os.fsdecode(b"caf\xe9"))))
+    data = document(outcome, Invocation(("./adapter", os.fsdecode(b"caf\xe9"))))
     command = ["./adapter", "caf\\udce9"]
     VALIDATOR.validate(data)
-    write_report(tmp_path, data, outcome)
+    write_report(tmp_path, Report(data, traces=outcome.traces, seconds=outcome.seconds))
     assert json.loads((tmp_path / "report.json").read_bytes())["implementation"]["command"] == command
     header, *_ = rows(tmp_path / "report.jsonl")
     assert header["implementation"]["command"] == command

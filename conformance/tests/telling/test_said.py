@@ -16,13 +16,15 @@ from sds_conformance.exploration.counterexample import Counterexample
 from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.exploration.telling import plain_story
 from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.reports.document import document, load_schema
+from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.html import html
 from sds_conformance.reports.junit import junit
 from sds_conformance.reports.markdown import markdown
-from sds_conformance.reports.reading import Report, read_report
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.terminal import show_report
-from sds_conformance.telling.kept import load_trace
-from sds_conformance.telling.report import Invocation, load_schema, report, write_report
+from sds_conformance.telling.invocation import Invocation
+from sds_conformance.telling.traces import load_trace
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds import operations as ops
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -59,7 +61,7 @@ def judged(words: str = TOLD) -> Certification:
 
 def printed(outcome: Certification) -> str:
     out = StringIO()
-    show_report(Console(file=out, width=80), Report.of(outcome, report(outcome, HOW)), "sds-conformance")
+    show_report(Console(file=out, width=80), Report.of(outcome, HOW), "sds-conformance")
     return out.getvalue()
 
 
@@ -74,13 +76,13 @@ def test_it_is_told_with_the_finding_and_with_no_other_step() -> None:
 
 def test_every_report_has_it_and_keeps_to_its_schema(tmp_path: Path) -> None:
     outcome = judged()
-    data = report(outcome, HOW)
+    data = document(outcome, HOW)
     assert list(Draft202012Validator(load_schema()).iter_errors(data)) == []
     assert data["requirements"][0]["findings"][0]["stderr"] == [TOLD]
-    write_report(tmp_path, data, outcome)
+    write_report(tmp_path, Report(data, traces=outcome.traces, seconds=outcome.seconds))
     (file,) = (tmp_path / "traces").iterdir()
     assert next(step.said for step in load_trace(file).steps if step.command == "send") == (TOLD,)
-    for made in (Report.of(outcome, data), read_report(tmp_path)):
+    for made in (Report(data, traces=outcome.traces), read_report(tmp_path)):
         for text in (junit(made), markdown(made), html(made)):
             assert f"| {TOLD}" in text
 

@@ -12,7 +12,8 @@ from sds_conformance.cli.vectors.run import _sentence
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.reports.document import document
+from sds_conformance.telling.invocation import Invocation
 from sds_conformance.vectors.running.asking import Examination, Examiner, chosen, weighed
 from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.faults import FaultKind, TesteeFault
@@ -206,7 +207,7 @@ def test_a_run_says_of_it_what_the_vectors_say_and_says_it_once() -> None:
     assert with_verdict(outcome, Verdict.FAIL) == set()
     assert with_verdict(outcome, Verdict.WARN) == {"SDS-EPHEMERAL-04"}
     assert verdict_on(outcome, "SDS-MSG-18").findings
-    assert report(outcome, Invocation(("x",)))["notes"] == []
+    assert document(outcome, Invocation(("x",)))["notes"] == []
 
 
 def test_a_timestamp_that_is_made_up_for_it_is_no_refusal() -> None:

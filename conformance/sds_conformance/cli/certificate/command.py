@@ -14,10 +14,10 @@ from sds_harness.files import is_regular, write_whole
 
 from ...reports.certificate import NAME, Certificate, CertificateError, certificate, read_certificate
 from ...reports.certificate_page import page
+from ...reports.files import read_report
 from ...reports.founded import hold_to_its_rows, outdated
 from ...reports.levels import beside
 from ...reports.limits import with_limits
-from ...reports.reading import read_report
 from ...telling.story import labelled
 from ...vectors.folder import VectorsError
 from ..files import refused, unwritten, write_file

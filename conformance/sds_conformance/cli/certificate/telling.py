@@ -15,9 +15,9 @@ from ...exploration.limits.telling import show_rows
 from ...judging.quoting import counted
 from ...judging.verdict import Verdict
 from ...protocols import protocol_of
+from ...reports.attached import exhausted_told
 from ...reports.certificate import Certificate
 from ...reports.certificate_words import command_of, declared, fuzz_told, limits_told, listed, vectors_told
-from ...reports.exhausted import exhausted_told
 from ...reports.levels import NONE, beside
 from ...reports.limits import certified_rows
 from ...telling.last_screen import STYLES

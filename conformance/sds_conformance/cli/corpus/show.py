@@ -113,7 +113,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     for finding in [f for f in findings if first[f.requirement] is f]:
         example = Counterexample.unshrunk(finding, performance)
         where, _ = rule_of(finding.requirement)
-        out.print(headline(finding.severity, finding.requirement, where, width=0))
+        out.print(headline(finding.severity, finding.full_code, where, width=0))
         labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
         for line in proof_of(example)[:3] or [in_words(example)]:
             labelled(out, "", Text(line))

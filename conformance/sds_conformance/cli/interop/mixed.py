@@ -219,7 +219,7 @@ class MixedGroups:
 
 def _show_line(out: Console, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
     what = "not shown again" if example is None else str(files.get("story", "not kept"))
-    whose = f"{discovery.name or 'the group'}: {discovery.what}"
+    whose = f"{discovery.name or 'the group'}: {discovery.finding.full_code}"
     line = headline(discovery.finding.severity, whose, Text(what, "blue" if files else "dim"))
     out.print(line, soft_wrap=True)
 
@@ -241,7 +241,7 @@ def _as_json(discovery: Discovery, example: MixedExample | None, files: Mapping[
     out: dict[str, Any] = {
         "id": discovery.what,
         "severity": finding.severity.value,
-        "check": finding.check,
+        "code": finding.full_code,
         "position": finding.position,
         "schedules": discovery.schedules,
         "first": discovery.index,

@@ -43,7 +43,7 @@ def show_violation(out: Console, finding: Finding, name: str) -> None:
     where, rule = rule_of(finding.requirement)
     severity = finding.severity
     before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
-    parts = [Text(f"{name or 'the group'}: {finding.requirement}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
+    parts = [Text(f"{name or 'the group'}: {finding.full_code}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
     lines_of(out, before, parts)
     labelled(out, "Rule", Text(rule))
 

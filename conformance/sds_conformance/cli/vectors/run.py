@@ -23,8 +23,7 @@ from ...judging.runner import PATIENCE
 from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import RANK, Verdict
 from ...protocols import protocol_of
-from ...reports.baselines.failures import judged
-from ...reports.baselines.matching import Match
+from ...reports.baseline import Match, judged
 from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
 from ...telling.story import plain_table, show_doubts
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of

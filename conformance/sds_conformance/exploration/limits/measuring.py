@@ -24,7 +24,7 @@ from .case import Case, Cases, How
 from .row import Row, Weight, most_of, row_of
 from .searching import Search
 
-SCHEMA_ID = "sds-conformance/limits/1"
+SCHEMA_ID = "sds-conformance/limits/2"
 ROOM = 20
 """Messages that a schedule has beside those that are counted, at most."""
 NARROWING = 3

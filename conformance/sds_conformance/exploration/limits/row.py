@@ -80,7 +80,7 @@ class Row:
             "how": case.how.value if case is not None else None,
             "requirement": self.requirement or None,
             "severity": finding.severity.value if finding is not None else None,
-            "check": finding.check if finding is not None else None,
+            "code": finding.full_code if finding is not None else None,
             "step": finding.step if finding is not None else None,
             "expected": finding.expected if finding is not None else None,
             "seen": finding.seen if finding is not None else None,

@@ -49,7 +49,8 @@ def headline(row: Mapping[str, Any]) -> str:
 
 def broke(row: Mapping[str, Any]) -> str:
     """What broke at the first size that did not hold."""
-    return f"{row['how']}, {printable(row['requirement'], 40)}" if row["requirement"] else str(row["how"])
+    what = row.get("code") or row["requirement"]
+    return f"{row['how']}, {printable(what, 100)}" if what else str(row["how"])
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import printable
@@ -14,7 +15,9 @@ from sds_harness.declaration import printable
 from ...judging.catalogue import Requirement
 from ...judging.verdict import Verdict
 from ...protocols import protocol_of, protocols
-from ..reading import Report, ReportError
+from ..files import JSON_LINES, read_report
+from ..limits import with_limits
+from ..report import Report, ReportError
 from .limits import Extent, extents
 
 UNSTATED = "not stated"
@@ -71,7 +74,7 @@ class Column:
     complete: bool
     """All was played that was asked for."""
     verdicts: Mapping[str, str]
-    kinds: Mapping[str, frozenset[tuple[str, ...]]] = field(repr=False)
+    codes: Mapping[str, frozenset[str]] = field(repr=False)
     """By requirement: how it is violated."""
     told: Mapping[str, Told] = field(repr=False)
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
@@ -101,7 +104,7 @@ class Column:
             report.cut_off,
             data["summary"]["complete"],
             {row["id"]: row["verdict"] for row in rows},
-            {row["id"]: _kinds(row) for row in rows if row["kinds"]},
+            {row["id"]: _codes(row) for row in rows if row["kinds"]},
             {row["id"]: Told(row["id"], row["level"], _shown(row["section"]), _text(row["statement"])) for row in rows},
             {_shown(row["position"]): tuple(map(_way, row["ways"])) for row in data["ways"]},
             {_shown(row["position"]): _text(row["topic"]) for row in data["ways"]},
@@ -178,10 +181,9 @@ def _stated(requirement: str, revision: str) -> bool:
     return requirement in protocol_of(revision).rules.catalogue.requirements and known.stated_in(revision)
 
 
-def _kinds(row: dict[str, Any]) -> frozenset[tuple[str, ...]]:
+def _codes(row: dict[str, Any]) -> frozenset[str]:
     """Of the severity that made the verdict."""
-    kinds = (kind for kind in row["kinds"] if kind["severity"] == row["verdict"])
-    return frozenset((kind["check"], kind["expected"], kind["seen"]) for kind in kinds)
+    return frozenset(kind["code"] for kind in row["kinds"] if kind["severity"] == row["verdict"])
 
 
 def _way(row: dict[str, Any]) -> Way:
@@ -204,3 +206,49 @@ def _shown(text: str) -> str:
 
 def _text(text: str) -> str:
     return printable(" ".join(text.split()), LONGEST_TEXT)
+
+
+MAX_REPORTS = 1000
+"""In one comparison. Three years of nightly runs."""
+_SUFFIXES = (".jsonl", ".json")
+
+
+def is_folder_of_reports(path: Path) -> bool:
+    """Does it hold reports, and is none itself?"""
+    return path.is_dir() and not (path / JSON_LINES).is_file()
+
+
+def gather(paths: Iterable[Path]) -> list[Column]:
+    """The reports, those of a folder by their dates. Raises ReportError, with the path and what to do."""
+    out: list[Column] = []
+    for path in paths:
+        if is_folder_of_reports(path):
+            out += sorted(map(_column, _within(path)), key=lambda column: column.started)
+        else:
+            out.append(_column(path))
+        if len(out) > MAX_REPORTS:
+            raise ReportError(f"there are more than {MAX_REPORTS} reports: name fewer")
+    return out
+
+
+def _column(path: Path) -> Column:
+    # What is not compared is let go of: a year of reports fits, a year of findings would not.
+    return Column.of(with_limits(read_report(path)))
+
+
+def _within(folder: Path) -> list[Path]:
+    """The reports in a folder: folders with one each, or files; of the same report as .jsonl and .json the first."""
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError as error:
+        raise ReportError(f"{folder} cannot be read: {error.strerror}") from None
+    found = [path for path in inside if (path / JSON_LINES).is_file()]
+    files = {path.stem: path for suffix in reversed(_SUFFIXES) for path in inside if path.suffix == suffix}
+    found += [path for path in files.values() if path.is_file()]
+    if not found:
+        raise ReportError(
+            f"{folder} is no report, and there is none in it: `sds-conformance run --report DIR` writes one"
+        )
+    if len(found) > MAX_REPORTS:
+        raise ReportError(f"{folder} has {len(found)} reports, more than {MAX_REPORTS}: name some of them")
+    return found

@@ -243,7 +243,7 @@ def changed(before: Column, after: Column, requirement: str) -> Change | None:
     if old in _RANK and new in _RANK:
         if old != new:
             return Change.BETTER if _RANK[new] > _RANK[old] else Change.WORSE
-        novel = after.kinds.get(requirement, frozenset()) - before.kinds.get(requirement, frozenset())
+        novel = after.codes.get(requirement, frozenset()) - before.codes.get(requirement, frozenset())
         return Change.OTHERWISE if novel else None
     if old in _RANK or new in _RANK:
         return Change.NO_LONGER if old in _RANK else Change.NOW

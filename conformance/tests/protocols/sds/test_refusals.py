@@ -15,7 +15,8 @@ from sds_conformance.protocols.sds.checks.core import ack, ephemeral, receive, s
 from sds_conformance.protocols.sds.checks.repair import responses
 from sds_conformance.protocols.sds.doubts import doubts
 from sds_conformance.protocols.sds.view.refusals import excuse, heard, offered
-from sds_conformance.telling.report import Invocation, report
+from sds_conformance.reports.document import document
+from sds_conformance.telling.invocation import Invocation
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Kind, Message
@@ -273,9 +274,9 @@ def test_where_most_is_refused_or_unread_the_likely_question_is_asked(
 
 
 def test_the_report_has_it_as_well() -> None:
-    asking = report(certified(lambda: mutant("refuses-everything"), scenarios=["two-channels"]), Invocation(("x",)))
+    asking = document(certified(lambda: mutant("refuses-everything"), scenarios=["two-channels"]), Invocation(("x",)))
     assert asking["doubts"][-1].endswith("to the right channel?")
-    assert report(certified(reference, scenarios=["two-channels"]), Invocation(("x",)))["doubts"] == []
+    assert document(certified(reference, scenarios=["two-channels"]), Invocation(("x",)))["doubts"] == []
 
 
 def test_smoke_and_the_first_screen_of_run_ask_it() -> None:

@@ -1,23 +1,23 @@
-"""Entries of a baseline as text: a new file, and a file with entries added and removed, the rest of it as it was."""
+"""Entries of a baseline as text: new files, and changes of whole entries that leave the rest of a file as it is."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from .failures import Failure, Judged
-from .file import SCHEMA_ID, Baseline, Entry, parse
-from .matching import Match
+from .baseline import SCHEMA_ID, Baseline, Entry, Failure, Judged, Match, parse, parse_yaml
 
 TO_DO = "not explained yet"
 """The reason of entries that nobody has given one."""
 _HEAD = """\
 # Known failures: a run with --baseline goes red for others, and where this list is wrong.
-# Give each a reason and a link. Without `fails` it may fail in any way, without `scenario` anywhere.
+# Give each a reason and a link. Without `codes` it may fail in any way, without `scenario` anywhere.
 """
 
 
@@ -75,7 +75,7 @@ def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link:
     """The file with what failed: entries that something is wrong with are written anew, with their reason and link, or
     go; ``reason`` and ``link`` are for what is new."""
     lines = {complaint.line for complaint in found.complaints}
-    wrong = [entry for entry in baseline.entries if lines & {entry.first, *(way.line for way in entry.ways)}]
+    wrong = [entry for entry in baseline.entries if entry.first in lines]
     whats = {entry.what for entry in wrong} | {failure.what for failure in found.new}
     gone = [entry for entry in baseline.entries if entry in wrong or (entry.what in whats and entry.by == judged.by)]
     known = {entry.what: (entry.reason, entry.link) for entry in reversed(gone)}
@@ -130,16 +130,35 @@ def _entries(by: str, failures: Sequence[Failure], reason: str, link: str, *, pe
             entry["by"] = by
         if scenario:
             entry["scenario"] = [scenario]
-        ways = dict.fromkeys((failure.check, failure.expected, failure.seen) for failure in found)
-        entry["fails"] = [
-            {"check": check, **({"expected": expected, "seen": seen} if expected or seen else {})}
-            for check, expected, seen in ways
-        ]
+        if codes := list(dict.fromkeys(failure.code for failure in found if failure.code)):
+            entry["codes"] = _inline(codes)
         entry["reason"] = reason or TO_DO
         if link:
             entry["link"] = link
         text = _yaml([entry])
         out.append("".join(f"  {line}\n" for line in text.splitlines()))
+    return out
+
+
+def renewed(text: str, path: Path, several: Sequence[Judged]) -> str:
+    """A file of the format of before in today's: in place of sentences it lists the codes by which the requirement or
+    vector fails, and nothing where it does not fail. Raises BaselineError."""
+    data = parse_yaml(text, path)
+    data["schema"] = SCHEMA_ID
+    rows = data.get("known")
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, CommentedMap) and row.pop("fails", None) is not None:
+            what = row.get("vector", row.get("requirement"))
+            found = [failure.code for one in several for failure in one.failures if failure.what == what]
+            if codes := list(dict.fromkeys(filter(None, found))):
+                row.insert(list(row).index("reason") if "reason" in row else len(row), "codes", _inline(codes))
+    return _yaml(data)
+
+
+def _inline(codes: Sequence[str]) -> CommentedSeq:
+    """A list on one line."""
+    out = CommentedSeq(codes)
+    out.fa.set_flow_style()
     return out
 
 

@@ -1,4 +1,7 @@
-"""A part of a transcript made a trace again, for whoever tells traces."""
+"""Traces rebuilt from files: from the lines of `Trace.to_json_lines`, and from a part of a transcript.
+
+Such a file can be anybody's.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN, Environment
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.files import FileError, parse_json, read_text
 from sds_harness.language import HANDSHAKE, Language
 from sds_harness.link import Limits, Link
 from sds_harness.session import Session
@@ -21,6 +27,7 @@ from sds_testee.framing import Framing, FramingError
 from ..judging.rules import Rules
 from ..protocols import protocol_of
 from ..protocols.words import Narrator
+from .said import MAX_CHARS, MAX_LINES
 
 
 @dataclass(frozen=True)
@@ -165,3 +172,54 @@ def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
     asked, in_force = (getattr(message, "configuration", None) for message in (command, opened))
     participant = getattr(command, "participant_id", "")
     return Party(name, opened.handle, channels, now_ms, asked, in_force, not channels, participant)
+
+
+MAX_BYTES = 256 << 20
+"""Of one file. A trace of thousands of steps takes some megabytes."""
+
+
+class TraceFileError(Exception):
+    """A file is no trace, with the reason."""
+
+
+def load_trace(path: Path) -> Trace[Any]:
+    """The trace in a file. Raises TraceFileError."""
+    try:
+        rows = [parse_json(line) for line in read_text(path, MAX_BYTES).removesuffix("\n").split("\n")]
+    except FileError as error:
+        raise TraceFileError(f"{path} {error}") from None
+    try:
+        trace = _trace(rows)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        raise TraceFileError(f"{path} is no trace of this version") from None
+    if len(trace.steps) != rows[0]["steps"]:
+        raise TraceFileError(f"{path} has {len(trace.steps)} of {rows[0]['steps']} steps: it was cut off")
+    return trace
+
+
+def _trace(rows: list[dict[str, Any]]) -> Trace[Any]:
+    head, *rest = rows
+    rules = protocol_of(head["revision"]).rules
+    answer = message_of({"hello": head["hello"]}, rules.language.reply)
+    environment = rules.environments.get(head["environment"], PLAIN)
+    stage = answer and empty_stage(
+        rules, answer.hello, head["revision"], head["dialect"], str(head["schedule"]), environment
+    )
+    if stage is None:
+        raise ValueError("no handshake")
+    trace: Trace[Any] = stage.trace
+    trace.start_ms, trace.stopped = int(head["startMs"]), str(head["stopped"])
+    for row in rest:
+        if "breakdown" in row:
+            trace.breakdown = Breakdown(FaultKind(row["breakdown"]), str(row["detail"]))
+            continue
+        step = stage.next(str(row["participant"]), message_of(row["request"], rules.language.request))
+        if step.request.WhichOneof("command") is None:
+            raise ValueError("no command")
+        step.reply = message_of(row["reply"], rules.language.reply) if "reply" in row else None
+        step.said = tuple(printable(str(line), MAX_CHARS) for line in row.get("stderr", ())[:MAX_LINES])
+        trace.steps.append(step)
+        if step.answer == "opened":
+            opened = party_of(step.participant, step.request.open, step.reply.opened, step.now_ms)
+            trace.parties[step.participant] = opened
+    return trace

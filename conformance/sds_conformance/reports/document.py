@@ -1,60 +1,33 @@
-"""Reports: the outcome of a run as JSON, for machines. ``report.schema.json`` beside this module describes it."""
+"""The document of a report: what was judged in a run, as the JSON that ``report.schema.json`` describes."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from sds_harness.environment import PLAIN
-from sds_harness.files import check_folder, check_whole, make_folder, packaged_schema, write_whole
-from sds_harness.json_text import dumps
+from sds_harness.files import packaged_schema
 from sds_testee.version import suite_version
 
 from ..judging.again import Again
 from ..judging.causes import Cause, told_as_another
 from ..judging.certification import Certification
 from ..judging.quoting import counted
-from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
-from ..judging.verdict import Finding, RequirementVerdict, Verdict
+from ..judging.verdict import Finding, RequirementVerdict, Verdict, full_code
 from ..protocols import protocol_of
+from ..telling.invocation import Invocation
 
-JSON, JSON_LINES, TRACES = "report.json", "report.jsonl", "traces"
-"""Names in the folder of a report."""
-SCHEMA_ID = "sds-conformance/report/3"
+SCHEMA_ID = "sds-conformance/report/4"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
-"""What report.jsonl has a line each of, and how those say what they are. Before them stands a header and after them a
-footer with the summary, so that a file that was cut off is told from a whole one."""
-
-
-@dataclass(frozen=True)
-class Invocation:
-    """How the implementation was driven."""
-
-    command: tuple[str, ...]
-    """Empty for a server that runs already: ``options`` say where."""
-    framing: str = "json"
-    options: tuple[str, ...] = ()
-    """Options of the command line that a command to see it again must repeat."""
-    program: str = "sds-conformance"
-    """The suite as it was called."""
-
+"""The lists of the document, and what one row of each is called in report.jsonl."""
 
 load_schema = partial(packaged_schema, __package__, "report.schema.json")
-"""Gives the JSON Schema (2020-12) of report.json."""
+"""Gives the JSON Schema (2020-12) of the document."""
 
 
-def unusual(options: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
-    """Those of which the value, the first, is not the default, the second, as they would be typed."""
-    return [word for name, (value, default) in options.items() if value != default for word in (name, value or "")]
-
-
-def report(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:
-    """The whole report. ``left_out_scenarios``: how many a selection of requirements left out by itself."""
+def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:
+    """The whole document. ``left_out_scenarios``: how many a selection of requirements left out by itself."""
     declared = outcome.declaration
     return {
         "schema": SCHEMA_ID,
@@ -81,7 +54,7 @@ def report(outcome: Certification, how: Invocation, left_out_scenarios: int = 0)
         "strict": outcome.strict,
         "sections": {section.id: section.title for section in outcome.plan.catalogue.sections},
         "doubts": list(protocol_of(outcome.plan.revision).words.doubts(outcome.heard)),
-        "unplayed": why_unplayed(outcome, left_out_scenarios),
+        "unplayed": _unplayed(outcome, left_out_scenarios),
         "notes": [
             {"requirement": note.requirement, "expected": note.expected, "seen": note.seen} for note in _notes(outcome)
         ],
@@ -109,7 +82,7 @@ def summary(outcome: Certification) -> dict[str, Any]:
     }
 
 
-def why_unplayed(outcome: Certification, left_out_scenarios: int = 0) -> list[str]:
+def _unplayed(outcome: Certification, left_out_scenarios: int) -> list[str]:
     """Sentences about scenarios that were not played, with the reason."""
     out = []
     if outcome.ended_early:
@@ -131,24 +104,8 @@ def _notes(outcome: Certification) -> list[Finding]:
     return [note for note in noted if not told_as_another(outcome.plan.rules, note, outcome.verdicts)]
 
 
-def replay_command(requirement: str, finding: Finding | None, how: Invocation) -> str:
-    """What to type to see it again."""
-    options = ("--select", requirement)
-    return _typed(how, *options) if finding is None else play_command(finding.run, finding.environment, how, *options)
-
-
-def play_command(run: str, environment: str, how: Invocation, *options: str) -> str:
-    """What to type to play one run again."""
-    where = ("--environment", environment) if environment != PLAIN.name else ()
-    return _typed(how, *options, "--scenario", scenario_of(run), *where)
-
-
-def _typed(how: Invocation, *options: str) -> str:
-    return shlex.join([how.program, "run", *options, *how.options, *(["--", *how.command] if how.command else [])])
-
-
 def _text(part: str) -> str:
-    """What is no text on a command line has no place in JSON."""
+    """A word of a command line, which need not be text, as JSON can have it."""
     return part.encode("utf-8", "backslashreplace").decode()
 
 
@@ -168,7 +125,11 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
         "findings": [_finding(finding, outcome, how) for finding in verdict.findings],
         "findings_not_shown": verdict.findings_dropped,
         "kinds": [
-            {**asdict(kind), "scenarios": dict(scenarios.most_common())}
+            {
+                "code": full_code(requirement.id, kind.code),
+                "severity": kind.severity,
+                "scenarios": dict(scenarios.most_common()),
+            }
             for kind, scenarios in verdict.tally.kinds.items()
         ],
         **_repeated(verdict.again),
@@ -176,7 +137,6 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
 
 
 def _repeated(again: Again | None) -> dict[str, Any]:
-    """What came of playing something again, nothing if it was not."""
     return {"repeated": asdict(again)} if again is not None else {}
 
 
@@ -189,20 +149,14 @@ def _cause(cause: Cause, how: Invocation) -> dict[str, Any]:
         "violations": verdict.tally.total,
         "scenarios": verdict.tally.scenarios,
         "under": [{"requirement": under.requirement.id, "why": why} for under, why in cause.under],
-        "again": _text(replay_command(verdict.requirement.id, worst(verdict), how)),
+        "again": _text(how.replay(verdict.requirement.id, verdict.worst)),
     }
 
 
-def worst(verdict: RequirementVerdict) -> Finding | None:
-    """The finding that is told of a requirement, None if none was kept."""
-    return next((finding for finding in verdict.findings if finding.severity is verdict.verdict), None)
-
-
 def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[str, Any]:
-    severity = "note" if finding.severity is Verdict.PASS else finding.severity.value
     return {
-        "severity": severity,
-        "check": finding.check,
+        "severity": finding.severity_name,
+        "code": finding.full_code,
         "scenario": finding.scenario,
         "environment": finding.environment,
         "participant": finding.participant,
@@ -212,7 +166,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
         "expected": finding.expected,
         "seen": finding.seen,
         "position": finding.position,
-        "again": _text(replay_command(finding.requirement, finding, how)),
+        "again": _text(how.replay(finding.requirement, finding)),
         **({"stderr": list(finding.said)} if finding.said else {}),
     }
 
@@ -227,7 +181,7 @@ def _breakdown(broken: BrokenRun, outcome: Certification, how: Invocation) -> di
         "detail": broken.breakdown.detail,
         "advice": broken.breakdown.advice,
         "stderr": list(broken.breakdown.stderr),
-        "again": _text(play_command(broken.where, trace.environment, how)) if trace is not None else "",
+        "again": _text(how.play(broken.where, trace.environment)) if trace is not None else "",
         **_repeated(broken.again),
     }
 
@@ -239,34 +193,3 @@ def _ways(position: str, outcome: Certification) -> dict[str, Any]:
         "ways": [asdict(shown) for shown in outcome.ways[position]],
         "error": outcome.way_errors.get(position, ""),
     }
-
-
-def check_report(folder: Path) -> None:
-    """Raises OSError if a link or a node in the folder would make ``write_report`` fail."""
-    for name in (JSON, JSON_LINES):
-        check_whole(folder / name)
-    check_folder(folder / TRACES)
-
-
-def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> list[Path]:
-    """Write report.json, report.jsonl and the traces of what was found; each file appears whole or not at all.
-
-    Raises OSError.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    check_folder(folder / TRACES)
-    header = {key: value for key, value in data.items() if key not in (*ROWS, "summary")}
-    lines = [{"type": "header", **header}]
-    lines += [{"type": kind, **row} for key, kind in ROWS.items() for row in data[key]]
-    lines += [{"type": "footer", "summary": data["summary"], "seconds": round(outcome.seconds, 3)}]
-    written = [
-        write_whole(folder / JSON, dumps(data, indent=2) + "\n"),
-        write_whole(folder / JSON_LINES, "".join(dumps(line) + "\n" for line in lines)),
-    ]
-    found = {finding.run for verdict in outcome.verdicts for finding in verdict.findings}
-    found |= {broken.where for broken in outcome.breakdowns}
-    for name in sorted(found & set(outcome.traces)):
-        make_folder(folder / TRACES)
-        text = "".join(line + "\n" for line in outcome.traces[name].to_json_lines())
-        written.append(write_whole(folder / TRACES / f"{name}.jsonl", text))
-    return written

@@ -1,121 +1,75 @@
-"""A report as it was written: `report.jsonl`, whole or cut off, and the traces beside it."""
+"""The folder of a report: ``report.json``, the same line by line in ``report.jsonl``, and the traces of its findings.
+
+``report.jsonl`` has a header, a line for each row, and a footer with the summary. So a file that was cut off can be
+read as far as it goes. All files can be anybody's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sds_harness.declaration import Declaration, printable
-from sds_harness.files import FileError, misshapen, parse_json, read_text
-from sds_harness.trace import Trace
+from sds_harness.declaration import printable
+from sds_harness.files import (
+    FileError,
+    check_folder,
+    check_whole,
+    make_folder,
+    misshapen,
+    parse_json,
+    read_text,
+    write_whole,
+)
+from sds_harness.json_text import dumps
 
-from ..judging.certification import Certification
 from ..judging.exits import Exit
-from ..judging.registry import IN
 from ..judging.verdict import Verdict
-from ..protocols import protocol_of
-from ..telling.kept import TraceFileError, load_trace
-from ..telling.report import JSON, ROWS, SCHEMA_ID, TRACES, load_schema
-from .findings import run_of
+from .document import ROWS, SCHEMA_ID, load_schema
+from .report import TRACES, Report, ReportError, run_of
 
+JSON, JSON_LINES = "report.json", "report.jsonl"
 MAX_BYTES = 256 << 20
 """Of a report. That of an implementation that fails everything takes a few megabytes."""
-NAME = "report.jsonl"
 
 
-class ReportError(Exception):
-    """There is no report that can be read, with the reason and what to do."""
+def check_report(folder: Path) -> None:
+    """Raises OSError if a link or a node in the folder would make ``write_report`` fail."""
+    for name in (JSON, JSON_LINES):
+        check_whole(folder / name)
+    check_folder(folder / TRACES)
 
 
-@dataclass(frozen=True)
-class Report:
-    """A report, and the traces that it rests on."""
+def write_report(folder: Path, report: Report) -> list[Path]:
+    """Write both files and the traces of findings and breakdowns; each file appears whole or not at all.
 
-    data: dict[str, Any]
-    """As `report.schema.json` describes it; of one that was cut off without what is missing."""
-    cut_off: str = ""
-    """Where it was cut off, "" for one that is whole."""
-    folder: Path | None = None
-    """Where it was read, None for one that was just made."""
-    _traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
-    seconds: float = 0.0
-    """How long the run took, 0 where the report does not say it."""
-    written: Path | None = None
-    """The file of the report, None for one that was not written."""
-    limits: dict[str, Any] | None = None
-    """How far the implementation holds, None where nobody asked for that, or it was not measured: `limits`."""
-
-    @classmethod
-    def of(cls, outcome: Certification, data: dict[str, Any]) -> Report:
-        """The report on a run, of which ``data`` is what `telling.report` says."""
-        return cls(data, _traces=outcome.traces, seconds=outcome.seconds)
-
-    def trace(self, run: str) -> Trace[Any] | None:
-        """The trace of a run, None where none was kept, or it cannot be read."""
-        if self.folder is None:
-            return self._traces.get(run)
-        # The name comes out of the file: it must not lead out of the folder.
-        if not run or not set(run) <= _OF_A_RUN:
-            return None
-        try:
-            return load_trace(self.folder / TRACES / f"{run}.jsonl")
-        except TraceFileError:
-            return None
-
-    @cached_property
-    def declaration(self) -> Declaration:
-        """The declaration of the implementation, rebuilt from the report."""
-        return declaration_of(self.data)
-
-    @property
-    def name(self) -> str:
-        """The implementation, with its version."""
-        about = self.data["implementation"]
-        return printable(f"{about['name']} {about['version']}".strip())
-
-    def requirements(self, *verdicts: str) -> Iterator[dict[str, Any]]:
-        """The rows of requirements with one of these verdicts, all if none is named."""
-        return (row for row in self.data["requirements"] if not verdicts or row["verdict"] in verdicts)
-
-
-def declaration_of(data: Mapping[str, Any]) -> Declaration:
-    """The declaration of the implementation, rebuilt from a report or a certificate."""
-    about, language = data["implementation"], protocol_of(data["revision"]).rules.language
-    numbers = (language.number_of(name) for name in about["capabilities"])
-    return Declaration(
-        about["name"],
-        about["version"],
-        about["language"],
-        about["homepage"],
-        tuple(about["revisions"]),
-        frozenset(number for number in numbers if number is not None),
-        {name: choice for name, choice in data["profiles"].items() if name != "dialect"},
-        about["limits"],
-        language,
-    )
-
-
-def failed_runs(report: Report, of: Collection[str] = ()) -> list[str]:
-    """The runs in which something failed, or one ``of`` these requirements: those first that show what was told, and
-    then whatever else may show it."""
-    rows = [row for row in report.requirements("fail", "error", "warn") if not of or row["id"] in of]
-    told = [run_of(finding) for row in rows for finding in row["findings"]]
-    broken = [row["where"] for row in report.data["breakdowns"]]
-    others = [scenario for row in rows for kind in row["kinds"] for scenario in kind["scenarios"]]
-    return list(dict.fromkeys([*told, *broken, *others]))
-
-
-_OF_A_RUN = frozenset(f"abcdefghijklmnopqrstuvwxyz0123456789-{IN}")
+    Raises OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    check_folder(folder / TRACES)
+    data = report.data
+    header = {key: value for key, value in data.items() if key not in (*ROWS, "summary")}
+    lines = [{"type": "header", **header}]
+    lines += [{"type": kind, **row} for key, kind in ROWS.items() for row in data[key]]
+    lines += [{"type": "footer", "summary": data["summary"], "seconds": round(report.seconds, 3)}]
+    written = [
+        write_whole(folder / JSON, dumps(data, indent=2) + "\n"),
+        write_whole(folder / JSON_LINES, "".join(dumps(line) + "\n" for line in lines)),
+    ]
+    found = {run_of(finding) for row in report.requirements() for finding in row["findings"]}
+    for run in sorted(found | {broken["where"] for broken in data["breakdowns"]}):
+        if (trace := report.trace(run)) is not None:
+            make_folder(folder / TRACES)
+            text = "".join(line + "\n" for line in trace.to_json_lines())
+            written.append(write_whole(folder / TRACES / f"{run}.jsonl", text))
+    return written
 
 
 def read_report(path: Path) -> Report:
     """The report in a folder, or in a file ``report.jsonl`` or ``report.json``. Raises ReportError."""
-    file = path / NAME if path.is_dir() else path
+    file = path / JSON_LINES if path.is_dir() else path
     if not file.is_file():
-        what = f"there is no {NAME} in it" if path.is_dir() else "it is not there, or no file"
+        what = f"there is no {JSON_LINES} in it" if path.is_dir() else "it is not there, or no file"
         raise ReportError(f"{path} is no report: {what}. `sds-conformance run --report DIR` writes one")
     try:
         text = read_text(file, MAX_BYTES)
@@ -142,7 +96,7 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
     except FileError:
         data = None
     if not isinstance(data, dict):
-        raise ReportError(f"{file} is no JSON: was it cut off? {NAME} beside it can be read as far as it goes")
+        raise ReportError(f"{file} is no JSON: was it cut off? {JSON_LINES} beside it can be read as far as it goes")
     return data, ""
 
 

@@ -1,0 +1,291 @@
+"""The report on a run: one value, from the end of judging to each form in which it is shown.
+
+``data`` is the document of ``report.json``, described by ``report.schema.json``. ``document`` builds it from the
+verdicts, ``files`` writes and reads it. A file can be anybody's, so each form cuts and escapes every text of it. This
+module derives what several forms need and the document does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sds_harness.declaration import Declaration, printable
+from sds_harness.environment import PLAIN
+from sds_harness.trace import Trace
+
+from ..judging.again import Again
+from ..judging.certification import Certification
+from ..judging.exits import Exit
+from ..judging.quoting import by_the_clock, counted
+from ..judging.registry import IN
+from ..judging.runner import tolerated
+from ..judging.verdict import Finding, Verdict
+from ..protocols import Protocol, protocol_of
+from ..telling.invocation import Invocation
+from ..telling.traces import TraceFileError, load_trace
+from .document import document
+
+Row = dict[str, Any]
+"""A row of the document: of a requirement, a finding, a breakdown."""
+TRACES = "traces"
+"""The folder of the traces, in the folder of a report."""
+_OF_A_RUN = frozenset(f"abcdefghijklmnopqrstuvwxyz0123456789-{IN}")
+
+
+class ReportError(Exception):
+    """A report cannot be read; the message has the reason and what to do."""
+
+
+@dataclass(frozen=True)
+class RootCause:
+    """A requirement that fails or warns, with those that do so because of it."""
+
+    data: Row
+    """Its row among the causes."""
+    row: Row
+    """Its row among the requirements."""
+    known: bool
+    """A baseline lists it, and all requirements under it."""
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict(self.data["verdict"])
+
+    @property
+    def times(self) -> str:
+        """How often it shows: ``3 violations in 2 scenarios``."""
+        violations, scenarios = self.data["violations"], len(self.data["scenarios"])
+        return f"{counted(violations, 'violation')} in {counted(scenarios, 'scenario')}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report, and the traces that it rests on."""
+
+    data: Row
+    """The document; what a cut-off file lacks is missing in it."""
+    cut_off: str = ""
+    """Where the file was cut off, "" for a whole one."""
+    folder: Path | None = None
+    """Where it was read, None for one that was just made."""
+    traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
+    seconds: float = 0.0
+    """Duration of the run, 0 if unknown."""
+    written: Path | None = None
+    """The file of the report, None for one that was not written."""
+    limits: Row | None = None
+    """The document of `limits --report`, None if nobody measured them."""
+
+    @classmethod
+    def of(cls, outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> Report:
+        """The report on a run. ``left_out_scenarios``: how many a selection of requirements left out by itself."""
+        return cls(document(outcome, how, left_out_scenarios), traces=outcome.traces, seconds=outcome.seconds)
+
+    def changed(self, **values: Any) -> Report:
+        """The report with other values at the top of its document."""
+        return replace(self, data=self.data | values)
+
+    @property
+    def protocol(self) -> Protocol:
+        return protocol_of(self.data["revision"])
+
+    @cached_property
+    def declaration(self) -> Declaration:
+        """What the implementation declared."""
+        return declaration_of(self.data)
+
+    @property
+    def name(self) -> str:
+        """The implementation, with its version."""
+        about = self.data["implementation"]
+        return printable(f"{about['name']} {about['version']}".strip())
+
+    @property
+    def started(self) -> datetime | None:
+        """When the run began, None for a report that does not say it."""
+        try:
+            return datetime.fromisoformat(self.data["started"])
+        except ValueError:
+            return None
+
+    @property
+    def unfinished(self) -> str:
+        """Why the report has less than was asked for, "" if it has all."""
+        summary = self.data["summary"]
+        if self.cut_off:
+            return f"the report was cut off {self.cut_off}"
+        if summary["interrupted"]:
+            return "the run was interrupted"
+        if not summary["complete"] and summary["exit_code"] != Exit.NOT_DRIVEN:
+            return "the run ended before all was played"
+        return ""
+
+    def trace(self, run: str) -> Trace[Any] | None:
+        """The trace of a run, None if it was not kept or cannot be read."""
+        if self.folder is None:
+            return self.traces.get(run)
+        # The name comes from the file: it must not lead out of the folder.
+        if not run or not set(run) <= _OF_A_RUN:
+            return None
+        try:
+            return load_trace(self.folder / TRACES / f"{run}.jsonl")
+        except TraceFileError:
+            return None
+
+    # ---- Requirements ------------------------------------------------------------------------------------------------
+
+    def requirements(self, *verdicts: str) -> Iterator[Row]:
+        """The rows of requirements with one of these verdicts, all if none is named."""
+        return (row for row in self.data["requirements"] if not verdicts or row["verdict"] in verdicts)
+
+    def by_severity(self) -> list[Row]:
+        """The rows of requirements: failures, then warnings, each the most severe first; then all others."""
+        rank = {"fail": 0, "warn": 1}
+
+        def place(row: Row) -> tuple[int, int]:
+            return rank.get(row["verdict"], 2), row["severity"] * (row["verdict"] in rank)
+
+        return sorted(self.requirements(), key=place)
+
+    def unjudged(self, *verdicts: str) -> dict[tuple[str, str], list[str]]:
+        """The requirements with one of these verdicts, by verdict and reason."""
+        out: dict[tuple[str, str], list[str]] = {}
+        for row in self.requirements(*verdicts):
+            out.setdefault((row["verdict"], row["reason"]), []).append(row["id"])
+        return out
+
+    def failed_runs(self, of: Collection[str] = ()) -> list[str]:
+        """The runs in which something failed, or one ``of`` these requirements: first those of the findings, then
+        others that may show it."""
+        rows = [row for row in self.requirements("fail", "error", "warn") if not of or row["id"] in of]
+        found = [run_of(finding) for row in rows for finding in row["findings"]]
+        broken = [row["where"] for row in self.data["breakdowns"]]
+        others = [scenario for row in rows for kind in row["kinds"] for scenario in kind["scenarios"]]
+        return list(dict.fromkeys([*found, *broken, *others]))
+
+    # ---- Root causes and breakdowns ----------------------------------------------------------------------------------
+
+    @property
+    def causes(self) -> list[RootCause]:
+        """The root causes in the order of the document, known ones last."""
+        rows = {row["id"]: row for row in self.requirements()}
+        found = [
+            RootCause(cause, rows[cause["requirement"]], self._is_known(cause))
+            for cause in self.data["causes"]
+            if cause["requirement"] in rows
+        ]
+        return sorted(found, key=lambda cause: cause.known)
+
+    @property
+    def hard_breakdowns(self) -> list[Row]:
+        """The breakdowns that cost an implementation its conformance."""
+        soft = tolerated(strict=self.data["strict"], narrowed=self.data["narrowed"])
+        return [broken for broken in self.data["breakdowns"] if broken["kind"] not in soft]
+
+    @property
+    def breakdowns(self) -> list[tuple[Row, list[str]]]:
+        """Each breakdown once, with the other runs that broke in the same way."""
+        return alike(self.data["breakdowns"])
+
+    # ---- The baseline ------------------------------------------------------------------------------------------------
+
+    @property
+    def complaints(self) -> list[Row]:
+        """What is wrong with the baseline."""
+        baseline = self.data["baseline"]
+        return list(baseline["complaints"]) if baseline else []
+
+    def known_failures(self, requirement: str) -> list[Row]:
+        """The entries of the baseline for a requirement that fails; none if part of the failure is new."""
+        if any(row["requirement"] == requirement for row in self.complaints):
+            return []
+        baseline = self.data["baseline"]
+        return [row for row in baseline["known"] if row["requirement"] == requirement] if baseline else []
+
+    def _is_known(self, cause: Row) -> bool:
+        members = [cause["requirement"], *(under["requirement"] for under in cause["under"])]
+        return all(self.known_failures(requirement) for requirement in members)
+
+
+# ---- Rows --------------------------------------------------------------------------------------------------------
+
+
+def declaration_of(data: Mapping[str, Any]) -> Declaration:
+    """The declaration of the implementation that a report or a certificate is about."""
+    about, language = data["implementation"], protocol_of(data["revision"]).rules.language
+    numbers = (language.number_of(name) for name in about["capabilities"])
+    return Declaration(
+        about["name"],
+        about["version"],
+        about["language"],
+        about["homepage"],
+        tuple(about["revisions"]),
+        frozenset(number for number in numbers if number is not None),
+        {name: choice for name, choice in data["profiles"].items() if name != "dialect"},
+        about["limits"],
+        language,
+    )
+
+
+def worst(row: Row) -> Row | None:
+    """The finding that a requirement is shown with, None if none was kept."""
+    return next((finding for finding in row["findings"] if finding["severity"] == row["verdict"]), None)
+
+
+def code_of(row: Row) -> str:
+    """The code of that finding, else the ID of the requirement."""
+    finding = worst(row)
+    return str(finding["code"] if finding is not None else row["id"])
+
+
+def again_of(row: Mapping[str, Any]) -> Again | None:
+    """How often a failure or a breakdown came back, None if it was not played again."""
+    return Again(**row["repeated"]) if "repeated" in row else None
+
+
+def flaky(row: Row) -> str:
+    """The word for a failure or a breakdown that did not come back each time, else ""."""
+    again = again_of(row)
+    return again.word if again is not None else ""
+
+
+def sides(finding: Row) -> tuple[str, str]:
+    """What was expected and what was seen, with times from the start of virtual time."""
+    return by_the_clock(finding["expected"]) or "nothing", by_the_clock(finding["seen"])
+
+
+def run_of(finding: Mapping[str, Any]) -> str:
+    """The name of the run of a finding."""
+    plain = finding["environment"] in ("", PLAIN.name)
+    return str(finding["scenario"]) if plain else f"{finding['scenario']}{IN}{finding['environment']}"
+
+
+def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
+    """A finding, from its row."""
+    return Finding(
+        requirement,
+        row["code"].partition("/")[2],
+        run_of(row),
+        row["environment"],
+        row["participant"],
+        row["channel"],
+        row["step"],
+        row["expected"],
+        row["seen"],
+        row["position"],
+        Verdict.PASS if row["severity"] == "note" else Verdict(row["severity"]),
+        said=tuple(row.get("stderr", ())),
+    )
+
+
+def alike(breakdowns: Sequence[Row]) -> list[tuple[Row, list[str]]]:
+    """Each kind of breakdown once, with the runs of the others."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
+    for broken in breakdowns:
+        found.setdefault((broken["kind"], broken["detail"], broken["command"]), []).append(broken)
+    return [(first, [other["where"] for other in others]) for first, *others in found.values()]
