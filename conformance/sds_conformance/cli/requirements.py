@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 from rich.progress import Progress, TextColumn
 
@@ -115,12 +113,10 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
 def position_row(rules: Rules, position: Position) -> Row:
     """Everything that is known about one position."""
     concerned = [r.id for r in rules.catalogue.requirements.values() if position.id in r.positions]
-    choices = rules.register.choices.get(position.id, ())
-    ways = {way: words for choice in choices for way, words in choice.ways.items()}
     return {
-        **asdict(position),
-        "ways": [{"way": way, "words": words} for way, words in ways.items()],
-        "untold": rules.untold.get(position.id, ""),
+        **{key: getattr(position, key) for key in ("id", "question", "position", "verdict")},
+        "ways": [{"way": name, "words": option.words} for name, option in position.options.items()],
+        "untold": position.not_shown,
         "requirements": concerned,
     }
 

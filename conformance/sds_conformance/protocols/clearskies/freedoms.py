@@ -161,43 +161,27 @@ def _forgetting(case: Case) -> bool:
 
 
 FREEDOMS: tuple[Freedom, ...] = (
-    Freedom("other-signals", "a signal that only one of them declares", (), one_declares(_SIGNALS)),
-    Freedom("undeclared", "a capability that only one of them declares", (), left_out),
-    Freedom("signatures", "whether what read-write peers tell each other is signed", ("CA-2",), _between_writers),
-    Freedom("update-times", "how precise an update_time is, and how it goes on", ("CA-9",), only("times")),
-    Freedom(
-        "known-revisions",
-        "whether one looks for revisions in records that are there",
-        ("CA-11",),
-        _scanned,
-    ),
-    Freedom("unasked", "whether updates are sent on a link that has not asked for any", ("CA-1",), _unasked),
-    Freedom("echoes", "whether an update is repeated to whom it came from", ("CA-3",), _echoed),
+    Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
+    Freedom("undeclared", "a capability that only one of them declares", left_out),
+    Freedom("signatures", "whether what read-write peers tell each other is signed", _between_writers),
+    Freedom("update-times", "how precise an update_time is, and how it goes on", only("times")),
+    Freedom("known-revisions", "whether one looks for revisions in records that are there", _scanned),
+    Freedom("unasked", "whether updates are sent on a link that has not asked for any", _unasked),
+    Freedom("echoes", "whether an update is repeated to whom it came from", _echoed),
     Freedom(
         "conflicts",
-        "how a conflict is resolved, who of those who do makes a change of it, and what becomes of "
-        "the record that has lost its key",
-        ("CA-7", "CA-8", "CA-9", "CA-13"),
+        "how a conflict is resolved, who of those who do makes a change of it, and what becomes of the record that has "
+        "lost its key",
         in_conflict,
     ),
-    Freedom(
-        "keys-that-are-taken",
-        "whether to give a record a key that another has is refused, or a conflict",
-        ("CA-8", "CA-13"),
-        taken,
-    ),
-    Freedom(
-        "hops",
-        "whether the vector clocks of records count that they are sent and received",
-        ("CA-2", "CA-3", "CA-8"),
-        hops,
-    ),
-    Freedom("first-revisions", "with which revision one begins to count", ("CA-4",), _first_revisions),
-    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", ("CA-5", "CA-6"), _odd),
-    Freedom("moments", "when one sends and takes what there is", ("CA-14",), later),
-    Freedom("order-of-updates", "in which order updates of several are sent", ("CA-14",), in_another_order),
-    Freedom("pieces", "in which pieces a stream is written, and what else is", (), in_other_pieces),
-    Freedom("stores", "whether what is known is there again when one is opened again", (), _forgetting),
-    Freedom("calm", "how long it takes until nothing happens any more", (), calm),
+    Freedom("keys-that-are-taken", "whether to give a record a key that another has is refused, or a conflict", taken),
+    Freedom("hops", "whether the vector clocks of records count that they are sent and received", hops),
+    Freedom("first-revisions", "with which revision one begins to count", _first_revisions),
+    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", _odd),
+    Freedom("moments", "when one sends and takes what there is", later),
+    Freedom("order-of-updates", "in which order updates of several are sent", in_another_order),
+    Freedom("pieces", "in which pieces a stream is written, and what else is", in_other_pieces),
+    Freedom("stores", "whether what is known is there again when one is opened again", _forgetting),
+    Freedom("calm", "how long it takes until nothing happens any more", calm),
 )
 """Asked in this order."""

@@ -157,117 +157,84 @@ def _in_another_order(case: Case) -> bool:
 
 
 FREEDOMS: tuple[Freedom, ...] = (
-    Freedom("other-signals", "a signal that only one of them declares", (), one_declares(_SIGNALS)),
-    Freedom("undeclared", "a capability that only one of them declares", (), left_out),
+    Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
+    Freedom("undeclared", "a capability that only one of them declares", left_out),
     Freedom(
         "filters",
         "what a filter holds, how often it errs, and how many of them make a message acknowledged",
-        ("AMB-19", "AMB-36", "AMB-54", "AMB-55", "AMB-56", "AMB-57", "AMB-23"),
         only("acknowledged", "possibly_acknowledged", "outgoing"),
     ),
-    Freedom(
-        "histories",
-        "how many messages a causal history names, and in which order",
-        ("AMB-28", "AMB-29"),
-        _histories,
-    ),
+    Freedom("histories", "how many messages a causal history names, and in which order", _histories),
     Freedom(
         "copies",
         "when a message is sent again, for want of an acknowledgement or because somebody asks for it",
-        ("AMB-63", "AMB-64", "AMB-66", "AMB-80", "AMB-113", "AMB-120"),
         lambda case: _other_broadcasts(case) and _copied(case.unlike("broadcasts")),
     ),
     Freedom(
         "syncs",
         "when sync messages are sent of one's own accord",
-        ("AMB-102", "AMB-103"),
         lambda case: _other_broadcasts(case) and not _without_syncs(case),
     ),
     Freedom(
         "copies-and-syncs",
         "when sync messages are sent of one's own accord, and when a message is sent again",
-        ("AMB-63", "AMB-64", "AMB-66", "AMB-80", "AMB-102", "AMB-103", "AMB-113", "AMB-120"),
         _copies_and_syncs,
     ),
     Freedom(
         "number-of-copies",
         "how often a message is sent again",
-        ("AMB-64", "AMB-120"),
         lambda case: case.only("broadcasts") and not case.unlike("broadcasts"),
     ),
     Freedom(
         "repair-requests",
         "what is asked for, how much at a time, and when, with a hash that the text does not name",
-        ("AMB-01", "AMB-68", "AMB-81", "AMB-82", "AMB-85", "AMB-86"),
         only("repair_requests", "repairs"),
     ),
     Freedom(
         "sweeps",
         "whether what becomes ready is delivered at once or by a sweep",
-        ("AMB-94", "AMB-95"),
         only("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
     ),
-    Freedom(
-        "buffered-syncs",
-        "whether a sync message waits in the incoming buffer",
-        ("AMB-42",),
-        only("incoming", at=("observe",)),
-    ),
+    Freedom("buffered-syncs", "whether a sync message waits in the incoming buffer", only("incoming", at=("observe",))),
     Freedom(
         "giving-up",
         "what becomes of messages whose dependencies are lost",
-        ("AMB-92", "AMB-108"),
         only("lost", "delivered", "incoming", "missing"),
     ),
-    Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", ("AMB-C11",), _ties),
+    Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", _ties),
     Freedom(
         "first-timestamps",
         "which time of its own a participant starts to count from in a channel, and whether with the one after it",
-        ("AMB-12", "AMB-111"),
         _first_timestamps,
     ),
     Freedom(
         "odd-messages",
         "what becomes of messages that no conforming participant sends",
-        ("AMB-46", "AMB-47", "AMB-48", "AMB-50", "AMB-52", "AMB-107"),
         lambda case: case.command == "receive" and (case.told("message").startswith("=") or not case.told("message")),
     ),
     Freedom(
         "ephemerals",
         "what is made of an ephemeral message",
-        ("AMB-31", "AMB-37", "AMB-38"),
         lambda case: case.command == "receive" and "/ephemeral" in case.told("message") and "log" not in case.fields,
     ),
     Freedom(
         "fetched",
         "which messages a causal history told of, and with it what is fetched",
-        ("AMB-29",),
         lambda case: any(act.source == "store" for _, act in case.played()),
     ),
     Freedom(
         "order-of-broadcasts",
         "in which order one step sends several messages, of one channel or of several",
-        ("AMB-142",),
         _in_another_order,
     ),
-    Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), calm),
+    Freedom("calm", "how long it takes until nothing happens any more", calm),
 )
 """Asked in this order."""
 
 _OF_SDS_ALONE = ("repair-requests", "buffered-syncs", "first-timestamps")
 FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
     *(freedom for freedom in FREEDOMS if freedom.name not in _OF_SDS_ALONE),
-    Freedom(
-        "steps-of-timestamps",
-        "by how much a Lamport timestamp increases",
-        (),
-        _other_steps,
-    ),
-    Freedom(
-        "swept-syncs",
-        "whether a sync message that has waited is logged at once or by a sweep",
-        ("AMB-94",),
-        _swept_syncs,
-    ),
+    Freedom("steps-of-timestamps", "by how much a Lamport timestamp increases", _other_steps),
+    Freedom("swept-syncs", "whether a sync message that has waited is logged at once or by a sweep", _swept_syncs),
 )
 """Those of the proposal of 2024, in this order."""

@@ -9,7 +9,7 @@ REGISTER = Register("SDS-", "FORUM-", facts=PRESENT)
 
 check = REGISTER.check
 scenario = REGISTER.scenario
-way = REGISTER.way
+shows = REGISTER.shows
 same_as = REGISTER.same_as
 counterpart = REGISTER.counterpart
 CHECKS = REGISTER.checks

@@ -8,7 +8,7 @@ from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
 from sds_reference import PROFILES, ForeignFilter, Kind
 
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.facts import Sent
 
@@ -21,9 +21,7 @@ def _sure(view: ChannelView) -> Sent | None:
     return next((s for s in reversed(view.outgoing) if s.message.bloom_filter and s.certain and not s.repeat), None)
 
 
-@way(
-    "AMB-19", {"in": "has own IDs in it", "itself": "has the ID of the very message that carries it", "out": "has none"}
-)
+@shows("AMB-19")
 def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The last filter holds three own messages before it, or lacks one; or three filters hold their own message."""
     last = _sure(view)
@@ -41,7 +39,7 @@ def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield last.step, "itself"
 
 
-@way("AMB-36", {"in": "puts their IDs into its filter", "out": "keeps their IDs out of its filter"})
+@shows("AMB-36")
 def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The last filter holds two ephemeral messages that were received before it, or lacks one of them."""
     last = _sure(view)
@@ -60,15 +58,7 @@ def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
         yield last.step, "in"
 
 
-@way(
-    "AMB-54",
-    {
-        "waku-sds-js": "as @waku/sds",
-        "nim-sds": "as nim-sds",
-        "nim-sds-murmur3": "as nim-sds can be built, with Murmur3",
-        "otherwise": "in none of the encodings that are known here",
-    },
-)
+@shows("AMB-54")
 def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Read by exactly one of the known encodings, the first filter after three deliveries holds what was delivered."""
     ids = list(dict.fromkeys(d.message_id for d in view.delivered if d.received and d.received.plain))[:SOME]
@@ -95,7 +85,7 @@ def _reads(view: ChannelView, name: str, sent: Sent, ids: list[str]) -> bool:
     return all(message_id in holds for message_id in ids)
 
 
-@way("AMB-125", {"full-length": "has the length of any other", "no-length": "has no length"}, of="outgoing")
+@shows("AMB-125", of="outgoing")
 def filter_of_nothing(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The first message of a channel, before anything was received in it: its filter field has content, or none."""
     first = next(iter(view.outgoing), None)

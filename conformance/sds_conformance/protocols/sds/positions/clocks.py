@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sds_harness.sds.trace import Step
-from sds_reference import Kind
 
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.facts import ENDS, LamportExpectation, Sent
 from ..view.odd_messages import LARGEST_LAMPORT
-from ..view.refusals import offered
 from ..view.timestamps import moved_sends
-from .refusing import refused
-
-DAY_MS = 24 * 3_600_000
 
 
 def _first(view: ChannelView) -> tuple[Sent, int] | None:
@@ -27,7 +22,7 @@ def _first(view: ChannelView) -> tuple[Sent, int] | None:
     return None if came or sent.lamport.source != "open" else (sent, sent.message.lamport_timestamp)
 
 
-@way("AMB-12", {"the-time": "carries the time itself", "one-more": "carries one millisecond more"})
+@shows("AMB-12")
 def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The first message goes out in the millisecond in which the channel was made: its timestamp says it."""
     first = _first(view)
@@ -38,7 +33,7 @@ def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str
         yield first[0].step, names[first[1]]
 
 
-@way("AMB-111", {"at-open": "when the channel is made", "at-first-use": "when the channel is first used"})
+@shows("AMB-111")
 def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The clock is set back between the making of a channel and its first message, which goes by one of the times."""
     first, opened = _first(view), view.party.opened_ms
@@ -51,20 +46,9 @@ def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
         yield sent.step, names[lamport]
 
 
-@way(
-    "AMB-14",
-    {
-        "refuses": "refuses messages with a timestamp beyond 2^53+10",
-        "sends-no-more": "refuses to send after the largest timestamp",
-        "stays": "sends the largest timestamp again",
-        "wraps": "goes on with a smaller timestamp",
-    },
-)
+@shows("AMB-14")
 def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A timestamp beyond 2^53+10 comes and is refused, or what is sent after an end of 64 bits carries the value."""
-    for received in view.refused:
-        if not received.own and received.odd.endswith("(AMB-14)"):
-            yield from refused(view, received.step)
+    """The next message after an end of 64 bits carries the same timestamp, or a smaller one, or is refused."""
     for sent in view.outgoing:
         lamport, e = sent.message.lamport_timestamp, sent.lamport
         if lamport is None or e.previous <= LARGEST_LAMPORT:
@@ -97,46 +81,22 @@ def _moved(
             yield sent.step, by_it
 
 
-@way(
-    "AMB-15",
-    {"at-delivery": "when a message is delivered", "on-arrival": "when a message arrives, though it waits"},
-    of="sent",
-)
+@shows("AMB-15", of="sent")
 def moved_by_content(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message that waits is ahead of the clock: the next own one follows it, or is below what follows it."""
     return _moved(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
 
 
-@way("AMB-17", {"leaves-it": "leaves its own timestamp", "takes-it-over": "takes the timestamp over"}, of="sent")
+@shows("AMB-17", of="sent")
 def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A sync message that was received is ahead of all else: the next own message follows it, or is below."""
     return _moved(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
 
 
-@way(
-    "AMB-18",
-    {"moves": "moves its own timestamp", "does-not-move": "leaves it, and the next message has the same"},
-    of="sent",
-)
+@shows("AMB-18", of="sent")
 def moved_by_an_own_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Ahead of the clock, the content message after a sync message carries one more, or the same once again."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.source == "sync" and e.counts_on and not e.late_delivery and seen in (e.low, e.low - 1):
             yield sent.step, "moves" if seen == e.low else "does-not-move"
-
-
-@way("AMB-107", {"delivers": "delivers a message from more than a day ahead", "refuses": "refuses it"}, of="arrived")
-def far_ahead(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content from more than a day ahead, with nothing else odd about it, is refused or delivered at once."""
-    for received in offered(view):
-        lamport = received.message.lamport_timestamp or 0
-        ahead = received.step.now_ms + DAY_MS < lamport <= LARGEST_LAMPORT
-        if not ahead or received.kind is not Kind.CONTENT or received.own or received.duplicate or received.unmet:
-            continue
-        if received.odd and not received.odd.endswith("(AMB-107)"):
-            continue
-        if received.rejected:
-            yield from refused(view, received.step)
-        elif received.delivered_at_once:
-            yield received.step, "delivers"
