@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sds_harness.sds.naming import Names
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
@@ -74,11 +76,6 @@ def _newest(case: Case) -> list[list[int | None]]:
     return out
 
 
-def _copied(names: set[str]) -> bool:
-    """Are these messages that were sent before, so that what is sent now are copies?"""
-    return all("/sync" not in name and "/ephemeral" not in name for name in names)
-
-
 def _histories(case: Case) -> bool:
     if not case.only(
         "acknowledged", "possibly_acknowledged", "outgoing", "missing", "delivered", "incoming", "repairs"
@@ -88,18 +85,15 @@ def _histories(case: Case) -> bool:
     return a.get("dependencies") != b.get("dependencies") or _configured_otherwise(case, "causal_history_size")
 
 
-def _other_broadcasts(case: Case) -> bool:
-    return case.only("broadcasts") and bool(case.unlike("broadcasts"))
+def _sends(*kinds: str) -> Callable[[Case], bool]:
+    """Only one side sends some messages, and these are of exactly these kinds: ``copies``, ``syncs`` of its own."""
 
+    def kind(case: Case, name: str) -> str:
+        if name.startswith(f"{case.who}/sync"):
+            return "syncs"
+        return "others" if "/sync" in name or "/ephemeral" in name else "copies"
 
-def _without_syncs(case: Case) -> set[str]:
-    """What only one side sends, apart from sync messages of its own."""
-    return {name for name in case.unlike("broadcasts") if not name.startswith(f"{case.who}/sync")}
-
-
-def _copies_and_syncs(case: Case) -> bool:
-    rest = _without_syncs(case)
-    return case.only("broadcasts") and bool(rest) and rest < case.unlike("broadcasts") and _copied(rest)
+    return lambda case: case.only("broadcasts") and {kind(case, n) for n in case.unlike("broadcasts")} == set(kinds)
 
 
 def _ties(case: Case) -> bool:
@@ -112,18 +106,15 @@ def _ties(case: Case) -> bool:
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
-def _first_timestamps(case: Case) -> bool:
-    told = _timestamps(case) if case.only("lamport", "wire") else []
-    if len(told) != 2 or [what for what, _, _ in told[0]] != [what for what, _, _ in told[1]]:
-        return False
-    pairs = zip(*told, strict=True)
-    return all(one == other or (one[2] and other[2]) for one, other in pairs)
-
-
 def _other_steps(case: Case) -> bool:
     """Is all the same but the Lamport timestamps?"""
     told = _timestamps(case) if case.only("lamport", "wire") else []
     return len(told) == 2 and [what for what, _, _ in told[0]] == [what for what, _, _ in told[1]]
+
+
+def _first_timestamps(case: Case) -> bool:
+    """Does the text allow both timestamps wherever they differ?"""
+    return _other_steps(case) and all(a == b or (a[2] and b[2]) for a, b in zip(*_timestamps(case), strict=True))
 
 
 def _swept_syncs(case: Case) -> bool:
@@ -168,23 +159,15 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom(
         "copies",
         "when a message is sent again, for want of an acknowledgement or because somebody asks for it",
-        lambda case: _other_broadcasts(case) and _copied(case.unlike("broadcasts")),
+        _sends("copies"),
     ),
-    Freedom(
-        "syncs",
-        "when sync messages are sent of one's own accord",
-        lambda case: _other_broadcasts(case) and not _without_syncs(case),
-    ),
+    Freedom("syncs", "when sync messages are sent of one's own accord", _sends("syncs")),
     Freedom(
         "copies-and-syncs",
         "when sync messages are sent of one's own accord, and when a message is sent again",
-        _copies_and_syncs,
+        _sends("copies", "syncs"),
     ),
-    Freedom(
-        "number-of-copies",
-        "how often a message is sent again",
-        lambda case: case.only("broadcasts") and not case.unlike("broadcasts"),
-    ),
+    Freedom("number-of-copies", "how often a message is sent again", _sends()),
     Freedom(
         "repair-requests",
         "what is asked for, how much at a time, and when, with a hash that the text does not name",

@@ -8,42 +8,38 @@ from sds_harness.sds.trace import Step
 
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.facts import ENDS, LamportExpectation, Sent
+from ..view.facts import ENDS, LamportExpectation
 from ..view.odd_messages import LARGEST_LAMPORT
 from ..view.timestamps import moved_sends
 
 
-def _first(view: ChannelView) -> tuple[Sent, int] | None:
+def _first(view: ChannelView) -> Iterator[tuple[Step, int]]:
     """The first own message and its timestamp, where nothing had arrived and the clock is known."""
-    sent = next(iter(view.outgoing), None)
-    if sent is None or sent.message.lamport_timestamp is None or not sent.lamport.now.exact:
-        return None
-    came = any(arrivals[0].step.index < sent.step.index for arrivals in view.arrivals.values())
-    return None if came or sent.lamport.source != "open" else (sent, sent.message.lamport_timestamp)
+    for sent in view.outgoing[:1]:
+        came = any(arrivals[0].step.index < sent.step.index for arrivals in view.arrivals.values())
+        lamport = sent.message.lamport_timestamp
+        if lamport is not None and sent.lamport.now.exact and sent.lamport.source == "open" and not came:
+            yield sent.step, lamport
 
 
 @shows("AMB-12")
 def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The first message goes out in the millisecond in which the channel was made: its timestamp says it."""
-    first = _first(view)
-    if first is None or first[0].step.now_ms != view.party.opened_ms:
-        return
-    names = {view.party.opened_ms: "the-time", view.party.opened_ms + 1: "one-more"}
-    if first[1] in names:
-        yield first[0].step, names[first[1]]
+    opened = view.party.opened_ms
+    for step, lamport in _first(view):
+        if step.now_ms == opened and lamport in (opened, opened + 1):
+            yield step, "the-time" if lamport == opened else "one-more"
 
 
 @shows("AMB-111")
 def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The clock is set back between the making of a channel and its first message, which goes by one of the times."""
-    first, opened = _first(view), view.party.opened_ms
-    if first is None or first[0].step.now_ms + 1 >= opened:
-        return
-    sent, lamport = first
-    names = {opened: "at-open", opened + 1: "at-open"}
-    names |= {sent.step.now_ms: "at-first-use", sent.step.now_ms + 1: "at-first-use"}
-    if lamport in names:
-        yield sent.step, names[lamport]
+    opened = view.party.opened_ms
+    for step, lamport in _first(view):
+        if step.now_ms + 1 < opened and lamport in (opened, opened + 1):
+            yield step, "at-open"
+        elif step.now_ms + 1 < opened and lamport in (step.now_ms, step.now_ms + 1):
+            yield step, "at-first-use"
 
 
 @shows("AMB-14")

@@ -10,8 +10,8 @@ from sds_reference import Kind
 
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.facts import Received
 from ..view.lateness import noticed_late
+from ..view.repair_tracker import NEVER
 
 
 @shows("AMB-24", pb.CAPABILITY_DELIVERED, of="again-came received")
@@ -71,17 +71,6 @@ def _reported(view: ChannelView) -> dict[str, Step]:
     return {message_id: step for step, event in reversed(here) for message_id in event.message_ids}
 
 
-def _waiting(view: ChannelView, lost: dict[str, Step]) -> Iterator[tuple[Received, Step]]:
-    """Content that waited for what was given up, or was given up itself, with the step of that."""
-    for received in view.received:
-        if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:
-            continue
-        steps = [lost[i] for i in (received.message.message_id, *received.unmet) if i in lost]
-        given_up = min((s for s in steps if s.index > received.step.index), key=lambda s: s.index, default=None)
-        if given_up is not None:
-            yield received, given_up
-
-
 @shows("AMB-92")
 def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An ID that is reported lost had arrived by then, or never."""
@@ -94,15 +83,16 @@ def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message that waited for what was given up is delivered without it, or not in the buffer when that is shown."""
     lost = _reported(view)
-    for received, given_up in _waiting(view, lost) if lost else ():
-        message_id = received.message.message_id
-        if received.delivered:
-            delivery = received.delivered[0]
-            if delivery.unmet & lost.keys():
-                yield delivery.step, "delivers"
+    for received in view.received if lost else ():
+        if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:
             continue
-        shown = next((o for o in view.showing("incoming") if o.step.index > given_up.index), None)
-        if shown is not None and message_id not in shown.state.incoming.message_ids:
+        message_id = received.message.message_id
+        steps = [lost[i].index for i in (message_id, *received.unmet) if i in lost]
+        given_up = min((index for index in steps if index > received.step.index), default=NEVER)
+        shown = next((o for o in view.showing("incoming") if o.step.index > given_up), None)
+        if given_up < NEVER and received.delivered and received.delivered[0].unmet & lost.keys():
+            yield received.delivered[0].step, "delivers"
+        elif shown is not None and not received.delivered and message_id not in shown.state.incoming.message_ids:
             yield shown.step, "drops"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
-from sds_reference import PROFILES, ForeignFilter, Kind
+from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter, Kind
 
 from ..register import shows
 from ..view.channel_view import ChannelView
@@ -64,32 +64,28 @@ def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
     ids = list(dict.fromkeys(d.message_id for d in view.delivered if d.received and d.received.plain))[:SOME]
     if len(ids) < SOME or view.trace.environment != "plain":
         return
-    last = _sure(view)
-    parameters = bloom_parameters(view.party)
-    third = next((d.step.index for d in view.delivered if d.message_id == ids[-1]), 0)
+    last, parameters = _sure(view), bloom_parameters(view.party)
+    third = next(d.step.index for d in view.delivered if d.message_id == ids[-1])
     if last is None or parameters is None or last.step.index <= third or len(view.received) > SOME * 4:
         return
-    fitting = [name for name in PROFILES if _reads(view, name, last, ids)]
+    wire = last.message.bloom_filter or b""
+    fitting = [name for name, profile in PROFILES.items() if _holds(profile, wire, parameters, ids)]
     if len(fitting) <= 1:
         yield last.step, fitting[0] if fitting else "otherwise"
 
 
-def _reads(view: ChannelView, name: str, sent: Sent, ids: list[str]) -> bool:
-    parameters = bloom_parameters(view.party)
-    if parameters is None or not sent.message.bloom_filter:
-        return False
+def _holds(profile: BloomProfile, wire: bytes, parameters: BloomParameters, ids: list[str]) -> bool:
     try:
-        holds = PROFILES[name].read(sent.message.bloom_filter, parameters)
+        filter_ = profile.read(wire, parameters)
     except ForeignFilter:
         return False
-    return all(message_id in holds for message_id in ids)
+    return all(message_id in filter_ for message_id in ids)
 
 
 @shows("AMB-125", of="outgoing")
 def filter_of_nothing(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The first message of a channel, before anything was received in it: its filter field has content, or none."""
-    first = next(iter(view.outgoing), None)
-    if first is None or first.message.bloom_filter is None:
-        return
-    if all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values()):
-        yield first.step, "full-length" if first.message.bloom_filter else "no-length"
+    for first in view.outgoing[:1]:
+        earliest = all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values())
+        if earliest and first.message.bloom_filter is not None:
+            yield first.step, "full-length" if first.message.bloom_filter else "no-length"
