@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sds_harness.docstrings import first_line
 from sds_harness.environment import PLAIN, Environment
 
 from .asking import Facts
 from .judgement import Observation
+from .table import Fact, Row, Table
 
+E = TypeVar("E", bound=Fact)
 CheckFunction = Callable[[Any], Iterator[Observation]]
 """Takes a view of a trace, of the kind that its protocol reads traces as."""
 ShowingFunction = Callable[[Any], Iterator[tuple[Any, str]]]
@@ -142,6 +144,20 @@ class Register:
             return function
 
         return register
+
+    def table(
+        self,
+        facts: Callable[[Any], Iterable[E]],
+        told: Callable[[E, Row[E]], tuple[str, str]],
+        rows: Sequence[Row[E]],
+        *,
+        of: str = "",
+    ) -> None:
+        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as with checks."""
+        about, table = self._about(of), Table(facts, told, rows)
+        for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in rows):
+            check = Check(requirement, table.check(requirement, needs), needs, about)
+            self.checks.setdefault(requirement, []).append(check)
 
     def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
         """Register a function that shows options of a position; ``needs`` and ``of`` as with checks."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sds_harness.docstrings import first_line
@@ -27,6 +27,8 @@ class Sighting:
     outcome: Outcome
     act: Act
     channel_id: str = ""
+    code: str = ""
+    """Of a violation: how the property is violated, one of `GlobalProperty.codes`."""
     expected: str = ""
     seen: str = ""
     position: str = ""
@@ -38,14 +40,14 @@ def held(act: Act, channel_id: str = "") -> Sighting:
     return Sighting(Outcome.HELD, act, channel_id)
 
 
-def violated(act: Act, channel_id: str, expected: str, seen: str, position: str = "") -> Sighting:
-    """It was violated here: ``expected`` and ``seen`` as half sentences for the story."""
-    return Sighting(Outcome.VIOLATED, act, channel_id, expected, seen, position)
+def violated(act: Act, channel_id: str, code: str, expected: str, seen: str, position: str = "") -> Sighting:
+    """It was violated here as ``code`` names it: ``expected`` and ``seen`` as half sentences for the story."""
+    return Sighting(Outcome.VIOLATED, act, channel_id, code, expected, seen, position)
 
 
-def judged(act: Act, channel_id: str, met: bool, expected: str, seen: str, position: str = "") -> Sighting:
+def judged(act: Act, channel_id: str, code: str, met: bool, expected: str, seen: str, position: str = "") -> Sighting:
     """It was exercised here, and kept or violated."""
-    return held(act, channel_id) if met else violated(act, channel_id, expected, seen, position)
+    return held(act, channel_id) if met else violated(act, channel_id, code, expected, seen, position)
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class GlobalProperty:
     title: str
     requirements: tuple[str, ...]
     """The requirements that it rests on: the first is the one a violation speaks against."""
+    codes: Mapping[str, str] = field(hash=False)
+    """The ways in which it can be violated: the code of each, with what is wrong in a few words."""
     function: PropertyFunction | None = None
     twin: TwinFunction | None = None
     """Instead: it compares the performance with that of a changed schedule."""
@@ -79,28 +83,33 @@ class Properties(dict[str, GlobalProperty]):
         self._read = read
 
     def of_one(
-        self, property_id: str, title: str, *requirements: str
+        self, property_id: str, title: str, *requirements: str, codes: Mapping[str, str]
     ) -> Callable[[PropertyFunction], PropertyFunction]:
         """Register a property of one performance."""
 
         def register(function: PropertyFunction) -> PropertyFunction:
-            self._register(GlobalProperty(property_id, title, self._ids(requirements), function=function))
+            self._register(GlobalProperty(property_id, title, self._ids(requirements), codes, function))
             return function
 
         return register
 
-    def of_twins(self, property_id: str, title: str, *requirements: str) -> Callable[[TwinFunction], TwinFunction]:
+    def of_twins(
+        self, property_id: str, title: str, *requirements: str, codes: Mapping[str, str]
+    ) -> Callable[[TwinFunction], TwinFunction]:
         """Register a property that compares a performance with another one."""
 
         def register(function: TwinFunction) -> TwinFunction:
-            self._register(GlobalProperty(property_id, title, self._ids(requirements), twin=function))
+            self._register(GlobalProperty(property_id, title, self._ids(requirements), codes, twin=function))
             return function
 
         return register
 
-    def also(self, known: GlobalProperty, property_id: str, says: str, *requirements: str) -> None:
-        """Register what holds of another text as well, because that ``says`` so."""
-        self._register(replace(known, id=property_id, requirements=self._ids(requirements), says=says))
+    def also(
+        self, known: GlobalProperty, property_id: str, says: str, *requirements: str, without: Collection[str] = ()
+    ) -> None:
+        """Register what holds of another text as well, because that ``says`` so, ``without`` some of its codes."""
+        codes = {code: what for code, what in known.codes.items() if code not in without}
+        self._register(replace(known, id=property_id, requirements=self._ids(requirements), codes=codes, says=says))
 
     def examine(
         self, performance: Performance, replay: Replay | None = None, only: Iterable[str] | None = None

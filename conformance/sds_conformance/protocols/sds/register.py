@@ -8,6 +8,7 @@ from .view.present import PRESENT
 REGISTER = Register("SDS-", "FORUM-", facts=PRESENT)
 
 check = REGISTER.check
+table = REGISTER.table
 scenario = REGISTER.scenario
 shows = REGISTER.shows
 same_as = REGISTER.same_as

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from global_schedules import EXERCISES, UNEXERCISED, outcomes, performed, replaying, sightings
@@ -9,7 +11,7 @@ from played import Handle, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import load_catalogue
-from sds_conformance.protocols.sds.properties import PROPERTIES, GroupView, examine
+from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED, GroupView, examine
 from sds_reference import Channel, Config, Effects, HistoryEntry, Message, Participant
 from sds_reference.mutants import MUTANTS
 from sds_reference.repair import Repair
@@ -141,8 +143,22 @@ def test_a_fault_breaks_it(property_id: str, name: str) -> None:
     violations = [s for s in judged(property_id, name) if s.outcome is Outcome.VIOLATED]
     assert violations != []
     for violation in violations:
+        assert violation.code in PROPERTIES[property_id].codes
         assert violation.expected
         assert violation.seen
+
+
+def test_every_property_says_how_it_can_be_violated() -> None:
+    for entry in (*PROPERTIES.values(), *PROPOSED.values()):
+        assert entry.codes, entry.id
+        for code, what in entry.codes.items():
+            assert re.fullmatch(r"[a-z]+(-[a-z]+){0,3}", code), (entry.id, code)
+            assert 0 < len(what) <= 90, (entry.id, code)
+
+
+def test_the_proposal_has_no_code_of_sds_r() -> None:
+    assert "never-asked" in PROPERTIES["G-01"].codes
+    assert set(PROPOSED["G-F01"].codes) == {"never-delivered", "never-resent"}
 
 
 def test_twins_are_left_out_where_nothing_can_be_played_again() -> None:

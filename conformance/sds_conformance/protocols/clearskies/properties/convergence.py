@@ -30,6 +30,12 @@ class Difference:
     told: bool
     """It had been told all that it takes."""
 
+    @property
+    def code(self) -> str:
+        if self.expected.update is None:
+            return "not-gone"
+        return "another-value" if self.found else "nothing-there"
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -99,7 +105,19 @@ def _wanted(view: ClubView, difference: Difference) -> tuple[str, str]:
     return what, seen
 
 
-@global_property("G-C01", "All have the same under each key", "37", "20", "34", "35")
+@global_property(
+    "G-C01",
+    "All have the same under each key",
+    "37",
+    "20",
+    "34",
+    "35",
+    codes={
+        "nothing-there": "a peer has nothing under a key: it never received a change that others have",
+        "another-value": "a peer has another value under a key: it never received a change that others have",
+        "not-gone": "a peer still has a deleted record: it never received a deletion that others have",
+    },
+)
 def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
     """Peers that reach each other come to the same keys and values: nobody is left without what others have.
 
@@ -110,18 +128,30 @@ def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
         for difference in _first_of_each(untold):
             expected, seen = _wanted(view, difference)
             expected += ", which others have that it reaches"
-            yield violated(difference.act, "", expected, seen, "CA-5" if view.circular else "")
+            yield violated(difference.act, "", difference.code, expected, seen, "CA-5" if view.circular else "")
         if ending.last is not None and ending.expected and not untold:
             yield held(ending.last)
 
 
-@global_property("G-C02", "Who was told of the same changes comes to the same", "54", "50", "38", "39")
+@global_property(
+    "G-C02",
+    "Who was told of the same changes comes to the same",
+    "54",
+    "50",
+    "38",
+    "39",
+    codes={
+        "nothing-there": "a peer has nothing under a key although it received the change",
+        "another-value": "a peer has another value under a key although it received the change",
+        "not-gone": "a peer still has a deleted record although it received the deletion",
+    },
+)
 def who_was_told_of_the_same_changes_comes_to_the_same(view: ClubView) -> Iterator[Sighting]:
     """Of changes that a peer was told, in whatever order, the newest has the key, and of concurrent ones the latest."""
     for ending in endings(view):
         wrong = [d for d in ending.differences if d.told]
         for difference in _first_of_each(wrong):
             expected, seen = _wanted(view, difference)
-            yield violated(difference.act, "", expected, f"{seen}, and was told of that")
+            yield violated(difference.act, "", difference.code, expected, f"{seen}, and was told of that")
         if ending.last is not None and ending.expected and not wrong:
             yield held(ending.last)

@@ -13,7 +13,12 @@ from .club_view import ClubView, Side
 from .registry import global_property
 
 
-@global_property("G-C03", "No deleted record comes back", "56")
+@global_property(
+    "G-C03",
+    "No deleted record comes back",
+    "56",
+    codes={"came-back": "a version is shown that is older than its deletion"},
+)
 def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
     """Who was told that a record is deleted does not show a version of it that the deletion descends from.
 
@@ -36,7 +41,8 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
                 wrong = True
                 assert seen is not None
                 expected = f"{named(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
-                yield violated(act, "", expected, f"{_where(shown)} revision {seen.rev} of it, which is older")
+                older = f"{_where(shown)} revision {seen.rev} of it, which is older"
+                yield violated(act, "", "came-back", expected, older)
         if last is not None and not wrong:
             yield last
 

@@ -27,7 +27,14 @@ def _to_the_first_fault_of_each(sightings: Iterator[Sighting]) -> Iterator[Sight
     yield from (sighting for who, sighting in last.items() if who not in wrong)
 
 
-@global_property("G-C04", "Nobody keeps what nobody who may write has written", "06", "03", "47")
+@global_property(
+    "G-C04",
+    "Nobody keeps what nobody who may write has written",
+    "06",
+    "03",
+    "47",
+    codes={"never-received": "a peer sends an update that it received from no peer with write access"},
+)
 def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterator[Sighting]:
     """What a peer tells of others it was told by a read-write peer, or with the signature of one, just like that.
 
@@ -41,12 +48,14 @@ def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterat
                 continue
             expected = "only what it wrote, or was told so by one who may write"
             seen = f"{named(side.view.trace, update)}, which nobody who may has told it like that"
-            yield judged(act, "", id(update) not in unheard, expected, seen)
+            yield judged(act, "", "never-received", id(update) not in unheard, expected, seen)
 
     yield from _to_the_first_fault_of_each(all_of_it())
 
 
-@global_property("G-C05", "Gossip ends", "19", "48")
+@global_property(
+    "G-C05", "Gossip ends", "19", "48", codes={"never-ends": "peers never stop sending each other updates"}
+)
 def gossip_ends(view: ClubView) -> Iterator[Sighting]:
     """When nobody writes any more there is an end of updates (CA-3).
 
@@ -57,12 +66,23 @@ def gossip_ends(view: ClubView) -> Iterator[Sighting]:
     relayed = [(act, side) for act, side, update in view.sent if update.by not in (None, side.peer_id)]
     if any(trace.unsettled for trace in view.performance.traces):
         act = view.performance.acts[-1]
-        yield violated(act, "", "an end of what peers tell each other", "after thousands of updates there is none")
+        seen = "after thousands of updates there is none"
+        yield violated(act, "", "never-ends", "an end of what peers tell each other", seen)
     elif view.performance.settled and relayed:
         yield held(relayed[-1][0])
 
 
-@global_property("G-C06", "What a read-only peer passes on verifies", "05", "18", "06")
+@global_property(
+    "G-C06",
+    "What a read-only peer passes on verifies",
+    "05",
+    "18",
+    "06",
+    codes={
+        "no-signature": "an update that a read-only peer passes on has no signature",
+        "wrong-signature": "the signature of an update that a read-only peer passes on does not verify",
+    },
+)
 def what_a_read_only_peer_passes_on_verifies(view: ClubView) -> Iterator[Sighting]:
     """Every update that a read-only peer sends has the signature of those who may write, for just these bytes."""
 
@@ -71,7 +91,8 @@ def what_a_read_only_peer_passes_on_verifies(view: ClubView) -> Iterator[Sightin
             if side.view.writes or update.message.profile is None:
                 continue
             expected = f"{named(side.view.trace, update)} with the signature with which it came"
-            seen = "it has none" if update.message.signature is None else "it does not verify"
-            yield judged(act, "", update.signer is READ_WRITE, expected, seen)
+            unsigned = update.message.signature is None
+            code, seen = ("no-signature", "it has none") if unsigned else ("wrong-signature", "it does not verify")
+            yield judged(act, "", code, update.signer is READ_WRITE, expected, seen)
 
     yield from _to_the_first_fault_of_each(all_of_it())

@@ -2,8 +2,9 @@
 
 ``core`` has a module for each section of the requirements, and one for DELIVER and CONFLICT. Of section STATE, parts
 stand apart: filling (the bloom filter when it is full), joining, and states (of own messages), and of section RECV
-own_name; unseen has what is read from the wire where an implementation does not show its buffers. ``forum`` has what
-the proposal says by itself (own), and what it says like SDS (alike).
+own_name; timestamps has what all sections say of Lamport timestamps; unseen has what is read from the wire where an
+implementation does not show its buffers. ``forum`` has what the proposal says by itself (own), and what it says like
+SDS (alike).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 
 _CORE = """
-wire ack deliver ephemeral filling insweep joining message outsweep own_name receive send state states sync unseen
+wire ack deliver ephemeral filling insweep joining message outsweep own_name receive send state states sync timestamps
+unseen
 """
 """Of one requirement, the check that is registered first is named first."""
 _REPAIR = "arguments channels fields groups receive request_times requests responses sending storms sweeps times"

@@ -18,7 +18,15 @@ from .group_view import Arrival, GroupView, Key, Side, dependencies
 from .registry import global_property, of_each_side, to_the_first_fault
 
 
-@global_property("G-10", "Only what was received is acknowledged", "STATE-12", "ACK-04", "ACK-05", "OUTSWEEP-01")
+@global_property(
+    "G-10",
+    "Only what was received is acknowledged",
+    "STATE-12",
+    "ACK-04",
+    "ACK-05",
+    "OUTSWEEP-01",
+    codes={"acknowledged-unreceived": "a message is acknowledged that no other participant received"},
+)
 @of_each_side
 def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message is acknowledged only after somebody else got it: not by time, not by its own copies (AMB-21, AMB-64).
@@ -34,7 +42,7 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
             yield held(act, side.channel_id)
         elif not _claimed(view, side, message_id, act):
             expected = f"{message_id!r} of {side.who} unacknowledged, as it reached nobody"
-            yield violated(act, side.channel_id, expected, "it is acknowledged")
+            yield violated(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
     alone = _alone(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
     if alone is not None:
         yield held(alone, side.channel_id)
@@ -87,7 +95,18 @@ def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
     return heard[-1] if heard else None
 
 
-@global_property("G-11", "Who says something acknowledges what it got", "ACK-01", "ACK-02", "RECV-03", "SYNC-12")
+@global_property(
+    "G-11",
+    "Who says something acknowledges what it got",
+    "ACK-01",
+    "ACK-02",
+    "RECV-03",
+    "SYNC-12",
+    codes={
+        "not-acknowledged": "a message that another one names is not acknowledged",
+        "not-possibly-acknowledged": "a message that a filter holds is not even possibly acknowledged",
+    },
+)
 @to_the_first_fault
 @of_each_side
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
@@ -155,7 +174,8 @@ def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why:
     copies = sum(message.message_id == message_id for step in before for message in step.messages)
     position = "AMB-64" if copies >= CAP else ""  # it may have given up, and forgotten it
     expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
-    return violated(act, side.channel_id, expected, "nothing tells that it is", position)
+    code = "not-possibly-acknowledged" if how else "not-acknowledged"
+    return violated(act, side.channel_id, code, expected, "nothing tells that it is", position)
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
@@ -173,7 +193,22 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
 # ---- At rest ---------------------------------------------------------------------------------------------------------
 
 
-@global_property("G-12", "Buffers drain", "INSWEEP-06", "STATE-15", "R-RECV-01", "R-SWEEP-04", "SYNC-08")
+@global_property(
+    "G-12",
+    "Buffers drain",
+    "INSWEEP-06",
+    "STATE-15",
+    "R-RECV-01",
+    "R-SWEEP-04",
+    "SYNC-08",
+    codes={
+        "left-in-incoming": "a message that is in the log is still in the incoming buffer",
+        "left-in-outgoing": "an acknowledged message is still unacknowledged in the outgoing buffer",
+        "sync-in-outgoing": "a sync message is in the outgoing buffer",
+        "left-in-requests": "a message that arrived is still in the outgoing repair request buffer",
+        "left-in-responses": "a response that is overdue is still in the incoming repair request buffer",
+    },
+)
 def buffers_drain(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase no buffer holds what is done: delivered, acknowledged, repaired or answered.
 
@@ -199,36 +234,53 @@ def _exercised(side: Side, state: pb.State) -> bool:
     return state.HasField("incoming") and waited and not state.incoming.message_ids
 
 
-def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str] | None:
+def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str, str] | None:
+    """The code of a leftover, with what is expected and what is seen."""
     log = set(act.step.shown_log) or set(side.logged)
     for message_id in state.incoming.message_ids:
         if message_id in log:
             expected = f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log"
-            return expected, "it is still in it"
+            return "left-in-incoming", expected, "it is still in it"
     named = _namers(view)[side.who, side.channel_id]
     for entry in state.outgoing.entries:
         unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
         if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
             expected = f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged"
-            return expected, "it is still in it, unacknowledged"
+            return "left-in-outgoing", expected, "it is still in it, unacknowledged"
         sync = view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC
         if sync and not view.is_regular(Kind.SYNC) and entry.message_id not in side.sent:
-            return f"no sync message in the outgoing buffer of {side.who}", f"{entry.message_id!r} is in it"
+            expected = f"no sync message in the outgoing buffer of {side.who}"
+            return "sync-in-outgoing", expected, f"{entry.message_id!r} is in it"
     for wanted in state.outgoing_repairs.entries:
         arrival, other = side.arrivals.get(wanted.message_id), (side.channel_id, wanted.message_id) in view.other_ids
         if arrival is not None and not other and wanted.message_id in log:
             expected = f"nothing that arrived in the outgoing repair request buffer of {side.who}"
-            return expected, f"{wanted.message_id!r} is in it, which came at step {arrival.act.number}"
+            return (
+                "left-in-requests",
+                expected,
+                f"{wanted.message_id!r} is in it, which came at step {arrival.act.number}",
+            )
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
     overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0
     for asked in state.incoming_repairs.entries:
         if 0 < asked.due_ms <= overdue and side.terms.on and side.timed:
             expected = f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer"
-            return expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
+            return "left-in-responses", expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
     return None
 
 
-@global_property("G-25", "At rest there are only sync messages", "OUTSWEEP-04", "R-SEND-06", "R-SWEEP-04", "SYNC-06")
+@global_property(
+    "G-25",
+    "At rest there are only sync messages",
+    "OUTSWEEP-04",
+    "R-SEND-06",
+    "R-SWEEP-04",
+    "SYNC-06",
+    codes={
+        "in-the-log": "a sync message asks for a message that is in the log",
+        "resent": "an acknowledged message is broadcast again",
+    },
+)
 def at_rest_there_are_only_sync_messages(view: GroupView) -> Iterator[Sighting]:
     """In a calm phase nobody resends what was acknowledged, repeats what nobody asked for, or asks for what it has.
 
@@ -262,19 +314,20 @@ def _misses(view: GroupView, channel_id: str) -> bool:
     return any(message_id not in side.logged for side in view.steady.get(channel_id, ()) for message_id in side.named)
 
 
-def _unrest(view: GroupView, side: Side, packet: Packet, message: Message) -> tuple[str, str] | None:
+def _unrest(view: GroupView, side: Side, packet: Packet, message: Message) -> tuple[str, str, str] | None:
+    """The code of a disturbance, with what is expected and what is seen."""
     for entry in message.repair_request if message.kind is Kind.SYNC else ():
         logged = side.logged.get(entry.message_id, packet.act)
         if logged < packet.act and (side.channel_id, entry.message_id) not in view.other_ids:
             expected = f"no request of {side.who} for {entry.message_id!r}, which it has"
-            return expected, f"{message.message_id!r} asks for it"
+            return "in-the-log", expected, f"{message.message_id!r} asks for it"
     if message.kind is not Kind.CONTENT or message.message_id in side.requested:
         return None
     arrival = _namers(view)[side.who, side.channel_id].get(message.message_id)
     if arrival is None or arrival.act.number >= packet.act:
         return None
     why = f"as {arrival.message.message_id!r} acknowledged it at step {arrival.act.number}"
-    return f"no copy of {message.message_id!r} from {side.who}, {why}", "it is broadcast again"
+    return "resent", f"no copy of {message.message_id!r} from {side.who}, {why}", "it is broadcast again"
 
 
 @once

@@ -10,15 +10,17 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
 from ...properties import Sighting, held, judged, violated
-from .debts import Debt, debts
+from .debts import OWED, Debt, debts
 from .group_view import Arrival, GroupView, Key, Side
 from .registry import global_property
+
+_REPAIRS = {code: what for code, what in OWED.items() if code in ("never-asked", "never-answered")}
 
 
 def _owed(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> Iterator[Sighting]:
     for debt in debts(view):
         if which(debt):
-            yield violated(debt.act, debt.side.channel_id, debt.expected, debt.seen, debt.position)
+            yield violated(debt.act, debt.side.channel_id, debt.code, debt.expected, debt.seen, debt.position)
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
@@ -34,7 +36,9 @@ def _last(view: GroupView, channel_id: str) -> Act:
     return max((view.last_act(side) for side in view.steady[channel_id]), key=lambda act: act.number)
 
 
-@global_property("G-01", "All logs have the same entries", "STATE-10", "DELIVER-04", "OUTSWEEP-01", "INSWEEP-04")
+@global_property(
+    "G-01", "All logs have the same entries", "STATE-10", "DELIVER-04", "OUTSWEEP-01", "INSWEEP-04", codes=OWED
+)
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase every log of a channel holds what its owner got, and what others had to send again.
 
@@ -46,7 +50,15 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
             yield held(_last(view, channel_id), channel_id)
 
 
-@global_property("G-06", "Nothing is lost while its sender lives", "OUTSWEEP-01", "SEND-10", "ACK-04", "STATE-12")
+@global_property(
+    "G-06",
+    "Nothing is lost while its sender lives",
+    "OUTSWEEP-01",
+    "SEND-10",
+    "ACK-04",
+    "STATE-12",
+    codes={"never-resent": OWED["never-resent"]},
+)
 def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
     """What a participant lost, and of which its sender has no word, comes again from the sender itself."""
     yield from _owed(view, lambda debt: debt.kind == "resending")
@@ -57,7 +69,14 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
 
 
 @global_property(
-    "G-07", "Nothing is lost while somebody has it", "R-RECV-03", "R-RECV-04", "R-RECV-08", "R-SWEEP-02", "R-SYNC-01"
+    "G-07",
+    "Nothing is lost while somebody has it",
+    "R-RECV-03",
+    "R-RECV-04",
+    "R-RECV-08",
+    "R-SWEEP-02",
+    "R-SYNC-01",
+    codes=_REPAIRS,
 )
 def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
     """What a participant knows to miss comes by SDS-R from others when its sender is gone; in one group (AMB-119).
@@ -71,7 +90,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
             return
 
 
-@global_property("G-30", "What one delivers, all deliver", "R-STATE-08", "R-RECV-08", "SYNC-04")
+@global_property("G-30", "What one delivers, all deliver", "R-STATE-08", "R-RECV-08", "SYNC-04", codes=_REPAIRS)
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
     """A message whose sender crashed, and that somebody delivered, is delivered by all who learn of it, with SDS-R."""
     yield from _owed(view, lambda debt: debt.kind == "repair" and _is_held_by_some(view, debt))
@@ -85,7 +104,7 @@ def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
             return
 
 
-@global_property("G-26", "Participants with and without SDS-R converge", "R-FIELDS-04", "MSG-24")
+@global_property("G-26", "Participants with and without SDS-R converge", "R-FIELDS-04", "MSG-24", codes=OWED)
 def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Sighting]:
     """Where some use SDS-R and others do not, all logs hold the same while the senders are alive."""
     for channel_id, sides in view.steady.items():
@@ -98,7 +117,14 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
             yield held(_last(view, channel_id), channel_id)
 
 
-@global_property("G-27", "Who joins late finds its place, and the past", "STATE-04", "STATE-02", "R-RECV-03")
+@global_property(
+    "G-27",
+    "Who joins late finds its place, and the past",
+    "STATE-04",
+    "STATE-02",
+    "R-RECV-03",
+    codes={**OWED, "out-of-place": "the first message of who joins late sorts before an older one"},
+)
 def who_joins_late_finds_its_place(view: GroupView) -> Iterator[Sighting]:
     """A joiner's first message sorts after all that is older by the clock, and its log goes back to the start."""
     for operation in view.schedule.operations:
@@ -111,7 +137,7 @@ def who_joins_late_finds_its_place(view: GroupView) -> Iterator[Sighting]:
                 yield from _the_past(view, side)
 
 
-@global_property("G-28", "Halves that were apart become one log", "DELIVER-04", "SYNC-12", "STATE-11")
+@global_property("G-28", "Halves that were apart become one log", "DELIVER-04", "SYNC-12", "STATE-11", codes=OWED)
 def halves_that_were_apart_become_one_log(view: GroupView) -> Iterator[Sighting]:
     """What two halves sent while they were cut off from each other stands in all logs after the calm."""
     cuts = [op for op in view.schedule.operations if isinstance(op, Cut) and op.both]
@@ -127,7 +153,7 @@ def halves_that_were_apart_become_one_log(view: GroupView) -> Iterator[Sighting]
             yield held(_last(view, channel_id), channel_id)
 
 
-@global_property("G-29", "Clocks that differ do no harm", "SEND-01", "DELIVER-01")
+@global_property("G-29", "Clocks that differ do no harm", "SEND-01", "DELIVER-01", codes=OWED)
 def clocks_that_differ_do_no_harm(view: GroupView) -> Iterator[Sighting]:
     """Where clocks are off or are set, all logs come to the same entries all the same."""
     clocks = {member.clock_ms for member in view.schedule.members}
@@ -211,7 +237,7 @@ def _first_place(view: GroupView, side: Side) -> Iterator[Sighting]:
     where = f"after {message_id!r}, whose Lamport timestamp {lamport} is before its clock"
     expected = f"the first message of {side.who}, {message.message_id!r}, to sort {where}"
     seen = f"it has Lamport timestamp {message.lamport_timestamp}"
-    yield judged(act, side.channel_id, first[1].lamport_timestamp > lamport, expected, seen)
+    yield judged(act, side.channel_id, "out-of-place", first[1].lamport_timestamp > lamport, expected, seen)
 
 
 def _the_past(view: GroupView, side: Side) -> Iterator[Sighting]:

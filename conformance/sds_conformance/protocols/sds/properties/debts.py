@@ -26,6 +26,14 @@ from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
 SWEEPS = 2
 """So many sweeps may find nothing before something is late: how often they run is not said (AMB-94)."""
 
+OWED = {
+    "never-delivered": "a message that arrived with all that it depends on is not in the log",
+    "never-resent": "a message that is not acknowledged is not resent",
+    "never-asked": "a missing message is not asked for by SDS-R",
+    "never-answered": "a request for a message that others have is not answered",
+}
+"""Of each code of a debt: what is wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class Debt:
@@ -36,6 +44,8 @@ class Debt:
     message_id: str
     kind: str
     """``delivery``, ``resending`` or ``repair``."""
+    code: str
+    """One of ``OWED``."""
     act: Act
     """Where it is seen."""
     expected: str
@@ -82,7 +92,7 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
         got = f"which got it at step {arrival.act.number} and has all that it depends on"
         expected = f"{message_id!r} in the log of {side.who}, {got}"
         seen = f"it is missing, {allowed} sweeps after the last of these"
-        yield Debt(side, message_id, "delivery", view.last_act(side), expected, seen)
+        yield Debt(side, message_id, "delivery", "never-delivered", view.last_act(side), expected, seen)
 
 
 # ---- Resending -------------------------------------------------------------------------------------------------------
@@ -99,7 +109,7 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Debt]:
         which = f"{key[1]!r}, of which nothing that it received speaks"
         expected = f"{sender.who} to resend {which}, and {side.who} to get it"
         seen = f"the tick passes without a copy, and {side.who} never gets it"
-        yield Debt(side, key[1], "resending", tick, expected, seen, "AMB-64" if copies >= CAP else "")
+        yield Debt(side, key[1], "resending", "never-resent", tick, expected, seen, "AMB-64" if copies >= CAP else "")
 
 
 def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
@@ -218,7 +228,7 @@ def _not_asked(
         if act.number >= first and due <= act.step.now_ms < expires:
             expected = f"{side.who} to ask for {message_id!r}, which it misses since step {naming.act.number}"
             seen = f"its message does not ask for it, {act.step.now_ms - detected} ms later"
-            yield Debt(side, message_id, "repair", act, expected, seen)
+            yield Debt(side, message_id, "repair", "never-asked", act, expected, seen)
             return
 
 
@@ -247,5 +257,5 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
                 request = f"the request of {side.who} at step {act.number}"
                 expected = f"{holder.who}, which has {message_id!r}, to answer {request}"
                 seen = f"nobody does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
-                yield Debt(side, message_id, "repair", late[SWEEPS - 1], expected, seen)
+                yield Debt(side, message_id, "repair", "never-answered", late[SWEEPS - 1], expected, seen)
                 return

@@ -20,7 +20,14 @@ Place = tuple[int, bytes]
 """Lamport timestamp and message ID as UTF-8: the order of these is the order of the log (AMB-88)."""
 
 
-@global_property("G-02", "All logs have the same order", "STATE-11", "CONFLICT-01", "DELIVER-05")
+@global_property(
+    "G-02",
+    "All logs have the same order",
+    "STATE-11",
+    "CONFLICT-01",
+    "DELIVER-05",
+    codes={"order-differs": "what two logs have in common is in another order"},
+)
 def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
     """What two logs have in common stands in the same order in both, where participants show their logs.
 
@@ -39,7 +46,8 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
                 before, after = differ
                 expected = f"{before!r} before {after!r} in the log of {other.who}, as in that of {one.who}"
                 position = "" if (before + after).isascii() else "AMB-88"
-                yield violated(act, channel_id, expected, f"{after!r} stands before {before!r}", position)
+                seen = f"{after!r} stands before {before!r}"
+                yield violated(act, channel_id, "order-differs", expected, seen, position)
         if last_act is not None:
             yield held(last_act, channel_id)
 
@@ -54,7 +62,18 @@ def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
 # ---- The log ---------------------------------------------------------------------------------------------------------
 
 
-@global_property("G-03", "Every log is in order at every instant", "STATE-11", "DELIVER-06", "CONFLICT-01")
+@global_property(
+    "G-03",
+    "Every log is in order at every instant",
+    "STATE-11",
+    "DELIVER-06",
+    "CONFLICT-01",
+    codes={
+        "logged-twice": "a message is in the log twice",
+        "wrong-order": "messages are in the log against their Lamport timestamps",
+        "ties-wrong-order": "messages with equal Lamport timestamps are in the log against their IDs",
+    },
+)
 @of_each_side
 def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
     """At every look a log is strictly sorted by Lamport timestamp and ID, and nothing stands in it twice.
@@ -81,24 +100,26 @@ def _place(view: GroupView, channel_id: str, message_id: str, told: int | None =
     return (lamport, message_id.encode("utf-8", "surrogatepass")) if lamport is not None else None
 
 
-def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tuple[str, str] | None:
-    """The first two that stand next to each other and should not."""
+def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tuple[str, str, bool] | None:
+    """The first two that stand next to each other and should not, and whether they have one Lamport timestamp."""
     before: tuple[Place, str] | None = None
     for message_id, told in shown:
         place = _place(view, channel_id, message_id, told)
         assert place is not None
         if before is not None and place <= before[0]:
-            return before[1], message_id
+            return before[1], message_id, place[0] == before[0][0]
         before = place, message_id
     return None
 
 
-def _disorder(side: Side, act: Act, first: str, second: str) -> Sighting:
+def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sighting:
     if first == second:
-        return violated(act, side.channel_id, f"{first!r} once in the log of {side.who}", "it stands there twice")
+        expected = f"{first!r} once in the log of {side.who}"
+        return violated(act, side.channel_id, "logged-twice", expected, "it stands there twice")
     expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
     position = "AMB-88" if only_in_utf16_order(first, second) else ""
-    return violated(act, side.channel_id, expected, f"{first!r} stands before {second!r}", position)
+    code = "ties-wrong-order" if tie else "wrong-order"
+    return violated(act, side.channel_id, code, expected, f"{first!r} stands before {second!r}", position)
 
 
 def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
@@ -112,14 +133,22 @@ def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
     ways = [(other > one) - (other < one) for _, (one, _), (other, _) in pairs]
     apart = sum(way for way, (_, (one, _), (other, _)) in zip(ways, pairs, strict=True) if one[0] != other[0])
     direction = (apart > 0) - (apart < 0) or next((way for way in ways if way), 1)
-    for way, (act, (_, first), (_, second)) in zip(ways, pairs, strict=True):
+    for way, (act, (one, first), (other, second)) in zip(ways, pairs, strict=True):
         if way != direction:
-            yield _disorder(side, act, *((first, second) if direction > 0 else (second, first)))
+            pair = (first, second) if direction > 0 else (second, first)
+            yield _disorder(side, act, *pair, tie=one[0] == other[0])
             return
         yield held(act, side.channel_id)
 
 
-@global_property("G-05", "What a message depends on stands before it", "SEND-01", "DELIVER-01", "STATE-11")
+@global_property(
+    "G-05",
+    "What a message depends on stands before it",
+    "SEND-01",
+    "DELIVER-01",
+    "STATE-11",
+    codes={"dependency-after": "a dependency is in the log after the message that depends on it"},
+)
 @to_the_first_fault
 @of_each_side
 def what_a_message_depends_on_stands_before_it(view: GroupView, side: Side) -> Iterator[Sighting]:
@@ -136,7 +165,8 @@ def what_a_message_depends_on_stands_before_it(view: GroupView, side: Side) -> I
                 yield held(act, side.channel_id)
             else:
                 expected = f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}"
-                yield violated(act, side.channel_id, expected, f"{message_id!r} stands before {needed!r}")
+                seen = f"{message_id!r} stands before {needed!r}"
+                yield violated(act, side.channel_id, "dependency-after", expected, seen)
 
 
 def _precedes(earlier: Message, later: Message | None) -> bool:
@@ -146,7 +176,19 @@ def _precedes(earlier: Message, later: Message | None) -> bool:
 # ---- Deliveries ------------------------------------------------------------------------------------------------------
 
 
-@global_property("G-04", "Deliveries follow the causal order", "RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04")
+@global_property(
+    "G-04",
+    "Deliveries follow the causal order",
+    "RECV-06",
+    "RECV-09",
+    "DELIVER-07",
+    "INSWEEP-04",
+    codes={
+        "delivered-early": "a message is delivered before what it depends on",
+        "depends-on-itself": "a message is delivered that depends on itself",
+        "depends-in-circle": "messages are delivered that depend on each other",
+    },
+)
 def deliveries_follow_the_causal_order(view: GroupView) -> Iterator[Sighting]:
     """No message is delivered before all that it depends on was delivered, or sent by the participant itself.
 
@@ -169,18 +211,24 @@ def deliveries_follow_the_causal_order(view: GroupView) -> Iterator[Sighting]:
             unmet = [i for i in needs if not view.is_there(side, i, delivery.act)]
             unmet += [i for i in needs if i not in unmet and _later(side, delivery.act, i)]
             if unmet:
+                position = _circle(view, side.channel_id, delivery.message_id, unmet[0])
                 yield violated(
                     delivery.act,
                     side.channel_id,
+                    _EARLY[position],
                     f"{delivery.message_id!r} delivered at {side.who} only after {unmet[0]!r}, on which it depends",
                     "it is delivered before that" if unmet[0] != delivery.message_id else "it depends on itself",
-                    _circle(view, side.channel_id, delivery.message_id, unmet[0]),
+                    position,
                 )
             elif message.causal_history:
                 last_act = delivery.act
             met.add(delivery.message_id)
         if last_act is not None:
             yield held(last_act, side.channel_id)
+
+
+_EARLY = {"": "delivered-early", "AMB-44": "depends-on-itself", "AMB-45": "depends-in-circle"}
+"""Codes, by the position that softens a violation."""
 
 
 def _later(side: Side, act: Act, message_id: str) -> bool:
@@ -206,7 +254,17 @@ def _circle(view: GroupView, channel_id: str, message_id: str, needed: str) -> s
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
 
 
-@global_property("G-13", "Lamport timestamps of a sender go up", "SEND-01", "SEND-02", "SYNC-14")
+@global_property(
+    "G-13",
+    "Lamport timestamps of a sender go up",
+    "SEND-01",
+    "SEND-02",
+    "SYNC-14",
+    codes={
+        "not-increased": "a content message has no greater Lamport timestamp than the one before it",
+        "decreased": "a message has a smaller Lamport timestamp than the one before it",
+    },
+)
 @of_each_side
 def lamport_timestamps_of_a_sender_go_up(view: GroupView, side: Side) -> Iterator[Sighting]:
     """Over the content messages of one sender they strictly increase, and never decrease with sync messages between."""
@@ -220,7 +278,8 @@ def lamport_timestamps_of_a_sender_go_up(view: GroupView, side: Side) -> Iterato
         if lamport < least:
             expected = f"a Lamport timestamp of {least} or more, after what it sent before"
             whose = f"{message.message_id!r} of {side.who}"
-            yield violated(act, side.channel_id, f"{whose} with {expected}", f"it has {lamport}")
+            code = "decreased" if lamport < highest else "not-increased"
+            yield violated(act, side.channel_id, code, f"{whose} with {expected}", f"it has {lamport}")
             return
         if highest >= 0:
             yield held(act, side.channel_id)
@@ -228,7 +287,14 @@ def lamport_timestamps_of_a_sender_go_up(view: GroupView, side: Side) -> Iterato
         content = lamport if is_content else content
 
 
-@global_property("G-14", "Lamport timestamps stay close to the time", "STATE-03", "SEND-01", "DELIVER-01")
+@global_property(
+    "G-14",
+    "Lamport timestamps stay close to the time",
+    "STATE-03",
+    "SEND-01",
+    "DELIVER-01",
+    codes={"too-far-ahead": "a Lamport timestamp is ahead of all clocks and of all that was said before"},
+)
 @of_each_channel
 def lamport_timestamps_stay_close_to_the_time(view: GroupView) -> Iterator[Sighting]:
     """No new timestamp is more than one ahead of all clocks and of all timestamps that the channel has seen.
@@ -248,7 +314,7 @@ def lamport_timestamps_stay_close_to_the_time(view: GroupView) -> Iterator[Sight
                 expected = (
                     f"a Lamport timestamp of {most} at most, by the clock of {side.who} and all that was said before"
                 )
-                yield judged(act, channel_id, lamport <= most, expected, f"it is {lamport}")
+                yield judged(act, channel_id, "too-far-ahead", lamport <= most, expected, f"it is {lamport}")
             ahead[channel_id] = max(ceiling, lamport)
         elif kind == "maybe":
             ahead[channel_id] = max(ceiling + 1, now)
@@ -300,7 +366,13 @@ def _channels_of(act: Act) -> set[str]:
     return named
 
 
-@global_property("G-16", "What comes after has the greater timestamp", "SEND-01", "DELIVER-01")
+@global_property(
+    "G-16",
+    "What comes after has the greater timestamp",
+    "SEND-01",
+    "DELIVER-01",
+    codes={"not-greater": "a message has no greater Lamport timestamp than what its sender knows"},
+)
 @to_the_first_fault
 @of_each_side
 def what_comes_after_has_the_greater_timestamp(view: GroupView, side: Side) -> Iterator[Sighting]:
@@ -323,4 +395,4 @@ def what_comes_after_has_the_greater_timestamp(view: GroupView, side: Side) -> I
         least = "of at least" if same else "above"
         expected = f"{message.message_id!r} of {side.who} with a Lamport timestamp {least} the {before} of {which!r}"
         met = lamport >= before if same else lamport > before
-        yield judged(act, side.channel_id, met, f"{expected}, which it knows", f"it has {lamport}")
+        yield judged(act, side.channel_id, "not-greater", met, f"{expected}, which it knows", f"it has {lamport}")

@@ -77,8 +77,11 @@ DOES_NOT_HOLD: dict[str, str] = {
 }
 """The properties that are not asked of it, with the reason."""
 
+_REPAIRS = {"never-asked", "never-answered", "left-in-requests", "left-in-responses", "in-the-log"}
+"""Codes of SDS-R, which the proposal does not have."""
+
 PROPOSED = Properties("FORUM-", ProposedView)
 """Those of the proposal: each has the number that it has in SDS."""
 
 for _number, (_sentence, _requirements) in HOLDS.items():
-    PROPOSED.also(PROPERTIES[_number], _number.replace("-", "-F"), _sentence, *_requirements)
+    PROPOSED.also(PROPERTIES[_number], _number.replace("-", "-F"), _sentence, *_requirements, without=_REPAIRS)

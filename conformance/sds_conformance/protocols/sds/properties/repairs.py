@@ -19,13 +19,28 @@ from .group_view import Arrival, GroupView, Key, Side
 from .registry import global_property, of_each_channel
 
 
-@global_property("G-20", "Few answer one request", "R-TRESP-04", "R-RECV-02", "R-STATE-05", "R-TRESP-05")
+@global_property(
+    "G-20",
+    "Few answer one request",
+    "R-TRESP-04",
+    "R-RECV-02",
+    "R-STATE-05",
+    "R-TRESP-05",
+    codes={"times-alike": "more holders answer one request than chance allows"},
+)
 def few_answer_one_request(view: GroupView) -> Iterator[Sighting]:
     """Of many holders that hear each other only so many answer as chance allows (AMB-115, AMB-117)."""
     yield from _storms(view, few_answer_before_they_hear_an_answer)
 
 
-@global_property("G-21", "Few ask for one message", "R-TREQ-02", "R-RECV-07", "R-TREQ-03")
+@global_property(
+    "G-21",
+    "Few ask for one message",
+    "R-TREQ-02",
+    "R-RECV-07",
+    "R-TREQ-03",
+    codes={"times-alike": "more participants ask for one message than chance allows"},
+)
 def few_ask_for_one_message(view: GroupView) -> Iterator[Sighting]:
     """Of many that miss the same message only so many ask for it as chance allows, before they hear a request."""
     yield from _storms(view, few_ask_before_they_hear_a_request)
@@ -42,7 +57,9 @@ def _storms(view: GroupView, check: Callable[[ChannelView], Iterator[Observation
         for seen in check(channel):
             act = show.act_of(show.traces[0], seen.step)
             if act is not None:
-                yield Sighting(seen.outcome, act, channel.channel_id, seen.expected, seen.seen, seen.position)
+                yield Sighting(
+                    seen.outcome, act, channel.channel_id, seen.code, seen.expected, seen.seen, seen.position
+                )
 
 
 @once
@@ -76,7 +93,14 @@ def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
             yield side, packet, message
 
 
-@global_property("G-22", "Who sent a message answers first", "R-TRESP-02", "R-GROUP-02", "R-RECV-02")
+@global_property(
+    "G-22",
+    "Who sent a message answers first",
+    "R-TRESP-02",
+    "R-GROUP-02",
+    "R-RECV-02",
+    codes={"answered-late": "others answer a request, and the author of the message has not"},
+)
 @of_each_channel
 def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
     """A sender that heard a request answers by its next sweeps, so that others, who hear the copy, need not.
@@ -99,7 +123,7 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
                     f"{side.who}, who sent {message_id!r}, to answer the request at step {asked.act.number} first"
                 )
                 seen = f"{other.sender} answers it, and {side.who} has not done so in {SWEEPS} sweeps"
-                yield violated(view.performance.acts[other.act - 1], side.channel_id, expected, seen)
+                yield violated(view.performance.acts[other.act - 1], side.channel_id, "answered-late", expected, seen)
             elif copy is not None and (other is None or other.number > copy.number):
                 yield held(view.performance.acts[copy.act - 1], side.channel_id)
 
@@ -129,7 +153,14 @@ def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, 
     return next((p for p in copies if p.sender != side.who and p.act > since), None)
 
 
-@global_property("G-23", "Only the response group answers", "R-GROUP-01", "R-GLOBAL-05", "R-RECV-11")
+@global_property(
+    "G-23",
+    "Only the response group answers",
+    "R-GROUP-01",
+    "R-GLOBAL-05",
+    "R-RECV-11",
+    codes={"answered-by-outsider": "a participant outside the response group answers"},
+)
 @of_each_channel
 def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     """With several response groups, who answers for another is in the group of that message.
@@ -148,10 +179,22 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
             continue
         act = view.performance.acts[packet.act - 1]
         expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
-        yield judged(act, side.channel_id, inside, expected, f"it answers, with {terms.groups} groups")
+        seen = f"it answers, with {terms.groups} groups"
+        yield judged(act, side.channel_id, "answered-by-outsider", inside, expected, seen)
 
 
-@global_property("G-24", "No repair is early or unasked", "R-GLOBAL-09", "R-SEND-02", "R-RECV-09")
+@global_property(
+    "G-24",
+    "No repair is early or unasked",
+    "R-GLOBAL-09",
+    "R-SEND-02",
+    "R-RECV-09",
+    codes={
+        "asked-early": "a message is asked for sooner than T_min after it could be known to be missing",
+        "never-named": "a message is asked for that no causal history has named",
+        "unasked": "a message of somebody else is broadcast that nobody asked for",
+    },
+)
 @of_each_channel
 def no_repair_is_early_or_unasked(view: GroupView) -> Iterator[Sighting]:
     """Nobody asks before T_min has passed since it could know of a gap, and nobody answers what it was not asked."""
@@ -171,14 +214,14 @@ def _early(view: GroupView) -> Iterator[Sighting]:
                 named = side.named.get(entry.message_id)
                 if named is None or named.number > act.number:
                     expected = f"{side.who} to ask only for what somebody named to it"
-                    yield violated(
-                        act, side.channel_id, expected, f"{message.message_id!r} asks for {entry.message_id!r}"
-                    )
+                    seen = f"{message.message_id!r} asks for {entry.message_id!r}"
+                    yield violated(act, side.channel_id, "never-named", expected, seen)
                     continue
                 waited = act.step.now_ms - named.step.now_ms
                 expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
                 seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
-                yield judged(act, side.channel_id, waited + SECOND_MS >= terms.t_min_ms, expected, seen)  # AMB-05
+                met = waited + SECOND_MS >= terms.t_min_ms  # AMB-05
+                yield judged(act, side.channel_id, "asked-early", met, expected, seen)
 
 
 def _unasked(view: GroupView) -> Iterator[Sighting]:
@@ -189,6 +232,6 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
         asked = side.requested.get(message.message_id, [])
         if not side.terms.on or not any(a.act.number <= act.number for a in asked):
             expected = f"no copy of {message.message_id!r} from {side.who}, whom nobody asked for it"
-            yield violated(act, side.channel_id, expected, "it broadcasts one")
+            yield violated(act, side.channel_id, "unasked", expected, "it broadcasts one")
         else:
             yield held(act, side.channel_id)

@@ -98,7 +98,8 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
             wrong = True
             has, lacks = ("is", "is not") if content in here else ("is not", "is")
             seen = f"the message that says {content!r:.60} {has} in it here, and {lacks} in the other run"
-            yield violated(_end(view, channel_id, who), channel_id, f"the log of {who} to be the same {change}", seen)
+            expected = f"the log of {who} to be the same {change}"
+            yield violated(_end(view, channel_id, who), channel_id, "log-differs", expected, seen)
             break
     if not wrong and any(one[place] for place in places) and twin.whole:
         who, channel_id = next(place for place in places if one[place])
@@ -116,7 +117,16 @@ def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView 
 # ---- Messages that leave no trace ------------------------------------------------------------------------------------
 
 
-@twin_property("G-17", "Sync messages change no log", "SYNC-09", "SYNC-06", "SYNC-07", "SYNC-08", "SYNC-13")
+@twin_property(
+    "G-17",
+    "Sync messages change no log",
+    "SYNC-09",
+    "SYNC-06",
+    "SYNC-07",
+    "SYNC-08",
+    "SYNC-13",
+    codes={"log-differs": "sync messages change a log"},
+)
 def sync_messages_change_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """Where nothing is lost, the same schedule without its sync messages, or with more, leads to the same logs.
 
@@ -139,7 +149,17 @@ def sync_messages_change_no_log(view: GroupView, replay: Replay) -> Iterator[Sig
         yield from _compare(view, twin, "with other sync messages", _contents(view), _contents(twin))
 
 
-@twin_property("G-18", "Ephemeral messages change no log", "EPHEMERAL-05", "EPHEMERAL-04", "EPHEMERAL-03")
+@twin_property(
+    "G-18",
+    "Ephemeral messages change no log",
+    "EPHEMERAL-05",
+    "EPHEMERAL-04",
+    "EPHEMERAL-03",
+    codes={
+        "log-differs": "ephemeral messages change a log",
+        "delivered-too-often": "an ephemeral message is delivered more often than it came",
+    },
+)
 def ephemeral_messages_change_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """The same schedule without its ephemeral messages leads to the same logs, and no copy of one is delivered twice.
 
@@ -170,13 +190,23 @@ def _too_often(view: GroupView, side: Side) -> Iterator[Sighting]:
         if times[message_id] > side.ephemerals[message_id]:
             expected = f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it"
             seen = f"it is delivered {times[message_id]} times, and {side.ephemerals[message_id]} came"
-            yield violated(delivery.act, side.channel_id, expected, seen)
+            yield violated(delivery.act, side.channel_id, "delivered-too-often", expected, seen)
 
 
 # ---- Order and isolation ---------------------------------------------------------------------------------------------
 
 
-@twin_property("G-19", "The order of arrival does not matter", "DELIVER-04", "CONFLICT-01", "INSWEEP-04")
+@twin_property(
+    "G-19",
+    "The order of arrival does not matter",
+    "DELIVER-04",
+    "CONFLICT-01",
+    "INSWEEP-04",
+    codes={
+        "log-differs": "the order of arrival changes a log",
+        "order-differs": "the order of arrival changes the order of a log",
+    },
+)
 def the_order_of_arrival_does_not_matter(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """On links that delay and double what they carry, and lose nothing, the same schedule leads to the same logs.
 
@@ -206,9 +236,8 @@ def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:
         if here != there:
             first, second = next((a, b) for a, b in zip(here, there, strict=False) if a != b)
             expected = f"the same order in the log of {side.who} whatever arrives first"
-            yield violated(
-                mine[0], side.channel_id, expected, f"{first!r} stands where {second!r} stands in the other run"
-            )
+            seen = f"{first!r} stands where {second!r} stands in the other run"
+            yield violated(mine[0], side.channel_id, "order-differs", expected, seen)
             return
 
 
@@ -217,7 +246,17 @@ def _same_place(view: GroupView, twin: GroupView, channel_id: str, message_id: s
     return lamport is not None and lamport == twin.lamport(channel_id, message_id)
 
 
-@twin_property("G-15", "Channels do not touch each other", "STATE-16", "STATE-01", "MSG-15")
+@twin_property(
+    "G-15",
+    "Channels do not touch each other",
+    "STATE-16",
+    "STATE-01",
+    "MSG-15",
+    codes={
+        "log-differs": "messages of other channels change a log",
+        "clock-differs": "messages of other channels change a Lamport timestamp",
+    },
+)
 def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """What happens in one channel is the same when nothing is sent in the others: entries and Lamport timestamps."""
     used = sorted({getattr(op, "channel", 0) for op in view.schedule.operations if isinstance(op, Send | Sync | Say)})
@@ -237,7 +276,7 @@ def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterato
         lamport, act = one[label]
         if other[label][0] != lamport:
             expected = f"a Lamport timestamp of {other[label][0]}, as without the other channels"
-            yield violated(act, channel_id, expected, f"it is {lamport}")
+            yield violated(act, channel_id, "clock-differs", expected, f"it is {lamport}")
             return
     yield from _compare(
         view, twin, "without the other channels", _only(_contents(view), channel_id), _only(_contents(twin), channel_id)
@@ -267,7 +306,14 @@ def _only(contents: Contents, channel_id: str) -> Contents:
 # ---- Hostile input ---------------------------------------------------------------------------------------------------
 
 
-@twin_property("G-34", "Hostile input changes no log", "MSG-24", "RECV-05", "ACK-02")
+@twin_property(
+    "G-34",
+    "Hostile input changes no log",
+    "MSG-24",
+    "RECV-05",
+    "ACK-02",
+    codes={"log-differs": "hostile input changes a log"},
+)
 def hostile_input_changes_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """Without bytes that are no messages, and without forged and foreign ones, valid messages end in the same logs.
 
@@ -309,7 +355,13 @@ def _valid_contents(view: GroupView) -> set[bytes]:
 # ---- Determinism -----------------------------------------------------------------------------------------------------
 
 
-@twin_property("G-35", "Repair times are the same in every run", "R-RECV-06", "R-RECV-10")
+@twin_property(
+    "G-35",
+    "Repair times are the same in every run",
+    "R-RECV-06",
+    "R-RECV-10",
+    codes={"times-differ": "the same schedule leads to other repair times"},
+)
 def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """The same schedule again: whoever asks and answers does so at the same time, and shows the same times.
 
@@ -327,7 +379,7 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
         mine, theirs = _repair_work(view, act), _repair_work(view, other)
         if mine != theirs and _plain_work(act) == _plain_work(other):
             expected = f"{act.who} to ask and answer as in a second run of the same schedule: {_told(theirs)}"
-            yield violated(act, "", expected, f"here it is: {_told(mine)}")
+            yield violated(act, "", "times-differ", expected, f"here it is: {_told(mine)}")
             return
         if _plain_work(act) != _plain_work(other):
             break

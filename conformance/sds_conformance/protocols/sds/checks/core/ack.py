@@ -58,7 +58,11 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
         elif result is False:
             expected = f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received"
             yield violated(
-                mention.received.step, "wrong", expected, "no sign of it", given_up(view, mention.message_id, index)
+                mention.received.step,
+                "not-possibly-acknowledged",
+                expected,
+                "no sign of it",
+                given_up(view, mention.message_id, index),
             )
 
 
@@ -89,7 +93,7 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
         met = not acked and _shown_state(view, mention) != pb.ACK_STATE_ACKNOWLEDGED
         expected = f"{mention.message_id!r} at most possibly acknowledged by one filter"
         soft = "" if acked else given_up(view, mention.message_id, mention.received.step.index)
-        yield judged(mention.received.step, "wrong", met, expected, "acknowledged", soft)
+        yield judged(mention.received.step, "acknowledged-by-one-filter", met, expected, "acknowledged", soft)
 
 
 @check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
@@ -102,7 +106,7 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
         if alone and ack.outstanding and not ack.possibly and not unread:
             since = said[0].received.step.index
             expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
-            yield violated(ack.step, "wrong", expected, f"acknowledged in answer to {ack.step.command}")
+            yield violated(ack.step, "acknowledged-later", expected, f"acknowledged in answer to {ack.step.command}")
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
@@ -124,7 +128,13 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
         if signalled or strangers:
             expected = "acknowledgements of own outstanding messages only"
             seen = f"an acknowledgement of {signalled[0].message_id!r}" if signalled else ""
-            yield judged(received.step, "wrong", not signalled, expected, seen)
+            yield judged(
+                received.step,
+                "acknowledged-twice" if signalled and view.own(signalled[0].message_id) else "foreign-acknowledged",
+                not signalled,
+                expected,
+                seen,
+            )
 
 
 @check("SDS-ACK-06", of="observed")
@@ -141,7 +151,7 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
             passed = any(unmentioned.received.step.index < observed.step.index for unmentioned in silent)
             if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
                 expected = f"{entry.message_id!r} still possibly acknowledged"
-                yield violated(observed.step, "wrong", expected, "unacknowledged again")
+                yield violated(observed.step, "unacknowledged-again", expected, "unacknowledged again")
             elif passed:
                 yield held(observed.step)
 
@@ -171,7 +181,7 @@ def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation
         if gap.looked >= shorter or (kept and gap.fits(shorter) and gap.waited < longer):
             expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
             seen = f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)"
-            yield judged(gap.second, "wrong", gap.looked >= shorter, expected, seen)
+            yield judged(gap.second, "unacknowledged-again", gap.looked >= shorter, expected, seen)
 
 
 @check("SDS-ACK-07", of="arrived")

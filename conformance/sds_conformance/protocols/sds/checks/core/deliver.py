@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MAX_LAMPORT, Kind
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
@@ -18,28 +18,9 @@ from ...view.facts import LogItem
 from ...view.histories import outsiders
 from ...view.log_orders import Neighbours, neighbours
 from ...view.repair_tracker import NEVER
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 
 _PAIRS = 3
 """So many pairs in the order of arrival are not so by chance, in an order of another kind: SDS-CONFLICT-01."""
-
-
-@check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED, of="delivered")
-def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
-    """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.source == "delivery" and e.counts_on and not (e.late_delivery or e.moved_elsewhere(seen)):
-            one_more = f"lamport_timestamp {e.low}: one more than what was delivered"
-            expected = one_more if e.low <= MAX_LAMPORT else lamport_rule(sent)
-            yield judged(sent.step, "wrong", e.tolerates(seen), expected, f"{seen}")
-    for observed in view.observed:
-        e = observed.lamport
-        if e.source == "delivery" and observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
-            seen = observed.state.lamport_timestamp
-            if not e.moved_elsewhere(seen + 1):
-                expected = f"the local timestamp {e.previous}, that of the message delivered"
-                yield judged(observed.step, "wrong", e.tolerates(seen + 1) or e.stays(seen), expected, f"{seen}")
 
 
 @check("SDS-DELIVER-01", of="received sent")
@@ -60,29 +41,7 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
         most = max(named, key=lambda received: received.message.lamport_timestamp or 0)
         above = most.message.lamport_timestamp or 0
         expected = f"lamport_timestamp above {above}, that of {most.message.message_id!r}, which its history names"
-        yield judged(sent.step, "wrong", lamport > above, expected, f"{lamport}")
-
-
-@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered outgoing")
-def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
-    """Delivering a timestamp that is not greater leaves the local one alone."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.late_delivery and e.counts_on and not e.moved_elsewhere(seen):
-            expected = f"{lamport_rule(sent)}, whatever late message was delivered"
-            yield judged(sent.step, "wrong", e.tolerates(seen), expected, f"{seen}")
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.late_delivery and e.counts_on)
-
-
-@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, of="outgoing")
-def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
-    """A message that waits in the buffer does not move the clock; its delivery does."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.buffered_high > max(e.high, e.sync_high) and seen <= e.buffered_high:
-            expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
-            yield judged(sent.step, "wrong", seen <= e.high, expected, f"{seen}", "AMB-15")
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.buffered_high > max(e.high, e.sync_high))
+        yield judged(sent.step, "too-low", lamport > above, expected, f"{lamport}")
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED, of="log-of-two")
@@ -94,7 +53,7 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
         if pair.in_order:
             yield held(pair.step)
         else:
-            yield violated(pair.step, "wrong", pair.expected, "the order of arrival")
+            yield violated(pair.step, "wrong-order", pair.expected, "the order of arrival")
 
 
 @check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED, of="ties")
@@ -108,7 +67,9 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
         seen = "the order in which they arrived"
-        yield judged(pair.step, "wrong", not by_arrival, expected, seen, "AMB-88" if pair.in_utf16_order else "")
+        yield judged(
+            pair.step, "order-of-arrival", not by_arrival, expected, seen, "AMB-88" if pair.in_utf16_order else ""
+        )
 
 
 @check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
@@ -124,7 +85,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         if double is not None or again:
             yield judged(
                 observed.step,
-                "wrong",
+                "logged-twice",
                 double is None,
                 f"{double!r} once in the log",
                 f"{ids.count(double or '')} times",
@@ -133,7 +94,11 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         again = delivery.again and not delivery.maybe_dropped
         if again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(
-                delivery.step, "wrong", f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24"
+                delivery.step,
+                "delivered-twice",
+                f"{delivery.message_id!r} delivered once",
+                "a second delivery",
+                "AMB-24",
             )
     for sent in view.outgoing:
         double = _double(sent.history)
@@ -142,7 +107,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             double = _double([message_id for message_id in sent.history if message_id not in others])
         if double is not None:
             yield violated(
-                sent.step, "wrong", f"{double!r} once in causal_history", f"{sent.history.count(double)} times"
+                sent.step, "logged-twice", f"{double!r} once in causal_history", f"{sent.history.count(double)} times"
             )
         elif not twice.isdisjoint(sent.history):
             yield held(sent.step)
@@ -176,7 +141,7 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
         after = (i for i in named if i in first and first[i][1] is delivery.step and first[i][0] > number)
         late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
         expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
-        yield judged(delivery.step, "wrong", late is None, expected, "after it")
+        yield judged(delivery.step, "delivered-early", late is None, expected, "after it")
 
 
 # ---- CONFLICT --------------------------------------------------------------------------------------------------------
@@ -188,7 +153,13 @@ def _judge(pair: Neighbours) -> Observation:
     first, second = pair.first.message_id, pair.second.message_id
     why = "equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first"
     expected, soft = f"{second!r} before {first!r} in the log: {why}", "AMB-88" if pair.in_utf16_order else ""
-    return violated(pair.step, "wrong", expected, f"{first!r} before {second!r}", soft)
+    return violated(
+        pair.step,
+        "utf16-order" if pair.in_utf16_order else "wrong-order",
+        expected,
+        f"{first!r} before {second!r}",
+        soft,
+    )
 
 
 _HASH = re.compile("(?:[0-9a-f]{2}){4,}")

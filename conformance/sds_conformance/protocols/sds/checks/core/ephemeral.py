@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
 from ...view.losses import may_be_lost
 from ...view.refusals import offered
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import quiet_after
 from .send import ordinary_sends, taken
 from .sync import in_no_history, in_no_log, meets_no_dependency
@@ -26,13 +25,23 @@ def broadcast_once(view: ChannelView) -> Iterator[Observation]:
     for sent in view.ephemerals:
         message_id = sent.message.message_id
         count = sum(m.message_id == message_id or m.kind is Kind.EPHEMERAL for m in sent.step.messages)
-        yield judged(sent.step, "wrong", count == 1, "one ephemeral message broadcast", f"{count}")
+        yield judged(
+            sent.step,
+            "broadcast-twice" if count else "not-broadcast",
+            count == 1,
+            "one ephemeral message broadcast",
+            f"{count}",
+        )
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
 def ordinary_ephemerals_are_broadcast(view: ChannelView) -> Iterator[Observation]:
     """Who says that it sends ephemeral messages takes ordinary content for one."""
     yield from map(taken, ordinary_sends(view, "send_ephemeral"))
+
+
+_SET = {"lamport_timestamp": "timestamp-set", "causal_history": "history-set", "bloom_filter": "filter-set"}
+"""By field: the code of an ephemeral message that has it."""
 
 
 @check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
@@ -50,7 +59,7 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
             if is_set
         ]
         expected = "lamport_timestamp, causal_history and bloom_filter unset"
-        yield judged(sent.step, "wrong", not fields, expected, f"{', '.join(fields)} set")
+        yield judged(sent.step, _SET[fields[0]] if fields else "", not fields, expected, f"{', '.join(fields)} set")
 
 
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="ephemerals")
@@ -59,13 +68,18 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
     own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
     again = [(step, wire.message) for step, wire in view.strays if wire.message and wire.message.message_id in own]
     for step, message in again:
-        yield violated(step, "wrong", f"the ephemeral message {message.message_id!r} never broadcast again", "a copy")
+        yield violated(
+            step, "kept-for-resending", f"the ephemeral message {message.message_id!r} never broadcast again", "a copy"
+        )
     for observed in view.observed:
         buffered = set(own) & {entry.message_id for entry in observed.state.outgoing.entries}
         earlier = [s for s in own.values() if s.step.index < observed.step.index]
         if buffered:
             yield violated(
-                observed.step, "wrong", "no ephemeral message in the outgoing buffer", f"{min(buffered)!r} in it"
+                observed.step,
+                "kept-for-resending",
+                "no ephemeral message in the outgoing buffer",
+                f"{min(buffered)!r} in it",
             )
         elif earlier and observed.state.HasField("outgoing"):
             yield held(observed.step)
@@ -88,17 +102,25 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
         elif received.delivered:
             expected = f"the ephemeral message {received.message.message_id!r} delivered at once"
             yield violated(
-                received.step, "wrong", expected, f"its delivery only at step {received.delivered[0].step.index}"
+                received.step,
+                "delivered-late",
+                expected,
+                f"its delivery only at step {received.delivered[0].step.index}",
             )
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
-            yield violated(received.step, "wrong", expected, received.refusal if received.rejected else "nothing")
+            yield violated(
+                received.step,
+                "refused" if received.rejected else "never-delivered",
+                expected,
+                received.refusal if received.rejected else "nothing",
+            )
 
 
 @check("SDS-EPHEMERAL-05", of="any-ephemeral")
 def not_logged(view: ChannelView) -> Iterator[Observation]:
     """Ephemeral messages are in no log and in no causal history."""
-    yield from in_no_history(view, "ephemeral message", ephemeral_ids)
+    yield from in_no_history(view, "ephemeral message", ephemeral_ids, code="logged")
     yield from in_no_log(view, "ephemeral message", ephemeral_ids)
 
 
@@ -126,7 +148,7 @@ def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
             freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
             if freed and not may_be_lost(view, [message_id, freed[0].message_id], freed[0].step):
                 expected = f"{received.message.message_id!r} to wait for {message_id!r}: an ephemeral message is none"
-                yield violated(freed[0].step, "wrong", expected, "its delivery")
+                yield violated(freed[0].step, "met-a-dependency", expected, "its delivery")
             elif not freed:
                 yield held(late.step)
 
@@ -134,7 +156,7 @@ def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-EPHEMERAL-06", of="ephemeral-came")
 def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
     """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
-    yield from in_no_history(view, "message without a Lamport timestamp", hybrid_ids)
+    yield from in_no_history(view, "message without a Lamport timestamp", hybrid_ids, code="logged")
     yield from in_no_log(view, "message without a Lamport timestamp", hybrid_ids)
     if view.can(pb.CAPABILITY_DELIVERED):
         yield from meets_no_dependency(view, "without a Lamport timestamp, and never in the log", hybrid_ids)
@@ -162,19 +184,9 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
             expected = f"{message_id!r}, {why}, delivered: all that it names has been"
-            yield violated(received.step, "wrong", expected, received.refusal if received.rejected else "nothing")
-
-
-@check("SDS-EPHEMERAL-07", of="outgoing")
-def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
-    """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.ephemeral and e.counts_on and not (e.rebroadcast or e.answered):
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield noted(sent.step, f"{seen} where {lamport_rule(sent)}: an ephemeral message moved the clock")
-    for sync, e in right_syncs(view):
-        if e.ephemeral and e.counts_on and not (e.rebroadcast or e.answered):
-            yield held(sync.step)
+            yield violated(
+                received.step,
+                "refused" if received.rejected else "never-delivered",
+                expected,
+                received.refusal if received.rejected else "nothing",
+            )

@@ -120,7 +120,7 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     if seen > most or (reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None):
         # A length alone does not show a roll-over.
         expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
-        yield judged(last.sent.step, "wrong", seen <= most, expected, f"{seen} bytes after {last.received} IDs")
+        yield judged(last.sent.step, "filter-grows", seen <= most, expected, f"{seen} bytes after {last.received} IDs")
 
 
 @check("SDS-STATE-06")
@@ -171,7 +171,7 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
         gone = next((message_id for message_id in asked if not hits[message_id]), "")
         if asked and at > view.configuration.bloom_capacity:
             expected = f"{gone!r}, of the newest {newest} that came, in the filter"
-            yield judged(observed.step, "wrong", not gone, expected, "it is not in it")
+            yield judged(observed.step, "not-in-filter", not gone, expected, "it is not in it")
 
 
 @check("SDS-RECV-04", of="outgoing received")
@@ -286,7 +286,7 @@ def _judge_rate(
     expected = f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}"
     chance = f"by chance less than once in {1 / FALSE_ALARM:,.0f} times"
     seen = f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; {chance}"
-    yield judged(step, "wrong", hits < too_many(limit, asked, deviation, degenerate), expected, seen)
+    yield judged(step, "too-many-false-hits", hits < too_many(limit, asked, deviation, degenerate), expected, seen)
 
 
 def _bytes(sent: Sent) -> bytes:

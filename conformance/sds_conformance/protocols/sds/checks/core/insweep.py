@@ -24,7 +24,7 @@ _STILL = "it still waits after two quiet sweeps"
 def _judge_sweep(view: ChannelView, received: Received, expected: str) -> Iterator[Observation]:
     """Was it delivered by a sweep? Where an implementation goes by its own clock, ticks do not tell of one."""
     if received.delivered or view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
-        yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
+        yield from judge_waiting(view, received, expected, _STILL, code="never-delivered", unless_shown=False)
 
 
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED, of="received unmet")
@@ -75,7 +75,11 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
             # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
             yield judged(
-                received.step, "wrong", met, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}"
+                received.step,
+                "missing-entry" if entries <= received.unmet else "foreign-entry",
+                met,
+                f"{sorted(received.unmet)} named as missing",
+                f"{sorted(entries)}",
             )
 
 
@@ -91,7 +95,7 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
             unmet = {i for r in view.received if r.step.index < tick.index for i in r.unmet}
             unmet -= {d.message_id for d in view.delivered if d.step.index < tick.index}
             yield judged(
-                tick, "wrong", entries <= unmet, f"only {sorted(unmet)} named as missing", f"{sorted(entries)}"
+                tick, "foreign-entry", entries <= unmet, f"only {sorted(unmet)} named as missing", f"{sorted(entries)}"
             )
 
 
@@ -104,7 +108,7 @@ def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"{received.message.message_id!r} delivered: all that it depends on has been delivered"
         # One that is shown no longer was dropped in the middle of its chain, which no other requirement speaks of.
-        yield from judge_waiting(view, received, expected, _STILL, unless_shown=None)
+        yield from judge_waiting(view, received, expected, _STILL, code="never-delivered", unless_shown=None)
 
 
 @check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED, of="received unmet")
@@ -117,7 +121,7 @@ def all_that_wait_for_one_are_delivered(view: ChannelView) -> Iterator[Observati
             continue
         if woken_beside(view, received):
             expected = f"{received.message.message_id!r} delivered, like others that waited for {min(received.unmet)!r}"
-            yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
+            yield from judge_waiting(view, received, expected, _STILL, code="never-delivered", unless_shown=False)
 
 
 @check("SDS-INSWEEP-05", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -133,11 +137,17 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
         elapsed = step.now_ms - since[message_id] if message_id in since else None
         if not timeout:
             yield violated(
-                step, "wrong", "nothing given up, for no time is in force after which it may be", f"{message_id!r}"
+                step,
+                "given-up-without-timeout",
+                "nothing given up, for no time is in force after which it may be",
+                f"{message_id!r}",
             )
         elif elapsed is not None and elapsed < timeout:
             yield violated(
-                step, "wrong", f"{message_id!r} not given up before {timeout} ms are over", f"it is, after {elapsed}"
+                step,
+                "given-up-early",
+                f"{message_id!r} not given up before {timeout} ms are over",
+                f"it is, after {elapsed}",
             )
         elif elapsed is not None:
             yield held(step)
@@ -161,7 +171,7 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         more = next((d for d in again if d.step.command == "tick" and not _copies_left(view, received, d.step)), None)
         if more is not None:
             expected = f"{received.message.message_id!r} delivered once"
-            yield violated(more.step, "wrong", expected, "delivered by a second sweep")
+            yield violated(more.step, "delivered-twice", expected, "delivered by a second sweep")
         elif sum(1 for tick in view.ticks if tick.index > first.step.index):
             yield held(first.step)
     for observed in view.showing("incoming"):
@@ -174,7 +184,10 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         left = waited & set(observed.state.incoming.message_ids)
         if left:
             yield violated(
-                observed.step, "wrong", f"{min(left)!r}, delivered, out of the incoming buffer", "it is still there"
+                observed.step,
+                "still-buffered",
+                f"{min(left)!r}, delivered, out of the incoming buffer",
+                "it is still there",
             )
         elif waited:
             yield held(observed.step)

@@ -76,7 +76,10 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
         sends = any(s.command == "send" and s.broadcasts for s in view.trace.steps)  # else it is SDS-SEND-10's matter
         if sends and not step.broadcasts and step.request.send.content and not step.request.send.message_id:
             yield violated(
-                step, "wrong", "a newcomer to be able to send before it has received anything", "nothing is sent"
+                step,
+                "refused" if step.answer == "rejected" else "not-broadcast",
+                "a newcomer to be able to send before it has received anything",
+                "nothing is sent",
             )
         return
     seen = sent.message.lamport_timestamp
@@ -84,11 +87,11 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
     later = min((lamport for lamport in said if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
         expected = f"the newcomer's message after those older than its clock, the last of which has Lamport {older}"
-        yield violated(step, "wrong", expected, f"{seen}, by a clock of {step.now_ms}")
+        yield violated(step, "too-low", expected, f"{seen}, by a clock of {step.now_ms}")
     else:
         met = not (later is not None and seen >= later and not sent.lamport.tolerates(seen))
         expected = f"the newcomer's message before those later than its clock, the first of which has Lamport {later}"
-        yield judged(step, "wrong", met, expected, f"{seen}, by a clock of {step.now_ms}")
+        yield judged(step, "too-high", met, expected, f"{seen}, by a clock of {step.now_ms}")
 
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED, of="received")
@@ -107,7 +110,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
         if not received.delivered:
             if view.delivered and quiet_after(view, received):
                 expected = f"{message.message_id!r}, the first message of a newcomer, among the recent ones"
-                yield violated(received.step, "wrong", expected, "it was never delivered")
+                yield violated(received.step, "never-delivered", expected, "it was never delivered")
             continue
         for step, order in shown_orders(view):
             place = next((n for n, item in enumerate(order) if item.message_id == message.message_id), None)
@@ -119,7 +122,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
             if wrong is not None:
                 newcomer = f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp})"
                 where = f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})"
-                yield violated(step, "wrong", f"{newcomer} {where}", "the other way round")
+                yield violated(step, "wrong-order", f"{newcomer} {where}", "the other way round")
             else:
                 yield held(step)
 

@@ -34,7 +34,10 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         else:
             expected = f"the {len(content)} bytes of content that were received"
             yield violated(
-                delivery.step, "wrong", expected, f"{len(delivery.content)} bytes delivered that differ from them"
+                delivery.step,
+                "delivered-changed",
+                expected,
+                f"{len(delivery.content)} bytes delivered that differ from them",
             )
 
 
@@ -50,7 +53,7 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             else:
                 expected = "only IDs of messages of the channel in causal_history"
-                yield violated(sent.step, "wrong", expected, f"{message_id!r}, an ID of none")
+                yield violated(sent.step, "unknown-entry", expected, f"{message_id!r}, an ID of none")
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
@@ -90,9 +93,9 @@ def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> I
     expected = f"the hint of {message_id!r}, or none"
     other = _given_for(view).get(hint) if hint else None
     if other is not None:
-        yield violated(step, "wrong", expected, f"{hint!r}, the hint of {other!r}")
+        yield violated(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
     elif any(_is_left_of(hint, whole) for whole in given):
-        yield violated(step, "wrong", expected, f"{hint!r}, which is what is left of it")
+        yield violated(step, "hint-changed", expected, f"{hint!r}, which is what is left of it")
 
 
 @once
@@ -120,7 +123,10 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
             yield held(step)
         else:
             yield violated(
-                step, "wrong", f"sender_id {own_id!r} in a {message.kind.value} message", f"{message.sender_id!r}"
+                step,
+                "wrong-sender" if message.sender_id else "missing-sender",
+                f"sender_id {own_id!r} in a {message.kind.value} message",
+                f"{message.sender_id!r}",
             )
 
 
@@ -142,10 +148,10 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         if step.command == "receive" or (step.participant, step.channel_id) != me:
             first_use.setdefault(message_id, step.index)
         elif not message_id:
-            yield violated(step, "wrong", "a non-empty message_id", "an empty one")
+            yield violated(step, "missing-id", "a non-empty message_id", "an empty one")
         elif message_id in first_use:
             seen = f"{message_id!r} again, the ID of the message of step {first_use[message_id]}"
-            yield violated(step, "wrong", "an ID that no other message has", seen)
+            yield violated(step, "id-used-twice", "an ID that no other message has", seen)
         else:
             first_use[message_id] = step.index
             if len(first_use) > 1:
@@ -173,10 +179,18 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing + view.ephemerals:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
-            yield violated(sent.step, "wrong", f"channel_id {view.channel_id!r}", f"{sent.message.channel_id!r}")
+            yield violated(
+                sent.step,
+                "wrong-channel" if sent.message.channel_id else "missing-channel",
+                f"channel_id {view.channel_id!r}",
+                f"{sent.message.channel_id!r}",
+            )
         elif foreign is not None:
             yield violated(
-                sent.step, "wrong", f"a causal history of channel {view.channel_id!r}", f"{foreign!r} of another"
+                sent.step,
+                "foreign-entry",
+                f"a causal history of channel {view.channel_id!r}",
+                f"{foreign!r} of another",
             )
         else:
             yield held(sent.step)
@@ -189,15 +203,17 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
         size = view.history_size_of(sent)
         least, most = min(size, sent.log_size), min(size, sent.log_most)
         if sent.message.lamport_timestamp is None:
-            yield violated(sent.step, "wrong", "lamport_timestamp set", "it is unset")
+            yield violated(sent.step, "missing-timestamp", "lamport_timestamp set", "it is unset")
         elif sent.message.bloom_filter is None:
-            yield violated(sent.step, "wrong", "bloom_filter set", "it is unset")
+            yield violated(sent.step, "missing-filter", "bloom_filter set", "it is unset")
         else:
             count = len(set(sent.history))  # an ID that stands there twice is SDS-DELIVER-06
             met = not sent.certain or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
             if met or not with_outsiders(view, sent):
-                yield judged(sent.step, "wrong", met, expected, f"{count}")
+                yield judged(
+                    sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, f"{count}"
+                )
 
 
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -208,7 +224,7 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
             yield judged(
-                received.step, "wrong", not received.rejected, "an ephemeral message to be accepted", "a refusal"
+                received.step, "refused", not received.rejected, "an ephemeral message to be accepted", "a refusal"
             )
 
 
@@ -220,7 +236,7 @@ def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
             continue
         if received.rejected:
             how = "unset" if received.message.content is None else "present with zero length"
-            yield violated(received.step, "wrong", f"a sync message with content {how} to be accepted", "a refusal")
+            yield violated(received.step, "refused", f"a sync message with content {how} to be accepted", "a refusal")
         else:
             yield held(received.step)
 
@@ -233,7 +249,13 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
         expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
         seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
         what = f"the {len(expected)} bytes of content that the application gave"
-        yield judged(sent.step, "wrong", (sent.message.content or b"") == expected, what, seen)
+        yield judged(
+            sent.step,
+            "sent-changed" if sent.message.content else "missing-content",
+            (sent.message.content or b"") == expected,
+            what,
+            seen,
+        )
 
 
 @check("SDS-MSG-20")
@@ -245,7 +267,7 @@ def no_content_is_refused(view: ChannelView) -> Iterator[Observation]:
         asked = getattr(step.request, step.command)
         if asked.channel_id == view.channel_id and not asked.content:
             expected = "content of no length refused: others would take it for a sync message, or for none"
-            yield judged(step, "wrong", not step.broadcasts, expected, "a message without content", "AMB-34")
+            yield judged(step, "empty-accepted", not step.broadcasts, expected, "a message without content", "AMB-34")
 
 
 @check("SDS-MSG-20")
@@ -256,7 +278,10 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
         message = wire.message
         if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
             yield violated(
-                step, "wrong", "content messages of the application only", f"{message.message_id!r}, sent unasked"
+                step,
+                "sent-unasked",
+                "content messages of the application only",
+                f"{message.message_id!r}, sent unasked",
             )
 
 
@@ -265,7 +290,13 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
     for sent in view.outgoing if not view.terms.on else ():
         count = len(sent.message.repair_request)
-        yield judged(sent.step, "wrong", not count, "no repair_request, for SDS-R is not in use", f"{count} entries")
+        yield judged(
+            sent.step,
+            "unasked-repair-request",
+            not count,
+            "no repair_request, for SDS-R is not in use",
+            f"{count} entries",
+        )
 
 
 @check("SDS-MSG-15", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
@@ -280,9 +311,20 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
         if any(event.message_id == message.message_id for event in here) and message.message_id not in waited:
             expected = f"no delivery in {view.channel_id!r} of a message of {message.channel_id!r}"
-            yield violated(step, "wrong", expected, "its delivery")
+            yield violated(step, "delivered-elsewhere", expected, "its delivery")
         else:
             yield held(step)
+
+
+_CHANGED = {
+    "message_id": "id-changed",
+    "sender_id": "sender-changed",
+    "channel_id": "channel-changed",
+    "lamport_timestamp": "timestamp-changed",
+    "causal_history": "history-changed",
+    "content": "content-changed",
+}
+"""By field: the code of a copy in which it differs."""
 
 
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")
@@ -301,7 +343,11 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
         changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
         name, (before, after) = changed[0] if changed else ("", ("", ""))
         yield judged(
-            copy.step, "wrong", not changed, f"{name} {_short(before)}, as first broadcast", f"{_short(after)}"
+            copy.step,
+            _CHANGED[name] if changed else "",
+            not changed,
+            f"{name} {_short(before)}, as first broadcast",
+            f"{_short(after)}",
         )
 
 
@@ -319,7 +365,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
         if dressed and not may_be_delivered_late(view, received):
             first = dressed[0].message_id
             expected = f"{first!r} to satisfy the dependency, whatever hint or sender stands beside it"
-            yield judged(received.step, "wrong", bool(received.delivered), expected, "no delivery")
+            yield judged(received.step, "never-delivered", bool(received.delivered), expected, "no delivery")
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
@@ -327,7 +373,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     yield held(sent.step)
                 else:
                     expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
-                    yield violated(sent.step, "wrong", expected, f"{entry.sender_id!r}")
+                    yield violated(sent.step, "wrong-sender", expected, f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
@@ -341,11 +387,14 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
                 yield held(received.step)
             elif received.rejected:
                 yield violated(
-                    received.step, "wrong", "a legal protobuf encoding to be read like the usual one", "a refusal"
+                    received.step, "refused", "a legal protobuf encoding to be read like the usual one", "a refusal"
                 )
             else:
                 yield violated(
-                    received.step, "wrong", "a legal protobuf encoding to be read like the usual one", "no delivery"
+                    received.step,
+                    "never-delivered",
+                    "a legal protobuf encoding to be read like the usual one",
+                    "no delivery",
                 )
 
 
@@ -368,7 +417,7 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
     """Copies carry a filter, the original one or a newer one."""
     for copy in view.copies:
         met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
-        yield judged(copy.step, "wrong", met, "a filter in the copy as well", "none")
+        yield judged(copy.step, "missing-filter", met, "a filter in the copy as well", "none")
 
 
 @check("SDS-MSG-22", of="outgoing")
@@ -376,7 +425,9 @@ def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
     ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
-        yield judged(step, "wrong", before == after, f"sender_id {before!r} as in the messages before", f"{after!r}")
+        yield judged(
+            step, "sender-changed", before == after, f"sender_id {before!r} as in the messages before", f"{after!r}"
+        )
 
 
 def _short(value: object) -> str:

@@ -28,7 +28,6 @@ from ...view.resends import (
     runs_on,
     spoken_for,
 )
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import acknowledged_by
 
 _LONG = 5
@@ -47,7 +46,13 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             which = f"{sent.message.message_id!r}, unacknowledged and last broadcast at step {rounds.last.index}"
             expected = f"a copy of {which}, {waited} ms ago, with a resend period of {period} ms"
             soft = "AMB-64" if len(rounds.copies) >= CAP else ""
-            yield violated(rounds.overdue, "wrong", expected, "none, although the sweep has run", soft)
+            yield violated(
+                rounds.overdue,
+                "stopped-resending" if rounds.copies else "never-resent",
+                expected,
+                "none, although the sweep has run",
+                soft,
+            )
 
 
 @once
@@ -76,7 +81,7 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:
             yield violated(
-                late[0].step, "wrong", f"no copy of {message_id!r}, acknowledged at step {step.index}", "a copy"
+                late[0].step, "resent", f"no copy of {message_id!r}, acknowledged at step {step.index}", "a copy"
             )
         elif ticks:
             yield held(ticks[-1])
@@ -88,7 +93,7 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
     return no_copies_after_acknowledgement(view)
 
 
-def _resent_in_spite(view: ChannelView, kind: Kind) -> Iterator[Observation]:
+def _resent_in_spite(view: ChannelView, kind: Kind, code: str) -> Iterator[Observation]:
     """Without a virtual clock: copies of what a causal history in a message of that kind names.
 
     A copy may have been on its way already, so the replies up to the first tick after the message are not looked at.
@@ -109,7 +114,7 @@ def _resent_in_spite(view: ChannelView, kind: Kind) -> Iterator[Observation]:
         late = [step for step in copies if ticks and step.index > ticks[0].index]
         if late:
             expected = f"no copy of {message_id!r}, which a causal history named at step {named.step.index}"
-            yield violated(late[0], "wrong", expected, "a copy")
+            yield violated(late[0], code, expected, "a copy")
         elif copies and len(ticks) > LENIENT_SWEEPS:
             yield held(ticks[-1])
 
@@ -117,26 +122,13 @@ def _resent_in_spite(view: ChannelView, kind: Kind) -> Iterator[Observation]:
 @check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, of="mentions")
 def named_ones_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """After a causal history in content names a message no copy of it follows, whatever the clock."""
-    return _resent_in_spite(view, Kind.CONTENT)
+    return _resent_in_spite(view, Kind.CONTENT, code="resent")
 
 
 @check("SDS-SYNC-12", pb.CAPABILITY_RESEND, of="mentions")
 def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """Nor does one after a sync message that names it."""
-    return _resent_in_spite(view, Kind.SYNC)
-
-
-@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies outgoing")
-def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
-    """A rebroadcast does not advance the sender's own Lamport timestamp."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.rebroadcast and not e.answered and e.low > sent.step.now_ms and not e.moved_elsewhere(seen):
-            expected = f"{lamport_rule(sent)}: the rebroadcast before it is no new message"
-            yield judged(sent.step, "wrong", e.tolerates(seen), expected, f"{seen}")
-    for sync, e in right_syncs(view):
-        if e.rebroadcast and not e.answered and e.low > sync.step.now_ms:
-            yield held(sync.step)
+    return _resent_in_spite(view, Kind.SYNC, code="not-acknowledged")
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")
@@ -154,7 +146,7 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         if waited < period and not in_step(view, copy.previous, copy.step):
             continue  # a clock that went back may have run on in its timers, or made all of them due
         expected = f"no copy before the resend period of {period} ms is over"
-        yield judged(copy.step, "wrong", waited >= period, expected, f"one after {waited} ms")
+        yield judged(copy.step, "resent-early", waited >= period, expected, f"one after {waited} ms")
 
 
 def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
@@ -182,12 +174,17 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
             other = f"other than the {shared} ms of unacknowledged messages"
             expected = f"a resend period for {message_id!r}, possibly acknowledged, {other}"
             yield violated(
-                between[0].second, "wrong", expected, f"a copy after {between[0].waited} ms, and no other interval"
+                between[0].second,
+                "same-period",
+                expected,
+                f"a copy after {between[0].waited} ms, and no other interval",
             )
         yield from (held(gap.second) for gap in between if not gap.fits(shared))
         if not between and (tick := _never_resent(view, possibly, own or _LONG * shared)) is not None:
             expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
-            yield violated(tick, "wrong", expected, f"no copy for {tick.now_ms - possibly.since.now_ms} ms", "AMB-66")
+            yield violated(
+                tick, "never-resent", expected, f"no copy for {tick.now_ms - possibly.since.now_ms} ms", "AMB-66"
+            )
 
 
 def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:
@@ -231,7 +228,10 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
         often_enough = f"less often than unacknowledged messages, which wait for more than {min(looked)} ms"
         expected = f"{sent.message.message_id!r}, possibly acknowledged, resent {often_enough}"
         yield violated(
-            soonest.second, "wrong", expected, f"a copy {soonest.waited} ms after that of step {soonest.first.index}"
+            soonest.second,
+            "not-less-often",
+            expected,
+            f"a copy {soonest.waited} ms after that of step {soonest.first.index}",
         )
     elif min(gap.waited for gap in often) <= max(gap.looked for gap, _ in rare):
         yield held(rare[-1][0].second)
@@ -263,7 +263,11 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         expected = "copies of unacknowledged messages before those of possibly acknowledged ones"
         seen = f"{early!r}, possibly acknowledged, before one of them"
         yield judged(
-            copies[0].step, "wrong", kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False), expected, seen
+            copies[0].step,
+            "wrong-order",
+            kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False),
+            expected,
+            seen,
         )
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import claimed_ids
 from ...view.refusals import offered
-from ...view.timestamps import lamport_rule, moved_sends
 from .send import judge_strangers
 from .sync import in_no_history, in_no_log
 
@@ -25,13 +24,13 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
         if received.own and (view.delivered or not received.rejected):
             seen = f"a delivery of {received.message.message_id!r}"
             expected = "the own message, reflected, to be ignored"
-            yield judged(received.step, "wrong", not received.delivered, expected, seen)
+            yield judged(received.step, "delivered", not received.delivered, expected, seen)
 
 
 @check("SDS-RECV-01", of="own-came")
 def its_name_enters_no_log(view: ChannelView) -> Iterator[Observation]:
     """What claims to be its own, and is not, is in no log and in no causal history."""
-    yield from in_no_history(view, _WHAT, claimed_ids)
+    yield from in_no_history(view, _WHAT, claimed_ids, code="logged")
     yield from in_no_log(view, _WHAT, claimed_ids)
 
 
@@ -42,19 +41,4 @@ def its_name_enters_no_filter(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_of(sent.message.bloom_filter)
         ids = {message_id for message_id, since in claimed_ids(view).items() if since < sent.step.index}
         if holds is not None and ids and not sent.repeat:
-            yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter")
-
-
-@check("SDS-RECV-01", of="own-came sent")
-def its_name_moves_no_clock(view: ChannelView) -> Iterator[Observation]:
-    """A timestamp that comes in the participant's own name does not move the local one.
-
-    Not what is wrong by a little, and more likely by another rule.
-    """
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.claimed_high > e.as_it_was_heard:
-            if seen <= e.as_it_was_heard:
-                yield held(sent.step)
-            elif not e.moved_elsewhere(seen) and seen - e.as_it_was_heard > abs(e.claimed_high - seen):
-                yield violated(sent.step, "wrong", f"{lamport_rule(sent)}, whatever comes in its own name", f"{seen}")
+            yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter", code="in-filter")

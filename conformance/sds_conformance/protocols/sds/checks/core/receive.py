@@ -62,12 +62,14 @@ def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterato
     """Was an own message that a causal history names acknowledged? Nothing is said where nothing can tell."""
     result = settled(view, mention, acknowledged_by(view, mention.received, mention.message_id))
     if mention.received.rejected:
-        yield violated(mention.received.step, "wrong", f"{mention.message_id!r} {expected}", mention.received.refusal)
+        yield violated(mention.received.step, "refused", f"{mention.message_id!r} {expected}", mention.received.refusal)
     elif result is True:
         yield held(mention.received.step)
     elif result is False:
         soft = given_up(view, mention.message_id, mention.received.step.index)
-        yield violated(mention.received.step, "wrong", f"{mention.message_id!r} {expected}", "no acknowledgement", soft)
+        yield violated(
+            mention.received.step, "not-acknowledged", f"{mention.message_id!r} {expected}", "no acknowledgement", soft
+        )
 
 
 @check("SDS-RECV-03", of="mentions unmet")
@@ -114,7 +116,7 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
             if waits and hit is False:
                 which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
-                yield violated(sent.step, "wrong", f"{which}, in the filter", "it is not in it")
+                yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in it")
 
 
 @check("SDS-RECV-04", of="outgoing received")
@@ -132,7 +134,9 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
         fresh = [r for r in received if r.step.index > before.step.index and r.acceptable]
         if len(fresh) >= ENOUGH and len(received) <= _FEW:
             expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
-            yield violated(after.step, "wrong", expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
+            yield violated(
+                after.step, "not-in-filter", expected, f"the same {len(after.message.bloom_filter or b'')} bytes"
+            )
 
 
 @check("SDS-RECV-04", pb.CAPABILITY_OBSERVE, of="observed received")
@@ -155,7 +159,7 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
         message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
         if message_id in hits:
             expected = f"{message_id!r}, the last that came, in the filter"
-            yield judged(observed.step, "wrong", hits[message_id], expected, "it is not in it")
+            yield judged(observed.step, "not-in-filter", hits[message_id], expected, "it is not in it")
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered unmet")
@@ -180,7 +184,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never -= _delivered_in(view).get(delivery.step.index, _NOTHING)
         if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
-            yield violated(delivery.step, "wrong", expected, "its delivery")
+            yield violated(delivery.step, "delivered-early", expected, "its delivery")
 
 
 def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
@@ -226,7 +230,11 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
         seen = f"a delivery of {delivery.message_id!r}, which did not"
         expected = "deliveries of messages that arrived in the channel"
         yield judged(
-            delivery.step, "wrong", delivery.received is not None or delivery.message_id in sent, expected, seen
+            delivery.step,
+            "delivered-unreceived",
+            delivery.received is not None or delivery.message_id in sent,
+            expected,
+            seen,
         )
 
 
@@ -262,7 +270,7 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
                     f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not in causal_history"
                 )
                 seen = f"it is in causal_history: {list(sent.history)}"
-                yield judged(sent.step, "wrong", message_id not in sent.history, expected, seen)
+                yield judged(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
 
 
 def _never_came(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
@@ -288,10 +296,10 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
                 f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
             )
             soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
-            yield violated(delivery.step, "wrong", expected, "its delivery", soft)
+            yield violated(delivery.step, "delivered-early", expected, "its delivery", soft)
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
-            yield violated(delivery.step, "wrong", expected, "its delivery", "AMB-44")
+            yield violated(delivery.step, "met-by-itself", expected, "its delivery", "AMB-44")
 
 
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_CHANNELS, of="channels received")
@@ -313,7 +321,7 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
         known -= foreign_ids(view) if mixed else set()
         if known and (known := known - delivery.unmet_buffered - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
-            yield violated(delivery.step, "wrong", expected, "its delivery")
+            yield violated(delivery.step, "met-by-another-channel", expected, "its delivery")
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="received")
@@ -328,12 +336,16 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         expected = f"{received.message.message_id!r}, all of whose dependencies are met, to be delivered"
         if received.delivered:
             later = received.delivered[0].step.index
-            yield violated(received.step, "wrong", f"{expected} at once", f"its delivery at step {later}", "AMB-94")
+            yield violated(
+                received.step, "delivered-late", f"{expected} at once", f"its delivery at step {later}", "AMB-94"
+            )
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
-            yield violated(received.step, "wrong", expected + because, "nothing")
+            # What delivers nothing at all has another fault.
+            code = "unreadable-filter" if view.delivered else "never-delivered"
+            yield violated(received.step, code, expected + because, "nothing")
         elif not may_be_delivered_late(view, received):
-            yield violated(received.step, "wrong", expected, "nothing")
+            yield violated(received.step, "never-delivered", expected, "nothing")
 
 
 @check("SDS-RECV-07", of="outgoing received")
@@ -360,7 +372,7 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
             expected = (
                 f"{message_id!r}, which came at step {received.step.index} with all dependencies met, in its history"
             )
-            yield judged(sent.step, "wrong", message_id in sent.history, expected, f"{list(sent.history)}")
+            yield judged(sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-RECV-07", of="refused")
@@ -371,7 +383,12 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and not received.unmet and not why:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
-            yield violated(received.step, "wrong", expected + because * received.foreign_filter, received.refusal)
+            yield violated(
+                received.step,
+                "unreadable-filter" if received.foreign_filter and view.received else "refused",
+                expected + because * received.foreign_filter,
+                received.refusal,
+            )
         elif message_id and received.kind is Kind.CONTENT and not received.own and why and view.delivered:
             yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
 
@@ -382,7 +399,9 @@ def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
     for received in view.received if view.delivered else ():
         if received.odd == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
-            yield judged(received.step, "wrong", bool(received.delivered), expected, "nothing", "AMB-50")
+            yield judged(
+                received.step, "nameless-never-delivered", bool(received.delivered), expected, "nothing", "AMB-50"
+            )
 
 
 def quiet_after(view: ChannelView, received: Received) -> bool:
@@ -407,7 +426,7 @@ def quiet_after(view: ChannelView, received: Received) -> bool:
 
 
 def judge_waiting(
-    view: ChannelView, received: Received, expected: str, seen: str, *, unless_shown: bool | None
+    view: ChannelView, received: Received, expected: str, seen: str, *, code: str, unless_shown: bool | None
 ) -> Iterator[Observation]:
     """Was a message that had to wait delivered later? Violated if it never was, although what it waits for has been.
 
@@ -419,7 +438,7 @@ def judge_waiting(
         return
     due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
     if due and (unless_shown is None or shown_waiting(view, received) is not unless_shown):
-        yield violated(received.step, "wrong", expected, seen)
+        yield violated(received.step, code, expected, seen)
 
 
 def shown_waiting(view: ChannelView, received: Received) -> bool | None:
@@ -439,7 +458,7 @@ def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
         if shown_waiting(view, received) is None and woken_beside(view, received):
             continue  # who keeps what waits and does not wake all of it shows the same: SDS-INSWEEP-04
         expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
-        yield from judge_waiting(view, received, expected, "it was never delivered", unless_shown=True)
+        yield from judge_waiting(view, received, expected, "it was never delivered", code="not-kept", unless_shown=True)
 
 
 @check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
@@ -456,7 +475,7 @@ def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observa
             kept = f"{message_id!r}, which waited, kept until step {since.index} brought all that it depends on"
             yield judged(
                 sent.step,
-                "wrong",
+                "not-kept",
                 message_id in sent.history,
                 f"{kept}, and in causal_history",
                 f"{list(sent.history)}",
@@ -469,7 +488,7 @@ def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
     for received in view.refused:
         if received.acceptable and received.unmet and not excuse(view, received):
             expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has come"
-            yield violated(received.step, "wrong", expected, received.refusal)
+            yield violated(received.step, "refused", expected, received.refusal)
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
@@ -481,14 +500,14 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
             continue
         shown = next((message_id for message_id in sent.history if message_id in waiting), None)
         expected = f"{shown!r}, which still waits, in no causal history"
-        yield judged(sent.step, "wrong", shown is None, expected, f"{list(sent.history)}")
+        yield judged(sent.step, "logged", shown is None, expected, f"{list(sent.history)}")
     for observed in view.observed:
         waiting = set(observed.buffered)
         if not waiting or not observed.state.HasField("log"):
             continue
         shown = next((i for i in observed.step.shown_log if i in waiting), None)
         yield judged(
-            observed.step, "wrong", shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log"
+            observed.step, "logged", shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log"
         )
 
 
@@ -503,7 +522,7 @@ def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Obser
         if early and delivery.received is not None and delivery.received.acceptable:
             timeout = view.configuration.lost_timeout_ms
             expected = f"{delivery.message_id!r} to wait for {min(early)!r} until {timeout} ms are over"
-            yield violated(delivery.step, "wrong", expected, "its delivery")
+            yield violated(delivery.step, "given-up-early", expected, "its delivery")
         elif delivery.received is not None and delivery.unmet - delivery.unmet_buffered:
             yield held(delivery.step)
 
@@ -521,11 +540,11 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         logged = next(later, None)
         if message_id in delivered:
             yield violated(
-                received.step, "wrong", "no delivery of a message without content", f"a delivery of {message_id!r}"
+                received.step, "delivered", "no delivery of a message without content", f"a delivery of {message_id!r}"
             )
         elif logged is not None and message_id not in view.known_ids:
             expected = f"{message_id!r}, a message without content, not in the log"
-            yield violated(logged.step, "wrong", expected, "it is in the log")
+            yield violated(logged.step, "logged", expected, "it is in the log")
         else:
             yield held(received.step)
 
@@ -536,7 +555,7 @@ def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         if received.kind is Kind.UNDEFINED and not received.own:
             expected = "no delivery of a message without content"
-            yield judged(received.step, "wrong", not received.delivered_at_once, expected, "a delivery")
+            yield judged(received.step, "delivered", not received.delivered_at_once, expected, "a delivery")
 
 
 @check("SDS-RECV-11", of="received")
@@ -551,7 +570,11 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
             expected = "no acknowledgement from the participant's own message: its own copy is no receipt"
             seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
             yield violated(
-                received.step, "wrong", expected, seen, "AMB-21" if all(ack.possibly for ack in acks) else ""
+                received.step,
+                "acknowledged-by-own",
+                expected,
+                seen,
+                "AMB-21" if all(ack.possibly for ack in acks) else "",
             )
         elif mentions_own:
             yield held(received.step)
@@ -559,7 +582,11 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         if (sweep := noticed_late(view, mention)) is not None:
             expected = f"{mention.message_id!r} acknowledged with the message that speaks for it"
             yield violated(
-                mention.received.step, "wrong", expected, f"it is by the sweep of step {sweep.index}", "AMB-143"
+                mention.received.step,
+                "acknowledged-late",
+                expected,
+                f"it is by the sweep of step {sweep.index}",
+                "AMB-143",
             )
         elif mention.certain and mention.received.unmet and mention.received.acceptable:
             reviewed = acknowledged_by(view, mention.received, mention.message_id)

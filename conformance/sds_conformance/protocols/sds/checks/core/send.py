@@ -23,40 +23,8 @@ from ...view.odd_messages import LARGEST_CONTENT, LARGEST_ID, LARGEST_LAMPORT, R
 from ...view.refusals import offered
 from ...view.resends import given_up
 from ...view.timestamps import (
-    after_a_step_back,
-    fell_behind,
-    lamport_rule,
     lamport_sends,
-    of_another_channel,
-    right_syncs,
-    started_elsewhere,
 )
-
-
-@check("SDS-SEND-01", of="sent")
-def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
-    """L = max(now, previous + 1), after own messages. After a sync message, a wrong value is left to SDS-SYNC-14."""
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        if e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral:
-            continue
-        met = e.tolerates(seen)
-        if not met and e.source == "sync":
-            continue
-        if not met and (after_a_step_back(sent) or started_elsewhere(view, sent, seen) or fell_behind(sent, seen)):
-            continue  # SDS-SEND-02, SDS-STATE-02, SDS-STATE-03
-        if met or not of_another_channel(view, sent, seen):
-            yield judged(sent.step, "wrong", met, lamport_rule(sent), f"{seen}")
-
-
-@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
-def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
-    """When the clock has stepped back, the next message has the previous timestamp + 1."""
-    for sent, seen in lamport_sends(view):
-        met, e = sent.lamport.tolerates(seen), sent.lamport
-        if after_a_step_back(sent) and (met or (e.source == "send" and not e.moved_elsewhere(seen))):
-            yield judged(sent.step, "wrong", met, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
-    yield from (held(sync.step) for sync, _ in right_syncs(view) if after_a_step_back(sync))
 
 
 @check("SDS-SEND-03", of="outgoing")
@@ -73,7 +41,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
                 pass  # there is no such timestamp: SDS-SEND-01
             elif seen <= (before or 0) and _nothing_between(view, previous, sent) and not e.tolerates(seen):
                 yield violated(
-                    sent.step, "wrong", f"{e.low}, one more than the {before} of the message before", f"{seen}"
+                    sent.step, "not-increased", f"{e.low}, one more than the {before} of the message before", f"{seen}"
                 )
         previous = sent
     # What moves the timestamp without leave has requirements of its own: a copy SDS-OUTSWEEP-05, an ephemeral message
@@ -93,7 +61,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         if quiet and not last.repeat and last.step.command == "send":
             met = observed.state.lamport_timestamp == last.message.lamport_timestamp
             expected = f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent"
-            yield judged(observed.step, "wrong", met, expected, f"{last.message.lamport_timestamp} in it")
+            yield judged(observed.step, "not-the-local-one", met, expected, f"{last.message.lamport_timestamp} in it")
 
 
 def _nothing_between(view: ChannelView, previous: Sent, sent: Sent) -> bool:
@@ -113,8 +81,12 @@ def judge_history(view: ChannelView, sent: Sent, expected: list[str]) -> Iterato
     if set(sent.history) == set(expected):
         yield held(sent.step)
     elif not (own and not own_are_shown(view)) and not with_outsiders(view, sent) and not log_is_astray(view):
+        entries, wanted = set(sent.history), set(expected)
         yield violated(
-            sent.step, "wrong", f"the last {len(expected)} IDs of the log, {expected}", f"{list(sent.history)}"
+            sent.step,
+            "missing-entry" if entries < wanted else "too-many-entries" if entries > wanted else "wrong-entries",
+            f"the last {len(expected)} IDs of the log, {expected}",
+            f"{list(sent.history)}",
         )
 
 
@@ -158,10 +130,12 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             continue
         if any(step != steps[0] for step in steps):
             yield violated(
-                sent.step, "wrong", "the causal history in log order", f"Lamport timestamps {lamports} in it"
+                sent.step, "wrong-order", "the causal history in log order", f"Lamport timestamps {lamports} in it"
             )
         elif direction not in (0, steps[0]):
-            yield violated(sent.step, "wrong", "the same direction as in the messages before", "the opposite one")
+            yield violated(
+                sent.step, "direction-changed", "the same direction as in the messages before", "the opposite one"
+            )
         else:
             direction = steps[0]
             yield held(sent.step)
@@ -177,7 +151,10 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
             else:
                 count = len(received.message.causal_history)
                 yield violated(
-                    received.step, "wrong", f"a message with {count} dependencies, all met, to be delivered", "nothing"
+                    received.step,
+                    "refused" if received.rejected else "never-delivered",
+                    f"a message with {count} dependencies, all met, to be delivered",
+                    "nothing",
                 )
 
 
@@ -207,7 +184,7 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
             expected = f"the hint supplied for {entry.message_id!r}, or none"
             seen = f"{entry.retrieval_hint!r}"
             yield judged(
-                sent.step, "wrong", entry.retrieval_hint is None or entry.retrieval_hint in given, expected, seen
+                sent.step, "wrong-hint", entry.retrieval_hint is None or entry.retrieval_hint in given, expected, seen
             )
 
 
@@ -253,16 +230,18 @@ def judge_members(
 ) -> Iterator[Observation]:
     """Does a filter hold all of these? One that is known to be missing takes the place of ``{}`` in the words."""
     if missing := missing_from(holds, message_ids):
-        yield violated(step, "wrong", expected.format(repr(missing)), seen.format(repr(missing)))
+        yield violated(step, "not-in-filter", expected.format(repr(missing)), seen.format(repr(missing)))
     elif hold_all(holds, message_ids):
         yield held(step)
 
 
-def judge_strangers(step: Step, holds: Membership, ids: Collection[str], expected: str) -> Iterator[Observation]:
+def judge_strangers(
+    step: Step, holds: Membership, ids: Collection[str], expected: str, *, code: str
+) -> Iterator[Observation]:
     """Does a filter hold what it has no reason to? A few of them may be in it by chance, but not all of enough."""
     found = hold_all(holds, ids) if len(ids) >= ENOUGH else None
     if found is not None:
-        yield judged(step, "wrong", not found, expected, f"all {len(ids)} of them")
+        yield judged(step, code, not found, expected, f"all {len(ids)} of them")
 
 
 @check("SDS-SEND-09", of="received sent")
@@ -287,7 +266,9 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
             elif not spoken_for:
                 expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
                 seen = f"{sorted(buffered) or 'none'}"
-                yield violated(observed.step, "wrong", expected, seen, given_up(view, message_id, observed.step.index))
+                yield violated(
+                    observed.step, "not-kept", expected, seen, given_up(view, message_id, observed.step.index)
+                )
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:
         if sent.message.message_id in resent:
@@ -318,8 +299,8 @@ def taken(step: Step) -> Observation:
     """Is what is to be sent taken and broadcast?"""
     if step.answer == "rejected":
         assert step.reply is not None
-        return violated(step, "wrong", "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
-    return judged(step, "wrong", bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
+        return violated(step, "refused", "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
+    return judged(step, "not-broadcast", bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
 
 
 def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
@@ -368,7 +349,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
         elif not own_are_shown(view) and not with_outsiders(view, sent):
             yield violated(
-                sent.step, "wrong", f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}"
+                sent.step, "not-logged", f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}"
             )
     if not view.can(pb.CAPABILITY_DELIVERED):
         return
@@ -383,7 +364,11 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             if not met and (not view.delivered or (own_are_shown(view) and not _absent(view, ids))):
                 continue  # SDS-RECV-07
             yield judged(
-                received.step, "wrong", met, f"a reply to the own message {ids[0]!r} to be delivered", "nothing"
+                received.step,
+                "reply-never-delivered",
+                met,
+                f"a reply to the own message {ids[0]!r} to be delivered",
+                "nothing",
             )
 
 

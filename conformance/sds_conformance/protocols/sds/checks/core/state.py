@@ -23,65 +23,10 @@ from ...view.losses import may_be_lost
 from ...view.odd_messages import in_another_layout
 from ...view.repair_tracker import NEVER
 from ...view.resends import given_up, spoken_for
-from ...view.timestamps import (
-    NEARBY,
-    fell_behind,
-    lamport_rule,
-    lamport_sends,
-    most_ahead_elsewhere,
-    of_another_channel,
-    right_syncs,
-    started_elsewhere,
-)
 from .outsweep import acknowledged_at, no_copies_after_acknowledgement
 from .send import judge_members, judge_strangers, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
-
-
-@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS, of="channels sent")
-def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
-    """Each channel has a Lamport timestamp of its own."""
-    ahead = most_ahead_elsewhere(view)
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        if ahead <= e.now.high or e.high >= ahead:
-            continue
-        if e.tolerates(seen):
-            yield held(sent.step)
-        elif seen >= ahead:
-            yield violated(sent.step, "wrong", f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
-
-
-@check("SDS-STATE-02", of="outgoing")
-def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
-    """The timestamp starts at the epoch time in milliseconds."""
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        if e.source != "open" or e.ephemeral:
-            continue
-        expected = f"{lamport_rule(sent)}; the channel was opened at {view.party.opened_ms}"
-        if e.tolerates(seen):
-            yield held(sent.step)
-        elif started_elsewhere(view, sent, seen) and not of_another_channel(view, sent, seen):
-            yield violated(sent.step, "wrong", expected, f"{seen}")
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.source == "open" and not e.ephemeral)
-
-
-@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing")
-def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
-    """After idle time the timestamp is the epoch time, not one more than before."""
-    for sent, seen in lamport_sends(view):
-        e = sent.lamport
-        ahead = max(e.high, e.buffered_high, e.sync_high)
-        if e.source in ("open", "send", "delivery") and e.previous + NEARBY < sent.step.now_ms == ahead:
-            if seen == sent.step.now_ms:
-                yield held(sent.step)
-            elif fell_behind(sent, seen):
-                yield violated(sent.step, "wrong", f"the current time {sent.step.now_ms} after idling", f"{seen}")
-    for sync, e in right_syncs(view):
-        if e.previous + NEARBY < sync.step.now_ms == max(e.high, e.buffered_high, e.sync_high):
-            yield held(sync.step)
 
 
 @check("SDS-STATE-05", of="outgoing received")
@@ -103,7 +48,7 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     Those that resemble a received one may be in it by a hash that does not tell them apart: SDS-STATE-07.
     """
     for sent, holds, what, ids in _strangers(view, alike=False):
-        yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
+        yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter", code="foreign-entry")
 
 
 @check("SDS-STATE-07", of="outgoing")
@@ -111,7 +56,7 @@ def the_hash_tells_alike_ids_apart(view: ChannelView) -> Iterator[Observation]:
     """IDs that share a long beginning or end with a received one are not in the filter for that: the hash is of all."""
     for sent, holds, what, ids in _strangers(view, alike=True):
         expected = f"no IDs {what} in the filter, although they have {ALIKE} characters in common with received ones"
-        yield from judge_strangers(sent.step, holds, ids, expected)
+        yield from judge_strangers(sent.step, holds, ids, expected, code="alike-entry")
 
 
 ALIKE = 16
@@ -206,7 +151,12 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
             expected = f"{message_id!r} unacknowledged in the outgoing buffer"
             yield judged(
-                observed.step, "wrong", states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED, expected, shown, soft
+                observed.step,
+                "wrong-state" if message_id in states else "not-kept",
+                states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED,
+                expected,
+                shown,
+                soft,
             )
     for copy in view.copies:
         if copy.step.index < spoken_for(view, copy.original):
@@ -225,7 +175,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             for message_id in sorted(observed.buffered):
                 if message_id in kept or _unmet_now(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
-                    yield judged(observed.step, "wrong", message_id in kept, expected, f"{sorted(kept)}")
+                    yield judged(observed.step, "not-kept", message_id in kept, expected, f"{sorted(kept)}")
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="refused incoming-shown")
@@ -237,7 +187,7 @@ def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         left = min(refused & set(observed.state.incoming.message_ids), default="")
         if refused:
             expected = f"{left!r}, which was refused, out of the incoming buffer"
-            yield judged(observed.step, "wrong", not left, expected, "it is in it")
+            yield judged(observed.step, "refused-kept", not left, expected, "it is in it")
 
 
 @once
@@ -267,7 +217,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif not with_outsiders(view, sent):
                 expected = f"{absent!r} in the causal history, which has room for all of the log"
-                yield violated(sent.step, "wrong", expected, "not there")
+                yield violated(sent.step, "missing-entry", expected, "not there")
     bound = limit_in_force(view.trace, "log_entries")
     for observed in view.showing("log"):
         if bound is not None and len(observed.log) > bound:
@@ -276,9 +226,11 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         sure = {item.message_id for item in observed.log if not item.unseen}
         strange = shown - view.known_ids - outsiders(view, shown, observed.step.index)
         if sure - shown:
-            yield violated(observed.step, "wrong", f"{min(sure - shown)!r} in the log", "it is not in it")
+            yield violated(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not in it")
         elif strange:
-            yield violated(observed.step, "wrong", "only messages of the channel in the log", f"{min(strange)!r} in it")
+            yield violated(
+                observed.step, "foreign-entry", "only messages of the channel in the log", f"{min(strange)!r} in it"
+            )
         elif sure:
             yield held(observed.step)
 
@@ -298,7 +250,7 @@ def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
         message_id = received.message.message_id
         if first_named.get(message_id, sent.step.index) < sent.step.index:
             expected = f"{message_id!r}, named at step {first_named[message_id]}, in causal_history again"
-            yield judged(sent.step, "wrong", message_id in sent.history, expected, f"{list(sent.history)}")
+            yield judged(sent.step, "missing-entry", message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-STATE-11", pb.CAPABILITY_DELIVERED, of="log-of-two")
@@ -310,7 +262,7 @@ def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
         if pair.in_order:
             yield held(pair.step)
         else:
-            yield violated(pair.step, "wrong", pair.expected, "the other way round")
+            yield violated(pair.step, "wrong-order", pair.expected, "the other way round")
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="unmentioned")
@@ -322,7 +274,9 @@ def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
         before = any(mention.received.step.index < step.index for mention in standing.mentions)
         if events and not before:
             expected = f"{silent.message_id!r} unacknowledged: neither history nor filter names it"
-            yield violated(step, "wrong", expected, f"{'possibly ' if events[0].possibly else ''}acknowledged")
+            yield violated(
+                step, "acknowledged-by-nothing", expected, f"{'possibly ' if events[0].possibly else ''}acknowledged"
+            )
         elif not before:
             yield held(step)
 
@@ -338,7 +292,13 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
         spoke += [early] if (early := named_early(view, ack.message_id)) is not None else []
         expected = f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it"
         seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
-        yield judged(ack.step, "wrong", min(spoke, default=ack.step.index + 1) <= ack.step.index, expected, seen)
+        yield judged(
+            ack.step,
+            "acknowledged-by-nothing",
+            min(spoke, default=ack.step.index + 1) <= ack.step.index,
+            expected,
+            seen,
+        )
 
 
 @check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, of="mentions")
@@ -360,7 +320,7 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                 expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
                 yield judged(
                     observed.step,
-                    "wrong",
+                    "not-kept",
                     met,
                     expected,
                     "it is gone",
@@ -386,7 +346,7 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         left = next((message_id for message_id in waiting if message_id in certain), None)
         yield judged(
             observed.step,
-            "wrong",
+            "still-buffered",
             left is None,
             f"{left!r}, acknowledged, out of the outgoing buffer",
             "it is still there",
@@ -404,7 +364,7 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
             delivered = [event.message_id for event in step.signals("delivered", view.channel_id)]
             met = message.message_id not in delivered
             expected = f"no delivery in {view.channel_id!r} of a message of channel {message.channel_id!r}"
-            yield judged(step, "wrong", met, expected, f"a delivery of {message.message_id!r}")
+            yield judged(step, "delivered-elsewhere", met, expected, f"a delivery of {message.message_id!r}")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="came-elsewhere sent")
@@ -421,11 +381,11 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
                 continue
             own_id = sent.message.message_id
             expected = f"{own_id!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
-            yield judged(step, "wrong", own_id not in acked, expected, "acknowledged")
+            yield judged(step, "acknowledged-elsewhere", own_id not in acked, expected, "acknowledged")
         for event in step.signals("possibly_acknowledged", view.channel_id):
             own_id = event.message_id
             sent = view.own(own_id)
             if sent is None or spoken_for(view, sent) < step.index:
                 continue
             expected = f"{own_id!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
-            yield violated(step, "wrong", expected, "possibly acknowledged")
+            yield violated(step, "acknowledged-elsewhere", expected, "possibly acknowledged")

@@ -36,7 +36,7 @@ def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
             seen = f"no acknowledgement while the {len(known - {named_by})} others known have not named it"
             yield violated(
                 mention.received.step,
-                "wrong",
+                "not-acknowledged",
                 expected,
                 seen,
                 given_up(view, mention.message_id, mention.received.step.index),
@@ -99,7 +99,7 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
         at = acknowledged.get(ack.message_id)
         met = not (ack.possibly and at is not None and at < ack.step.index)
         expected = f"{ack.message_id!r} acknowledged for good, since step {at}"
-        yield judged(ack.step, "wrong", met, expected, "possibly acknowledged again")
+        yield judged(ack.step, "moved-back", met, expected, "possibly acknowledged again")
         if not ack.possibly:
             acknowledged.setdefault(ack.message_id, ack.step.index)
 
@@ -119,13 +119,15 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
             ranks = states[message_id]
             if len(ranks) > 1 or not ranks <= {0, 1, 2}:
                 seen = [_NAMES[rank] if rank in (0, 1, 2) else "in no known state" for rank in sorted(ranks)]
-                yield violated(observed.step, "wrong", f"{message_id!r} in one of the three states", " and ".join(seen))
+                yield violated(
+                    observed.step, "no-single-state", f"{message_id!r} in one of the three states", " and ".join(seen)
+                )
                 continue
             (rank,) = ranks
             before = reached.setdefault(message_id, rank)
             if rank < before:
                 yield violated(
-                    observed.step, "wrong", f"{message_id!r} {_NAMES[before]}, as before, or further", _NAMES[rank]
+                    observed.step, "moved-back", f"{message_id!r} {_NAMES[before]}, as before, or further", _NAMES[rank]
                 )
             elif rank:
                 yield held(observed.step)

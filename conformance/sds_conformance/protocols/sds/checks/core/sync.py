@@ -17,7 +17,6 @@ from ...view.histories import Since, sync_ids
 from ...view.lateness import settled
 from ...view.repair_tracker import NEVER
 from ...view.resends import given_up
-from ...view.timestamps import lamport_rule, moved_sends, right_syncs
 from .receive import acknowledged_by, judge_mention
 from .send import (
     history_end,
@@ -55,7 +54,7 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     if automatic:
         yield held(automatic[0].step)
     elif late:
-        yield violated(late[0], "wrong", f"a sync message within ten intervals of {interval} ms", "none")
+        yield violated(late[0], "never-sent", f"a sync message within ten intervals of {interval} ms", "none")
 
 
 def _other_broadcasts(view: ChannelView) -> list[Step]:
@@ -77,7 +76,9 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
     if any(step.index > last.index for step in busy):
         return
     if late:
-        yield violated(late[0], "wrong", f"another sync message within ten intervals of {interval} ms", "none")
+        yield violated(
+            late[0], "stopped-sending", f"another sync message within ten intervals of {interval} ms", "none"
+        )
     elif len(automatic) > 1:
         yield held(last)
 
@@ -97,7 +98,7 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
         before, seen = tick.now_ms, seen + (tick.index in automatic)
         if tick.index in automatic and seen > allowed:
             expected = f"sync messages at intervals of {interval} ms, {allowed:.0f} by now if they are uneven"
-            yield violated(tick, "wrong", expected, f"{seen}, at any time that the work runs")
+            yield violated(tick, "too-often", expected, f"{seen}, at any time that the work runs")
             return
     if len(automatic) > 1:
         yield held(view.trace.steps[max(automatic) - 1])
@@ -108,20 +109,17 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
     """Sync messages have no content."""
     for sync in view.syncs:
         content = sync.message.content or b""
-        yield judged(sync.step, "wrong", not content, "a sync message without content", f"{len(content)} bytes of it")
+        yield judged(
+            sync.step, "content-set", not content, "a sync message without content", f"{len(content)} bytes of it"
+        )
 
 
 @check("SDS-SYNC-03", pb.CAPABILITY_SYNC, of="syncs")
-def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
-    """A sync message carries max(now, previous + 1)."""
+def sync_has_a_lamport_timestamp(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has a Lamport timestamp."""
     for sync in view.syncs:
-        seen, e = sync.message.lamport_timestamp, sync.lamport
-        expected = lamport_rule(sync)
-        if seen is not None and e.moved_elsewhere(seen):
-            continue
-        yield judged(
-            sync.step, "wrong", seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}"
-        )
+        if sync.message.lamport_timestamp is None:
+            yield violated(sync.step, "missing-timestamp", "a sync message with a Lamport timestamp", "none")
 
 
 @check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
@@ -151,7 +149,10 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
         here = wire.message is not None and wire.message.channel_id == view.channel_id
         if wire.message is not None and here and wire.message.message_id in ids:
             yield violated(
-                step, "wrong", f"the sync message {wire.message.message_id!r} never broadcast again", "a copy"
+                step,
+                "kept-for-resending",
+                f"the sync message {wire.message.message_id!r} never broadcast again",
+                "a copy",
             )
     seen: dict[str, Sent] = {}
     for sync in view.syncs:
@@ -161,14 +162,22 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
             and not sync.lamport.tolerates(sync.message.lamport_timestamp or 0)
         ):
             yield violated(
-                sync.step, "wrong", f"the sync message {sync.message.message_id!r} never broadcast again", "a copy"
+                sync.step,
+                "kept-for-resending",
+                f"the sync message {sync.message.message_id!r} never broadcast again",
+                "a copy",
             )
         seen[sync.message.message_id] = sync
     for observed in view.observed:
         earlier = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
         buffered = earlier & {entry.message_id for entry in observed.state.outgoing.entries}
         if buffered - view.known_ids:
-            yield violated(observed.step, "wrong", "no sync message in the outgoing buffer", f"{min(buffered)!r} in it")
+            yield violated(
+                observed.step,
+                "kept-for-resending",
+                "no sync message in the outgoing buffer",
+                f"{min(buffered)!r} in it",
+            )
         elif earlier and observed.state.HasField("outgoing"):
             yield held(observed.step)
     for tick in view.ticks:
@@ -179,17 +188,17 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-07", of="any-sync outgoing")
 def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
     """Neither own nor received sync messages are named in causal histories."""
-    return in_no_history(view, "sync message", sync_ids)
+    return in_no_history(view, "sync message", sync_ids, code="named-in-history")
 
 
-def in_no_history(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Observation]:
+def in_no_history(view: ChannelView, what: str, ids_since: IdsSince, *, code: str) -> Iterator[Observation]:
     """Own messages name none of these. Own ones alone do not show it: those that come are meant as well."""
     since, come = ids_since(view), _first_come(view, ids_since)
     for sent in view.outgoing:
         at = sent.step.index
         named = next((message_id for message_id in sent.history if since.get(message_id, NEVER) < at), None)
         if named is not None or come < at:
-            yield judged(sent.step, "wrong", named is None, f"no {what} in causal_history", f"{named!r}")
+            yield judged(sent.step, code, named is None, f"no {what} in causal_history", f"{named!r}")
 
 
 def in_no_log(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Observation]:
@@ -200,7 +209,7 @@ def in_no_log(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Obs
         logged = {i for i in observed.step.shown_log if since.get(i, NEVER) < at}
         if logged or come < at:
             yield judged(
-                observed.step, "wrong", not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it"
+                observed.step, "logged", not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it"
             )
 
 
@@ -217,7 +226,7 @@ def meets_no_dependency(view: ChannelView, why: str, ids_since: IdsSince) -> Ite
             continue
         if on := [message_id for message_id in received.unmet if since.get(message_id, NEVER) < received.step.index]:
             expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}"
-            yield judged(received.step, "wrong", not received.delivered, expected, "its delivery")
+            yield judged(received.step, "met-a-dependency", not received.delivered, expected, "its delivery")
 
 
 @check("SDS-SYNC-08", of="any-sync outgoing")
@@ -243,7 +252,7 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
         if len(kinds) == 1:
             continue  # own ones alone do not show it
         for which in kinds.values():
-            yield from judge_strangers(sent.step, holds, which, "no sync message in the filter")
+            yield from judge_strangers(sent.step, holds, which, "no sync message in the filter", code="in-filter")
 
 
 @check("SDS-SYNC-08", pb.CAPABILITY_SYNC, of="syncs")
@@ -257,7 +266,7 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"the same filter as before {between} sync messages arrived"
         yield judged(
-            third.step, "wrong", third.message.bloom_filter == second.message.bloom_filter, expected, "another"
+            third.step, "in-filter", third.message.bloom_filter == second.message.bloom_filter, expected, "another"
         )
 
 
@@ -320,11 +329,24 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
             soft = given_up(view, mention.message_id, mention.received.step.index)
             expected = f"{mention.message_id!r} {what} by the sync message"
             seen = mention.received.refusal if mention.received.rejected else "no sign of it"
-            yield judged(mention.received.step, "wrong", result, expected, seen, soft)
+            yield judged(
+                mention.received.step,
+                "refused"
+                if mention.received.rejected
+                else "not-acknowledged"
+                if mention.certain
+                else "not-possibly-acknowledged",
+                result,
+                expected,
+                seen,
+                soft,
+            )
     for received in view.refused if view.terms.on else ():
         gaps = [i for i in received.unmet if view.repair.original(i) is None]
         if received.kind is Kind.SYNC and received.valid and gaps:
-            yield violated(received.step, "wrong", f"{min(gaps)!r} found missing by the sync message", received.refusal)
+            yield violated(
+                received.step, "refused", f"{min(gaps)!r} found missing by the sync message", received.refusal
+            )
 
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED, of="received sync-came unmet")
@@ -339,39 +361,7 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
         delivered = [d for d in view.delivered if d.message_id == message_id and d.step.index >= received.step.index]
         if delivered:
             yield violated(
-                delivered[0].step, "wrong", "a sync message never delivered", f"a delivery of {message_id!r}"
+                delivered[0].step, "delivered", "a sync message never delivered", f"a delivery of {message_id!r}"
             )
         elif received.unmet <= view.logged_ids:
             yield held(received.step)
-
-
-@check("SDS-SYNC-14", pb.CAPABILITY_SYNC, of="sent")
-def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
-    """After a sync message the next content message carries a greater timestamp."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.source != "sync" or not e.counts_on or e.late_delivery:
-            continue
-        if seen == e.low:
-            yield held(sent.step)
-        elif seen == e.low - 1:
-            yield violated(
-                sent.step, "wrong", f"{e.low}, one more than the sync message before", f"{seen}, the same", "AMB-18"
-            )
-        elif seen < e.low:
-            yield violated(sent.step, "wrong", f"{e.low}, one more than the sync message before", f"{seen}, less")
-
-
-@check("SDS-SYNC-15", of="outgoing")
-def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
-    """A received sync message does not move the local timestamp."""
-    for sent, seen in moved_sends(view):
-        e = sent.lamport
-        if e.sync_high > max(e.high, e.buffered_high):
-            if seen <= e.high:
-                yield held(sent.step)
-            elif seen <= e.sync_high:
-                yield violated(
-                    sent.step, "wrong", f"{lamport_rule(sent)}: sync messages are not delivered", f"{seen}", "AMB-17"
-                )
-    yield from (held(sync.step) for sync, e in right_syncs(view) if e.sync_high > max(e.high, e.buffered_high))

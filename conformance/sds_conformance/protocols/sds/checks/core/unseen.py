@@ -35,7 +35,7 @@ def what_was_sent_is_kept(view: ChannelView) -> Iterator[Observation]:
         elif rounds.overdue is not None:
             expected = f"{sent.message.message_id!r} kept in the outgoing buffer, and sent again from there"
             yield violated(
-                rounds.overdue, "wrong", expected, f"no copy within {rounds.overdue.now_ms - sent.step.now_ms} ms"
+                rounds.overdue, "not-kept", expected, f"no copy within {rounds.overdue.now_ms - sent.step.now_ms} ms"
             )
 
 
@@ -57,7 +57,7 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
             if after and after[0].fits(other):
                 expected = f"{sent.message.message_id!r}, which nothing speaks for, sent again every {shared} ms"
                 seen = f"a copy after {after[0].waited} ms, as of a message that is possibly acknowledged"
-                yield violated(after[0].second, "wrong", expected, seen)
+                yield violated(after[0].second, "wrong-state", expected, seen)
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="received unmet")
@@ -71,7 +71,7 @@ def what_waits_is_kept(view: ChannelView) -> Iterator[Observation]:
         if received.unmet <= view.logged_ids and quiet_after(view, received):
             expected = f"{received.message.message_id!r} kept in the incoming buffer, and delivered from there"
             yield violated(
-                received.step, "wrong", expected, "it was never delivered, although all that it waits for has been"
+                received.step, "not-kept", expected, "it was never delivered, although all that it waits for has been"
             )
 
 
@@ -91,4 +91,4 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
             message_id, overdue = possibly.sent.message.message_id, late[LENIENT_SWEEPS]
             expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
             seen = "no copy: it is no longer in the outgoing buffer"
-            yield violated(overdue, "wrong", expected, seen, given_up(view, message_id, overdue.index))
+            yield violated(overdue, "not-kept", expected, seen, given_up(view, message_id, overdue.index))

@@ -17,7 +17,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.refusals import offered
-from ...view.timestamps import NEARBY
+from ...view.timestamps import NEARBY, as_it_looks
 
 _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
@@ -77,7 +77,7 @@ def structure(
     for step, wire in [*((s.step, s.wire) for s in view.sent + view.syncs + view.ephemerals), *view.strays]:
         fields = wire.fields
         if fields is None:
-            yield violated(step, "wrong", expected, f"{len(wire.raw)} bytes that are no protobuf")
+            yield violated(step, "not-protobuf", expected, f"{len(wire.raw)} bytes that are no protobuf")
             continue
         wrong = [f for f in fields if types.get(f.number, f.wire_type) != f.wire_type]
         unknown = sorted({f.number for f in fields if f.number not in types})
@@ -87,17 +87,20 @@ def structure(
         strays = sorted(_stray_entries(fields)) if types is _MESSAGE_FIELDS else []
         if wrong:
             kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
-            yield violated(step, "wrong", expected, f"field {wrong[0].number} as {kind}")
+            yield violated(step, "wrong-wire-type", expected, f"field {wrong[0].number} as {kind}")
         elif unknown or strays:
             named = ", ".join(map(str, unknown))
             seen = f"field {named}, which the text does not have" if unknown else strays[0][1]
             # A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
             other_layout = not always <= set(numbers) or not all(extra for extra, _ in strays)
-            yield violated(step, "wrong", expected, seen, "" if other_layout else "AMB-116")
+            code = "unknown-field"
+            if other_layout:
+                code = "malformed-entry" if always <= set(numbers) else "another-layout"
+            yield violated(step, code, expected, seen, "" if other_layout else "AMB-116")
         elif twice:
-            yield violated(step, "wrong", expected, f"field {twice[0]} twice")
+            yield violated(step, "field-twice", expected, f"field {twice[0]} twice")
         else:
-            yield judged(step, "wrong", not wire.error, expected, f"bytes that do not decode: {wire.error}")
+            yield judged(step, "does-not-decode", not wire.error, expected, f"bytes that do not decode: {wire.error}")
 
 
 @check("SDS-MSG-01", of="arrived")
@@ -111,7 +114,7 @@ def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
         if received.plain and not received.rejected:
             yield held(received.step)
         elif received.plain and not received.unmet and not _fields_of(received.step.received) <= _fields_known(view):
-            yield violated(received.step, "wrong", "a well-formed message to be accepted", received.refusal)
+            yield violated(received.step, "refused", "a well-formed message to be accepted", received.refusal)
 
 
 @once
@@ -140,7 +143,12 @@ def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
         if seen == view.party.participant_id:
             yield held(sent.step)
         else:
-            yield violated(sent.step, "wrong", f"field 1 (sender_id) = {view.party.participant_id!r}", f"{seen!r}")
+            yield violated(
+                sent.step,
+                "wrong-sender" if seen else "missing-sender",
+                f"field 1 (sender_id) = {view.party.participant_id!r}",
+                f"{seen!r}",
+            )
 
 
 @check("SDS-MSG-03", of="sent")
@@ -150,10 +158,10 @@ def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
         seen = text_of(values_of(sent, 2))
         answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
         if not seen:
-            yield violated(sent.step, "wrong", "field 2 (message_id) to be a non-empty string", f"{seen!r}")
+            yield violated(sent.step, "missing-id", "field 2 (message_id) to be a non-empty string", f"{seen!r}")
         else:
             expected = f"field 2 (message_id) = {answered!r}, the ID given to the application"
-            yield judged(sent.step, "wrong", not (answered and seen != answered), expected, f"{seen!r}")
+            yield judged(sent.step, "another-id", not (answered and seen != answered), expected, f"{seen!r}")
 
 
 @check("SDS-MSG-04")
@@ -169,7 +177,9 @@ def channel_in(view: ChannelView, number: int) -> Iterator[Observation]:
     for sent in view.sent + view.syncs + view.ephemerals:
         seen = text_of(values_of(sent, number))
         expected = f"field {number} (channel_id) = {view.channel_id!r}"
-        yield judged(sent.step, "wrong", seen == view.channel_id, expected, f"{seen!r}")
+        yield judged(
+            sent.step, "wrong-channel" if seen else "missing-channel", seen == view.channel_id, expected, f"{seen!r}"
+        )
 
 
 @check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL, of="unnamed")
@@ -178,7 +188,9 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
     for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
         seen = sent.message.channel_id
         expected = f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30"
-        yield judged(sent.step, "wrong", seen == UNNAMED_CHANNEL, expected, f"{seen!r}")
+        yield judged(
+            sent.step, "wrong-channel" if seen else "missing-channel", seen == UNNAMED_CHANNEL, expected, f"{seen!r}"
+        )
 
 
 _COARSEST = 1 << 11
@@ -214,19 +226,22 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         values = values_of(sent, 10)
         if not values or not isinstance(values[-1], int):
-            yield violated(sent.step, "wrong", "field 10 (lamport_timestamp) as a varint", "no such field")
+            yield violated(sent.step, "missing-timestamp", "field 10 (lamport_timestamp) as a varint", "no such field")
             continue
         seen, expected = values[-1], sent.lamport
         far_off = expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high
         if far_off and not _in_another_unit(seen, sent.step.now_ms):
             yield violated(
-                sent.step, "wrong", f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}", f"{seen}"
+                sent.step,
+                "wrong-encoding",
+                f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}",
+                as_it_looks(expected, sent.step.now_ms, seen),
             )
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
             far &= abs(seen - sent.step.now_ms) > NEARBY and expected.low <= MAX_LAMPORT
             if far or (in_doubles and _double(expected.low) <= seen <= _double(expected.high)):
-                yield violated(sent.step, "wrong", f"field 10 exact to the last bit: {expected.low}", f"{seen}")
+                yield violated(sent.step, "not-exact", f"field 10 exact to the last bit: {expected.low}", f"{seen}")
         elif not sent.repeat:
             yield held(sent.step)
 
@@ -241,7 +256,11 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                 if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
                     ids = later.step.shown_log
                     yield judged(
-                        later.step, "wrong", message_id in ids, f"{message_id!r} (Lamport 0) in the log", f"{ids}"
+                        later.step,
+                        "zero-taken-for-absent",
+                        message_id in ids,
+                        f"{message_id!r} (Lamport 0) in the log",
+                        f"{ids}",
                     )
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
@@ -249,7 +268,9 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                 if depends and (later_message.delivered or not later_message.unmet):
                     expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
                     seen = "the message that depends on it was never delivered"
-                    yield judged(later_message.step, "wrong", bool(later_message.delivered), expected, seen)
+                    yield judged(
+                        later_message.step, "zero-taken-for-absent", bool(later_message.delivered), expected, seen
+                    )
 
 
 @check("SDS-MSG-05", pb.CAPABILITY_DELIVERED, of="observed received")
@@ -265,7 +286,11 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             if index > received.delivered[0].step.index and view.kept.holds(message_id, index):
                 ids = later.step.shown_log
                 yield judged(
-                    later.step, "wrong", message_id in ids, f"{message_id!r} (Lamport {lamport}) in the log", f"{ids}"
+                    later.step,
+                    "large-taken-for-absent",
+                    message_id in ids,
+                    f"{message_id!r} (Lamport {lamport}) in the log",
+                    f"{ids}",
                 )
 
 
@@ -277,12 +302,12 @@ def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
         if not entries:
             if sent.log_size and sent.certain and not sent.repeat:
                 yield violated(
-                    sent.step, "wrong", "field 11 (causal_history), for the log is not empty", "no such field"
+                    sent.step, "missing-history", "field 11 (causal_history), for the log is not empty", "no such field"
                 )
             continue
         bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)
         expected = "each entry of field 11 a HistoryEntry with its ID in field 1"
-        yield judged(sent.step, "wrong", bad is None, expected, f"{bad!r}")
+        yield judged(sent.step, "malformed-entry", bad is None, expected, f"{bad!r}")
 
 
 def _entry_id(entry: bytes) -> str | None:
@@ -304,10 +329,15 @@ def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
         values = values_of(sent, number)
         if not values or not isinstance(values[-1], bytes):
             yield violated(
-                sent.step, "wrong", f"field {number} (bloom_filter) in every content and sync message", "no such field"
+                sent.step,
+                "missing-filter",
+                f"field {number} (bloom_filter) in every content and sync message",
+                "no such field",
             )
         elif not values[-1] and any(r.acceptable and r.step.index < sent.step.index for r in view.received):
-            yield violated(sent.step, "wrong", f"a filter over the IDs received so far in field {number}", "zero bytes")
+            yield violated(
+                sent.step, "empty-filter", f"a filter over the IDs received so far in field {number}", "zero bytes"
+            )
         else:
             yield held(sent.step)
 
@@ -328,4 +358,4 @@ def content_in(view: ChannelView, number: int) -> Iterator[Observation]:
         what = f"field {number} (content) = the {len(expected)} bytes given"
         # No field and one of no length are the same (AMB-34).
         met = values[-1:] == [expected] or not (values or expected)
-        yield judged(sent.step, "wrong", met, what, seen)
+        yield judged(sent.step, "sent-changed" if differs else "missing-content", met, what, seen)

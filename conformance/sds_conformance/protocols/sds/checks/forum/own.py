@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Kind
 from sds_reference.wire_fields import LEN, VARINT
@@ -47,10 +48,18 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
-            yield violated(sent.step, "wrong", "field 3 (lamport_timestamp) as a varint", "no such field")
+            seen = "one that is none" if values else "no such field"
+            yield violated(
+                sent.step,
+                "wrong-wire-type" if values else "missing-field",
+                "field 3 (lamport_timestamp) as a varint",
+                seen,
+            )
         else:
             expected = "field 3 (lamport_timestamp) within 31 bits"
-            yield judged(sent.step, "wrong", values[-1] <= FORUM_2024.wire.max_lamport, expected, f"{values[-1]}")
+            yield judged(
+                sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, f"{values[-1]}"
+            )
 
 
 @check("FORUM-05", of="outgoing")
@@ -62,11 +71,14 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
         if not entries:
             if sure:
                 yield violated(
-                    sent.step, "wrong", "field 4 (causal_history), for the log is not empty", "no such field"
+                    sent.step, "missing-field", "field 4 (causal_history), for the log is not empty", "no such field"
                 )
         elif strange := [entry for entry in entries if not entry or (sure and entry not in view.known_ids)]:
             yield violated(
-                sent.step, "wrong", "each entry of field 4 the ID of a message, and no more", f"{strange[0]!r}"
+                sent.step,
+                "malformed-entry",
+                "each entry of field 4 the ID of a message, and no more",
+                f"{strange[0]!r}",
             )
         else:
             yield held(sent.step)
@@ -97,6 +109,13 @@ def _heard_before(view: ChannelView, index: int) -> bool:
     return any(received.step.index < index for received in view.received)
 
 
+def _value(step: Step, lamport: int) -> str:
+    """A timestamp that should be 0, and the time if it is that."""
+    units = {"milliseconds": step.now_ms, "seconds": step.now_ms // 1_000}
+    unit = next((unit for unit, now in units.items() if abs(lamport - now) <= _PLAUSIBLE), None)
+    return f"{lamport}" if unit is None else f"{lamport}, the time in {unit}"
+
+
 @check("FORUM-09")
 def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
     """A participant that has heard nothing has the timestamp 0, and 1 in its first content message."""
@@ -104,8 +123,9 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
     for observed in view.observed:
         silent = first is None or observed.step.index < first.step.index
         if silent and not _heard_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
-            met = not observed.state.lamport_timestamp
-            yield judged(observed.step, "wrong", met, "a Lamport timestamp of 0", f"{observed.state.lamport_timestamp}")
+            shown = observed.state.lamport_timestamp
+            met = not shown
+            yield judged(observed.step, "wrong-start", met, "a Lamport timestamp of 0", _value(observed.step, shown))
     if first is None or _heard_before(view, first.step.index) or first.message.lamport_timestamp is None:
         return
     seen, usual = first.message.lamport_timestamp, int(first.message.kind is Kind.CONTENT)
@@ -113,7 +133,10 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
         yield held(first.step)
     elif seen > _PLAUSIBLE:
         yield violated(
-            first.step, "wrong", f"lamport_timestamp {usual}, counted from 0, in the first message", f"{seen}"
+            first.step,
+            "wrong-start",
+            f"lamport_timestamp {usual}, counted from 0, in the first message",
+            _value(first.step, seen),
         )
     elif seen > usual:
         yield noted(first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}")
@@ -129,7 +152,7 @@ def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
         if ahead <= reached + _PLAUSIBLE:
             continue
         expected = f"a lamport_timestamp counted on from {reached}, whatever happens in other channels"
-        yield judged(sent.step, "wrong", seen < ahead, expected, f"{seen}")
+        yield judged(sent.step, "moved-by-another-channel", seen < ahead, expected, f"{seen}")
 
 
 @check("FORUM-15", of="sent")
@@ -138,7 +161,7 @@ def every_message_counts_on(view: ChannelView) -> Iterator[Observation]:
     before = 0
     for sent, seen in lamport_sends(view):
         expected = f"a lamport_timestamp greater than {before}, that of the last message"
-        yield judged(sent.step, "wrong", _counts_on(seen, before), expected, f"{seen}")
+        yield judged(sent.step, "not-increased", _counts_on(seen, before), expected, f"{seen}")
         before = max(before, seen)
 
 
@@ -150,14 +173,14 @@ def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
         if reached <= _sent_up_to(view, sent.step.index):
             continue
         expected = f"a lamport_timestamp greater than the {reached} of what was delivered"
-        yield judged(sent.step, "wrong", _counts_on(seen, reached), expected, f"{seen}")
+        yield judged(sent.step, "too-low", _counts_on(seen, reached), expected, f"{seen}")
     for observed in view.observed:
         reached = _delivered_up_to(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
             continue
         shown = observed.state.lamport_timestamp
         expected = f"the local timestamp at {reached}, that of what was delivered"
-        yield judged(observed.step, "wrong", shown >= reached, expected, f"{shown}")
+        yield judged(observed.step, "too-low", shown >= reached, expected, f"{shown}")
 
 
 def _counts_on(seen: int, last: int) -> bool:
@@ -190,7 +213,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
         # A first one with a timestamp from nowhere did not increase it: it did not start at 0.
         if sent.message.kind is Kind.SYNC and not came and (since or seen <= _PLAUSIBLE):
             expected = f"lamport_timestamp {before} as before: a sync message does not increase it"
-            yield judged(sent.step, "wrong", seen == before, expected, f"{seen}")
+            yield judged(sent.step, "increased" if seen > before else "decreased", seen == before, expected, f"{seen}")
         before, since = seen, sent.step.index
 
 
@@ -237,7 +260,11 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
             why = f"the sync message {named[0]!r} that it names was received"
             expected = f"{received.message.message_id!r} delivered: {why}"
             yield judged(
-                received.step, "wrong", bool(received.delivered), expected, "it still waits after two quiet sweeps"
+                received.step,
+                "never-delivered",
+                bool(received.delivered),
+                expected,
+                "it still waits after two quiet sweeps",
             )
     yield from _shown_in_the_log(view)
 
@@ -275,7 +302,7 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
         e = sent.lamport
         if e.sync_high > e.low:
             expected = f"a lamport_timestamp greater than the {e.sync_high - 1} of the sync message received"
-            yield judged(sent.step, "wrong", seen >= e.sync_high, expected, f"{seen}")
+            yield judged(sent.step, "too-low", seen >= e.sync_high, expected, f"{seen}")
 
 
 # ---- The sweeps, and the design --------------------------------------------------------------------------------------
@@ -299,7 +326,9 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
         came = received.unmet & view.logged_ids or received.delivered
         if not came and runs_on(view, received.step, overdue):
             expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
-            yield violated(overdue, "wrong", expected, f"nothing, after {overdue.now_ms - received.step.now_ms} ms")
+            yield violated(
+                overdue, "never-given-up", expected, f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
+            )
 
 
 @check("FORUM-40", of="outgoing received")
@@ -326,7 +355,13 @@ def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
     for sent in view.sent:
         if sent.certain and sent.log_size >= 3 and not sent.repeat:
             expected = "two or three entries in causal_history"
-            yield judged(sent.step, "wrong", 2 <= len(sent.history) <= 3, expected, f"{len(sent.history)}")
+            yield judged(
+                sent.step,
+                "too-few-entries" if len(sent.history) < 2 else "too-many-entries",
+                2 <= len(sent.history) <= 3,
+                expected,
+                f"{len(sent.history)}",
+            )
 
 
 @check("FORUM-44", pb.CAPABILITY_DELIVERED, of="received")

@@ -48,7 +48,9 @@ def _by_author(found: Outcomes) -> Outcomes:
     return turned
 
 
-def _judge_groups(view: ChannelView, sets: Iterable[dict[str, Turn]], groups: int, what: str) -> Iterator[Observation]:
+def _judge_groups(
+    view: ChannelView, sets: Iterable[dict[str, Turn]], groups: int, code: str, what: str
+) -> Iterator[Observation]:
     """Are the requests of each set all answered, or none of them, and not for want of a difference between the sets?"""
     answers = [[turn.in_time for turn in one.values()] for one in sets if len(one) > 1]
     told = [turn.told for one in sets for turn in one.values()]
@@ -58,7 +60,7 @@ def _judge_groups(view: ChannelView, sets: Iterable[dict[str, Turn]], groups: in
     met = any(len(set(one)) > 1 for one in answers)
     expected = f"whether it answers, with {groups} response groups, to depend on the {what}"
     seen = f"the same for every {what} in {len(answers)} cases; by chance with a probability of {chance:.0e}"
-    yield judged(max(told, key=lambda step: step.index), "wrong", met, expected, seen)
+    yield judged(max(told, key=lambda step: step.index), code, met, expected, seen)
 
 
 def _first_of_its_name(view: ChannelView) -> int:
@@ -72,7 +74,7 @@ def _first_of_its_name(view: ChannelView) -> int:
 def groups_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
     """Of messages with the same ID and other authors, a participant is in the response group of some."""
     if groups := _first_of_its_name(view):
-        yield from _judge_groups(view, list(_outcomes(view, groups).values()), groups, "author")
+        yield from _judge_groups(view, list(_outcomes(view, groups).values()), groups, "ignores-author", "author")
 
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
@@ -84,7 +86,8 @@ def groups_depend_on_the_message(view: ChannelView) -> Iterator[Observation]:
     """
     groups = _first_of_its_name(view)
     if groups & (groups - 1):
-        yield from _judge_groups(view, list(_by_author(_outcomes(view, groups)).values()), groups, "message")
+        sets = list(_by_author(_outcomes(view, groups)).values())
+        yield from _judge_groups(view, sets, groups, "ignores-message", "message")
 
 
 @check("SDS-R-TRESP-03", *TIMED, of="asked-anywhere", together=True)
@@ -103,7 +106,7 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
         met = not all(_overlap([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"another delay for each author of {len(known)} messages, each of {authors} authors"
         seen = f"the same for all of them; by chance with a probability of {chance:.0e}"
-        yield judged(told, "wrong", met, expected, seen)
+        yield judged(told, "ignores-author", met, expected, seen)
 
 
 def _delays(view: ChannelView) -> list[list[tuple[Turn, Window]]]:

@@ -23,10 +23,14 @@ def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observa
     """What is missing in one channel is neither tracked nor asked for in another."""
     for sent in view.repair.requesting if view.terms.on else ():
         asked = {entry.message_id for entry in sent.message.repair_request}
-        yield from _judge(view, sent.step, named_elsewhere(view), asked, "missing", "a request for it")
+        yield from _judge(
+            view, sent.step, "requests-shared", named_elsewhere(view), asked, "missing", "a request for it"
+        )
     for observed in view.showing("outgoing_repairs") if view.terms.on else ():
         tracked = {entry.message_id for entry in observed.state.outgoing_repairs.entries}
-        yield from _judge(view, observed.step, named_elsewhere(view), tracked, "missing", "a time for a request")
+        yield from _judge(
+            view, observed.step, "requests-shared", named_elsewhere(view), tracked, "missing", "a time for a request"
+        )
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="answers-shown sds-r")
@@ -34,7 +38,15 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
     """What somebody asks for in one channel is not queued in another."""
     for observed in view.showing("incoming_repairs") if view.terms.on else ():
         queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
-        yield from _judge(view, observed.step, asked_for_elsewhere(view), queued, "asked for", "a time for an answer")
+        yield from _judge(
+            view,
+            observed.step,
+            "responses-shared",
+            asked_for_elsewhere(view),
+            queued,
+            "asked for",
+            "a time for an answer",
+        )
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels sds-r")
@@ -45,7 +57,7 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
         message_id = answer.message.message_id
         if requested.get(message_id, NEVER) < answer.step.index:
             expected = f"{message_id!r} of {view.channel_id!r} left alone, which only another channel asked for"
-            yield violated(answer.step, "wrong", expected, "a broadcast of it")
+            yield violated(answer.step, "responses-shared", expected, "a broadcast of it")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -66,11 +78,22 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
         which = f"{missing.message_id!r}, missing in {view.channel_id!r} whatever came in another channel,"
         for shown in side.states(came, min(end, asked, side.renewed(missing))):
             met = missing.message_id in shown.due
-            yield judged(shown.step, "wrong", met, f"{which} in the outgoing repair request buffer", "it is not in it")
+            yield judged(
+                shown.step,
+                "request-ended-by-namesake",
+                met,
+                f"{which} in the outgoing repair request buffer",
+                "it is not in it",
+            )
         if (asking := side.in_time(missing)) is not None and asking.step.index > came:
             yield held(asking.step)
         elif not side.shown and (sent := side.both_kinds(list(side.owed(missing)))):
-            yield violated(sent.step, "wrong", f"{which} asked for", "no message asks for it, neither content nor sync")
+            yield violated(
+                sent.step,
+                "request-ended-by-namesake",
+                f"{which} asked for",
+                "no message asks for it, neither content nor sync",
+            )
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -85,7 +108,7 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
         for shown in side.states(since, end):
             which = f"{message_id!r}, missing in {view.channel_id!r} whatever another channel asks for,"
             expected = f"{which} in the outgoing repair request buffer"
-            yield judged(shown.step, "wrong", message_id in shown.due, expected, "it is not in it")
+            yield judged(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is not in it")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
@@ -95,14 +118,14 @@ def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
     Said where all other requests are answered.
     """
     if not any(turn.due and turn.never and matter_of(view, turn) != "CHANNELS" for turn in turns(view)):
-        yield from answered(view, "CHANNELS", "asked for in this channel alone")
+        yield from answered(view, "CHANNELS", "response-ended-by-namesake", "asked for in this channel alone")
 
 
 def _judge(
-    view: ChannelView, step: Step, elsewhere: dict[str, int], here: set[str], what: str, seen: str
+    view: ChannelView, step: Step, code: str, elsewhere: dict[str, int], here: set[str], what: str, seen: str
 ) -> Iterator[Observation]:
     others = {message_id for message_id, since in elsewhere.items() if since < step.index}
     if others:
         wrong = min(others & here, default="")
         expected = f"nothing in {view.channel_id!r} of {wrong!r}, which is {what} in another channel"
-        yield judged(step, "wrong", not wrong, expected, seen)
+        yield judged(step, code, not wrong, expected, seen)

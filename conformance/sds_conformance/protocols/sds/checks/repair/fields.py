@@ -58,13 +58,21 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
             ids = [text_of([inner.value]) for inner in inside or () if inner.number == 1]
             if inside is None:
                 yield violated(
-                    sent.step, "wrong", "each occurrence of field 13 a HistoryEntry", f"{str(field.value)[:40]!r}"
+                    sent.step,
+                    "malformed-entry",
+                    "each occurrence of field 13 a HistoryEntry",
+                    f"{str(field.value)[:40]!r}",
                 )
             elif len(ids) == 1 and ids[0]:
                 yield held(sent.step)
             elif due:
                 seen = f"{len(ids)} of them" if len(ids) > 1 else "none"
-                yield violated(sent.step, "wrong", "one message ID in field 1 of each occurrence of field 13", seen)
+                yield violated(
+                    sent.step,
+                    "several-ids" if len(ids) > 1 else "missing-id",
+                    "one message ID in field 1 of each occurrence of field 13",
+                    seen,
+                )
 
 
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -86,9 +94,9 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
-                yield violated(sent.step, "wrong", expected, "no such field", "AMB-87")
+                yield violated(sent.step, "missing-sender", expected, "no such field", "AMB-87")
             else:
-                yield violated(sent.step, "wrong", expected, "a field 3 that is no string")
+                yield violated(sent.step, "not-a-string", expected, "a field 3 that is no string")
 
 
 # ---- R-FIELDS --------------------------------------------------------------------------------------------------------
@@ -110,7 +118,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             else:
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
-                yield violated(sent.step, "wrong", expected, f"{entry.sender_id!r}")
+                yield violated(sent.step, "wrong-author-in-history", expected, _whose(view, entry.sender_id))
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or not missing.senders:
@@ -120,9 +128,13 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             if entry.sender_id in said:
                 yield held(sent.step)
             elif entry.sender_id:
-                yield violated(sent.step, "wrong", expected, f"{entry.sender_id!r}")
+                yield violated(sent.step, "wrong-author-in-request", expected, _whose(view, entry.sender_id))
             elif (named := missing.named_before(sent.step)) and all(one.sender_id for one in named):
-                yield violated(sent.step, "wrong", expected, "none")
+                yield violated(sent.step, "missing-author-in-request", expected, "none")
+
+
+def _whose(view: ChannelView, sender_id: str) -> str:
+    return f"{sender_id!r}, its own ID" if sender_id == view.party.participant_id else f"{sender_id!r}"
 
 
 @check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="sds-r")
@@ -140,7 +152,7 @@ def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
                     continue
                 met = entry.sender_id in authors or entry.sender_id == before.get(entry.message_id)
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history of the answer"
-                yield judged(step, "wrong", met, expected, f"{entry.sender_id!r}")
+                yield judged(step, "wrong-author-in-history", met, expected, _whose(view, entry.sender_id))
 
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -165,14 +177,14 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         has = logged or (sent_before and view.kept.holds(message_id, sent.step.index - 1))
         if has or named.get(message_id, sent.step.index) >= sent.step.index:
             wrong.add((sent.step.index, message_id))
-            seen = "one that is in the log" if has else "one that no causal history has named"
-            yield violated(sent.step, "wrong", "requests for missing messages only", f"{seen}: {message_id!r}")
+            code, seen = ("in-the-log", "is in the log") if has else ("never-named", "no causal history has named")
+            yield violated(sent.step, code, "requests for missing messages only", f"one that {seen}: {message_id!r}")
     for sent in view.repair.requesting if view.terms.on else ():
         entries = sent.message.repair_request
         cap = view.terms.cap
         if entries and cap is not None and len(entries) > cap:
             yield violated(
-                sent.step, "wrong", f"a list that is capped, at {cap} entries as declared", f"{len(entries)} of them"
+                sent.step, "over-cap", f"a list that is capped, at {cap} entries as declared", f"{len(entries)} of them"
             )
         elif entries and not any((sent.step.index, entry.message_id) in wrong for entry in entries):
             yield held(sent.step)
@@ -195,12 +207,15 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         count = len(sent.message.repair_request)
         if count:
             yield violated(
-                sent.step, "wrong", "no field 13 (repair_request), for SDS-R is not in use", f"{count} of it"
+                sent.step,
+                "repair-request-set",
+                "no field 13 (repair_request), for SDS-R is not in use",
+                f"{count} of it",
             )
         elif named is not None or sent.message.causal_history:
             expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
             seen = f"{named.sender_id!r} in that of {named.message_id!r}" if named is not None else ""
-            yield judged(sent.step, "wrong", named is None, expected, seen)
+            yield judged(sent.step, "sender-id-set", named is None, expected, seen)
 
 
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived no-sds-r")
@@ -212,11 +227,13 @@ def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"{received.message.message_id!r} taken like a message without the fields of SDS-R"
         if received.rejected:
-            yield violated(received.step, "wrong", expected, "a refusal")
+            yield violated(received.step, "refused", expected, "a refusal")
         elif received.unmet and received.delivered_at_once:
-            yield violated(received.step, "wrong", expected, "its delivery before its dependencies")
+            yield violated(received.step, "delivered-early", expected, "its delivery before its dependencies")
         elif received.unmet or received.delivered or quiet_after(view, received):
-            yield judged(received.step, "wrong", bool(received.unmet or received.delivered), expected, "no delivery")
+            yield judged(
+                received.step, "never-delivered", bool(received.unmet or received.delivered), expected, "no delivery"
+            )
 
 
 # ---- R-GLOBAL: defaults ----------------------------------------------------------------------------------------------
@@ -230,10 +247,12 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
     if view.terms.t_min_ms is not None:
         opened = _opened(view)
         expected = "a T_min of 30 seconds or more by default"
-        yield judged(opened, "wrong", view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms")
+        yield judged(
+            opened, "default-too-low", view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms"
+        )
     for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
         expected = "no request within 30 seconds of finding a message missing"
-        yield judged(sent.step, "wrong", waited >= _HALF_MINUTE, expected, f"after {waited} ms")
+        yield judged(sent.step, "default-too-low", waited >= _HALF_MINUTE, expected, f"after {waited} ms")
 
 
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R, of="sds-r")
@@ -244,8 +263,9 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
     if view.terms.t_max_ms is not None:
         opened = _opened(view)
         expected = "a T_max of 120 to 600 seconds by default"
+        code = "default-too-low" if view.terms.t_max_ms < _TWO_MINUTES else "default-too-high"
         yield judged(
-            opened, "wrong", _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, f"{view.terms.t_max_ms} ms"
+            opened, code, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, f"{view.terms.t_max_ms} ms"
         )
     for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
         if waited <= _TEN_MINUTES:

@@ -34,7 +34,7 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             groups = view.terms.groups
             why = f"of whose {groups} response groups the participant is in another by the declared hash"
             expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
-            yield violated(turn.asked.answers[0].step, "wrong", expected, "a broadcast of it")
+            yield violated(turn.asked.answers[0].step, "answered-by-outsider", expected, "a broadcast of it")
         elif turn.never and turn.overdue is not None:
             yield held(turn.overdue)
 
@@ -53,13 +53,17 @@ def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
         last, count = several[-1], sum(turn.in_time for turn in several)
         expected = f"all of the {len(several)} requests for {message_id!r} answered, or none"
         seen = f"{count} answered and {len(several) - count} not"
-        yield judged(last.answer or last.overdue or last.since, "wrong", count in (0, len(several)), expected, seen)
+        yield judged(
+            last.answer or last.overdue or last.since, "changed-group", count in (0, len(several)), expected, seen
+        )
 
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked sds-r")
 def members_answer(view: ChannelView) -> Iterator[Observation]:
     """Who is in the response group of a message by the declared hash answers for it."""
-    return answered(view, "GROUP-01", "of whose response group the participant is by the declared hash")
+    return answered(
+        view, "GROUP-01", "member-left-out", "of whose response group the participant is by the declared hash"
+    )
 
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked sds-r", together=True)
@@ -72,7 +76,9 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     if share.enough and share.last is not None and answers_for_anything(view):
         which = f"some of {share.samples} messages, each of another author"
         expected = f"{which}, to be of its response group of {share.groups}"
-        yield judged(share.last, "wrong", share.hits > 0 or share.least <= 0, expected, "none of them was answered for")
+        yield judged(
+            share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none of them was answered for"
+        )
 
 
 class _Share:
@@ -132,14 +138,25 @@ def groups_are_as_told(view: ChannelView) -> Iterator[Observation]:
             if profile is not None:
                 expected = in_response_group(profile, own, author, message_id, groups)
                 why = f"{which}: {'in its group' if expected else 'not in its group'} by the declared hash"
-                yield judged(step, "wrong", ((own, author) in members) is expected, why, seen)
+                yield judged(
+                    step,
+                    "member-left-out" if expected else "outsider-let-in",
+                    ((own, author) in members) is expected,
+                    why,
+                    seen,
+                )
             elif (author, own) in steps:
                 others = [third for first, third in members if first == own and (author, third) in steps]
                 apart = next((o for o in others if ((author, o) in members) is not ((own, author) in members)), None)
-                met = ((own, author) in members) is ((author, own) in members) and apart is None
+                mutual = ((own, author) in members) is ((author, own) in members)
+                met = mutual and apart is None
                 why = f"{which}: as the other way round, and as with those that are in one group"
                 yield judged(
-                    step, "wrong", met, why, seen if apart is None else f"{seen}, and {apart!r} is in one group only"
+                    step,
+                    "not-transitive" if mutual else "not-mutual",
+                    met,
+                    why,
+                    seen if apart is None else f"{seen}, and {apart!r} is in one group only",
                 )
 
 
@@ -152,7 +169,8 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
     if share.hits > share.most or (0 < share.hits < share.least and share.far):
         which = f"{share.least} to {share.most} of {share.samples} messages, each of another author"
         expected = f"{which}, answered for, with {share.groups} response groups"
-        yield violated(share.last, "wrong", expected, f"{share.hits} were")
+        code = "share-too-large" if share.hits > share.most else "share-too-small"
+        yield violated(share.last, code, expected, f"{share.hits} were")
     elif share.hits >= share.least:
         yield held(share.last)
 
@@ -160,7 +178,7 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-GROUP-02", *TIMED, of="asked sds-r")
 def authors_answer_for_their_own(view: ChannelView) -> Iterator[Observation]:
     """With several response groups, the author of a message always answers for it."""
-    return answered(view, "GROUP-02", "its own")
+    return answered(view, "GROUP-02", "never-answered", "its own")
 
 
 @check("SDS-R-GROUP-04", *TIMED, of="asked sds-r")
@@ -173,7 +191,7 @@ def one_group_is_everybody(view: ChannelView) -> Iterator[Observation]:
     for turn in turns(view):
         if turn.message_id in refused and turn.overdue is not None:
             seen = f"of those asked for again and again some are always answered for, and never {named}"
-            yield violated(turn.overdue, "wrong", "every message to be of the only response group", seen)
+            yield violated(turn.overdue, "never-answered", "every message to be of the only response group", seen)
             return
         if turn.in_time and not turn.asked.own:
             yield held(turn.told)
@@ -199,7 +217,11 @@ def groups_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     participants, groups, opened = derived
     expected = default_response_groups(participants)
     yield judged(
-        opened, "wrong", groups == expected, f"{expected} response groups for {participants} participants", f"{groups}"
+        opened,
+        "wrong-number",
+        groups == expected,
+        f"{expected} response groups for {participants} participants",
+        f"{groups}",
     )
 
 
@@ -210,4 +232,6 @@ def few_are_one_group(view: ChannelView) -> Iterator[Observation]:
     if derived is None or derived[0] > 127:
         return
     participants, groups, opened = derived
-    yield judged(opened, "wrong", groups == 1, f"one response group for {participants} participants", f"{groups}")
+    yield judged(
+        opened, "wrong-number", groups == 1, f"one response group for {participants} participants", f"{groups}"
+    )

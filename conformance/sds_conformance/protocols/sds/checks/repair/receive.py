@@ -44,10 +44,10 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         asked = next((s for s in sends if side.asks(s, missing.message_id)), None)
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
-            yield violated(kept.step, "wrong", f"{which}, no longer among what is to be asked for", "it is")
+            yield violated(kept.step, "not-dropped", f"{which}, no longer among what is to be asked for", "it is")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-            yield violated(asked.step, "wrong", expected, "one")
+            yield violated(asked.step, "not-dropped", expected, "one")
         elif states and old is not None:
             yield held(states[0].step)
         elif asked is None and (due := side.due(missing)) is not None:
@@ -75,7 +75,7 @@ def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
 # ---- what is named ---------------------------------------------------------------------------------------------------
 
 
-def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
+def _added(view: ChannelView, missing: Missing, code: str) -> Iterator[Observation]:
     """What was found missing is in the buffer when that is shown next; unseen, messages ask for it."""
     side, detected = requester(view), missing.detected.step
     if not side.shown:
@@ -86,7 +86,7 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
             return
         elif (sent := side.both_kinds(list(side.owed(missing)))) is not None:
             which = f"a dependency that step {detected.index} named and that has not come"
-            yield violated(sent.step, "wrong", f"a request for {missing.message_id!r}, {which}", "none")
+            yield violated(sent.step, code, f"a request for {missing.message_id!r}, {which}", "none")
         return
     end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
     shown = next(iter(side.states(detected.index, end)), None)
@@ -95,7 +95,7 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
     expected = f"{which}, among what is to be asked for"
-    yield judged(shown.step, "wrong", missing.message_id in shown.due, expected, "it is not")
+    yield judged(shown.step, code, missing.message_id in shown.due, expected, "it is not")
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -106,7 +106,7 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     """
     for missing in requester(view).wanted:
         if missing.detected.kind is Kind.CONTENT:
-            yield from _added(view, missing)
+            yield from _added(view, missing, "not-queued")
     listed = (missing.detected for missing in requester(view).listed)
     yield from (held(detected.step) for detected in listed if detected.kind is Kind.CONTENT)
 
@@ -137,7 +137,9 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
         elif soon and len({s.message.kind for s in late}) == 2:
             why = f"step {asked} asked for it, it has not come, and step {again.step.index} has named it once more"
             expected = f"{missing.message_id!r} asked for again: {why}"
-            yield violated(late[-1].step, "wrong", expected, "no further request, although T_max is over again")
+            yield violated(
+                late[-1].step, "not-queued-again", expected, "no further request, although T_max is over again"
+            )
 
 
 @check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came", together=True)
@@ -148,7 +150,7 @@ def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """
     for missing in requester(view).wanted if asks_for_anything(view) else ():
         if missing.detected.kind is Kind.SYNC and missing.first.sender_id:
-            yield from _added(view, missing)
+            yield from _added(view, missing, "sync-gap-ignored")
 
 
 # ---- what is overheard -----------------------------------------------------------------------------------------------
@@ -184,7 +186,7 @@ def _next_heard(side: Requester, step: Step) -> int:
     return received.step.index if received is not None else NEVER
 
 
-def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterator[Observation]:
+def _dropped(view: ChannelView, missing: Missing, received: Received, code: str) -> Iterator[Observation]:
     """Is the entry gone after the others' request, up to the next one, or one that is too new to be the old?
 
     Who takes no notice of a request in a copy of a known message is only warned (AMB-23).
@@ -210,7 +212,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
             seen = f"it is still to be asked for, {waited} ms after it was found missing, as before"
-            yield violated(shown.step, "wrong", expected, seen, soft)
+            yield violated(shown.step, code, expected, seen, soft)
         else:
             continue
         return
@@ -221,7 +223,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
             seen_gone = any(missing.message_id not in s.due for s in side.states(step.index, sent.step.index))
             if not seen_gone:
                 seen = f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
-                yield violated(sent.step, "wrong", expected, seen, soft)
+                yield violated(sent.step, code, expected, seen, soft)
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.full(sent):
             yield held(sent.step)
@@ -232,21 +234,22 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
 def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
     """What somebody else asks for leaves the outgoing repair request buffer."""
     for missing, received in _overheard(requester(view), "plain"):
-        yield from _dropped(view, missing, received)
+        yield from _dropped(view, missing, received, "not-dropped")
 
 
 @check("SDS-R-RECV-12", *TIMED, of="missing sds-r")
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
     """That holds of every entry of a repair request: behind others, unknown ones too, and without a sender."""
     for missing, received in _overheard(requester(view), "among others"):
-        yield from _dropped(view, missing, received)
+        yield from _dropped(view, missing, received, "entry-ignored")
 
 
 @check("SDS-R-RECV-13", *TIMED, of="missing sds-r")
 def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
     """That holds of requests in blocked messages and in copies of known ones, too (AMB-23)."""
     for missing, received in _overheard(requester(view), "blocked", "known"):
-        yield from _dropped(view, missing, received)
+        code = "duplicate-request-ignored" if received.duplicate else "blocked-request-ignored"
+        yield from _dropped(view, missing, received, code)
 
 
 # ---- the amended text ------------------------------------------------------------------------------------------------
@@ -298,7 +301,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         since = step if anew else missing.detected.step
         if shown is not None and missing.message_id not in shown.due:
             if side.in_step(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
-                yield violated(shown.step, "wrong", expected, "it is not among what is to be asked for")
+                yield violated(shown.step, "not-queued-again", expected, "it is not among what is to be asked for")
             continue
         if shown is not None and side.first_asked(missing.message_id) >= step.index:
             yield held(shown.step)
@@ -314,7 +317,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         due, end_ms = step.now_ms + terms.t_max_ms + side.slack_ms, step.now_ms + terms.t_min_ms + terms.t_max_ms
         final = [s for s in free if due <= s.step.now_ms < end_ms - side.slack_ms]
         if final and (anew or any(kept_due <= s.step.now_ms < kept_end for s in free)):
-            yield violated(final[0].step, "wrong", expected, f"no request within T_max, {terms.t_max_ms} ms")
+            yield violated(final[0].step, "not-queued-again", expected, f"no request within T_max, {terms.t_max_ms} ms")
 
 
 @check("SDS-R-RECV-05", *TIMED, of="missing sds-r")
@@ -340,7 +343,11 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 for slack in (side.slack_ms, SECOND_MS)
             )
             yield judged(
-                shown.step, "wrong", met, expected, f"{due - step.now_ms} ms after it{view.terms.clock_hint(near)}"
+                shown.step,
+                "not-computed-anew",
+                met,
+                expected,
+                f"{due - step.now_ms} ms after it{view.terms.clock_hint(near)}",
             )
         elif not side.shown:
             until = side.touched_after(missing.message_id, step.index)
@@ -352,4 +359,4 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 soonest = overheard.now_ms + offsets.low
                 hint = view.terms.clock_hint(asking.now_ms >= soonest - SECOND_MS)
                 seen = f"a request {asking.now_ms - step.now_ms} ms after it{hint}"
-                yield judged(asking, "wrong", asking.now_ms >= soonest - side.slack_ms, expected, seen)
+                yield judged(asking, "not-computed-anew", asking.now_ms >= soonest - side.slack_ms, expected, seen)

@@ -24,6 +24,7 @@ from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester, together
 from ...view.windows import Window
+from .times import astray
 
 _A_FEW = 8
 """Samples below which nothing is said of how they differ."""
@@ -65,7 +66,9 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         # A request may be a little early or late although T_req is right: SDS-R-SEND-02.
         slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
         what = f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing"
-        yield judged(step, "wrong", seen.meets(expected, slack), what, f"{_span(seen)}{_coarse(side, seen, expected)}")
+        code = astray(seen, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, slack)
+        told = f"{_span(seen)}{_without_t_min(side, seen, expected, slack)}{_coarse(side, seen, expected)}"
+        yield judged(step, code, seen.meets(expected, slack), what, told)
 
 
 @check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
@@ -89,9 +92,9 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             met = any(Window(due - step.now_ms, due - step.now_ms).meets(expected, side.slack_ms) for step in heard)
             what = f"T_req of {missing.message_id!r}, which has an entry again, {_span(expected)} after"
             expected_time = f"{what} one of the steps from {gone.index} to {heard[-1].index}"
-            yield judged(
-                shown.step, "wrong", met, expected_time, f"{due - heard[-1].now_ms} ms after the last of these"
-            )
+            waited = Window(due - heard[-1].now_ms, due - heard[0].now_ms)
+            code = astray(waited, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, side.slack_ms)
+            yield judged(shown.step, code, met, expected_time, f"{waited.low} ms after the last of these")
             break
 
 
@@ -100,6 +103,12 @@ def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
     if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:
         return Window(terms.t_min_ms, terms.t_min_ms)
     return terms.t_req(missing.message_id)
+
+
+def _without_t_min(side: Requester, seen: Window, expected: Window, slack: int) -> str:
+    """That it is T_min too early, where the time is known well enough to tell."""
+    added = seen.after(side.terms.t_min_ms or 0)
+    return ", as without T_min" if seen.exact and expected.exact and added.meets(expected, slack) else ""
 
 
 def _coarse(side: Requester, seen: Window, expected: Window) -> str:
@@ -124,7 +133,7 @@ def _last_word(view: ChannelView, side: Requester, missing: Missing) -> Step:
 # ---- the same again --------------------------------------------------------------------------------------------------
 
 
-def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
+def _again(view: ChannelView, code: str, *, near: bool) -> Iterator[Observation]:
     """Participants with the same ID and terms that miss the same message wait equally long for it."""
     first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
     for key, side, missing in _wanted_again(view):
@@ -142,7 +151,7 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f", {apart} ms earlier or later"
             told = f"{_span(seen)}{_coarse(side, seen, before)}"
-            yield judged(missing.detected.step, "wrong", seen.meets(before, slack), expected, told)
+            yield judged(missing.detected.step, code, seen.meets(before, slack), expected, told)
 
 
 @once
@@ -160,13 +169,13 @@ def _wanted_again(view: ChannelView) -> list[tuple[tuple[object, ...], Requester
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
 def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same for the same participant and message, whoever reckons."""
-    return _again(view, near=True)
+    return _again(view, "delay-changes", near=True)
 
 
 @check("SDS-R-TREQ-05", *TIMED, of="missing-anywhere", together=True)
 def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same whatever the clock shows."""
-    return _again(view, near=False)
+    return _again(view, "depends-on-clock", near=False)
 
 
 # ---- many at once ----------------------------------------------------------------------------------------------------
@@ -204,7 +213,9 @@ def _judge(step: Step, times: _Set, least: int | None, what: str) -> Iterator[Ob
     if least is not None:
         known, distinct = times.known, len({offset.high for offset in times.known})
         seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_span(known[0])}"
-        yield judged(step, "wrong", distinct >= least, f"{what}: {least} or more different ones of {len(known)}", seen)
+        yield judged(
+            step, "times-alike", distinct >= least, f"{what}: {least} or more different ones of {len(known)}", seen
+        )
 
 
 def _looks(side: Requester, since: Step) -> set[int]:
@@ -298,7 +309,8 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
             if offset.exact and not low <= offset.low <= high:
                 within = f"within {bounds[0]} and {bounds[1]} ms after it was found missing"
                 expected = f"T_req of {missing.message_id!r} {within}"
-                yield violated(_last_word(view, side, missing), "wrong", expected, _span(offset))
+                code = "too-early" if offset.low < low else "too-late"
+                yield violated(_last_word(view, side, missing), code, expected, _span(offset))
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, found in pools.items():
@@ -316,7 +328,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
         expected = f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection"
         expected += f": chi-square up to {limit:.0f} for {len(counts)} parts"
         seen = f"{statistic:.0f}: {counts[worst]} in part {worst + 1} instead of about {means[worst]:.0f}"
-        yield judged(last[bounds], "wrong", statistic <= limit, expected, seen)
+        yield judged(last[bounds], "uneven", statistic <= limit, expected, seen)
 
 
 def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:

@@ -52,14 +52,14 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
             which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
             soft = "" if side.terms.sound else "AMB-08"
             yield violated(
-                shown.step, "wrong", f"{which}, in the outgoing repair request buffer", "it is not in it", soft
+                shown.step, "not-tracked", f"{which}, in the outgoing repair request buffer", "it is not in it", soft
             )
             break
     if not side.shown:
-        yield from _asked_for_at_all(side)
+        yield from _asked_for_at_all(side, "not-tracked")
 
 
-def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
+def _asked_for_at_all(side: Requester, code: str) -> Iterator[Observation]:
     """What is missing and named once is asked for by the messages that have to, be it content or be it sync."""
     for missing in side.owing:
         if len(missing.named) > 1 and missing.named[1].step.index < side.until(missing):
@@ -71,7 +71,7 @@ def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
                 continue  # asked for after that, while nothing else changed, it is late: SDS-R-GLOBAL-10
             which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
             seen = "no message asks for it, neither content nor sync"
-            yield violated(sent.step, "wrong", f"{which}, asked for: its T_req is over", seen)
+            yield violated(sent.step, code, f"{which}, asked for: its T_req is over", seen)
 
 
 @check("SDS-R-STATE-01", *TIMED, of="outgoing sds-r")
@@ -88,7 +88,9 @@ def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
             dropped = not view.kept.holds(entry.message_id, sent.step.index - 1)  # it is missing again (AMB-96)
             if waits and not dropped and not may_be_lost(view, came, sent.step):
                 seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
-                yield violated(sent.step, "wrong", "requests for messages that are missing only", seen, "AMB-70")
+                yield violated(
+                    sent.step, "asked-while-waiting", "requests for messages that are missing only", seen, "AMB-70"
+                )
 
 
 def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
@@ -122,7 +124,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                     continue
                 since = f"{first - detected.now_ms} ms after step {detected.index}, which found it missing"
                 seen = f"{due - first} ms later, after step {again[0].index} has named it again"
-                yield violated(shown.step, "wrong", f"T_req of {missing.message_id!r} as it was, {since}", seen)
+                yield violated(shown.step, "postponed", f"T_req of {missing.message_id!r} as it was, {since}", seen)
                 break
         elif missing in side.owing:
             if (asking := side.in_time(missing)) is not None and asking.step.index > again[0].index:
@@ -130,13 +132,13 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
             elif asking is None and side.kinds and (sent := side.both_kinds(list(side.owed(missing)))):
                 which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
                 why = f"that step {again[0].index} and others name it again postpones nothing"
-                yield violated(sent.step, "wrong", f"a request for {which}: {why}", "none")
+                yield violated(sent.step, "postponed", f"a request for {which}: {why}", "none")
 
 
 @check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
     """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
-    return _asked_for_at_all(requester(view)) if asks_for_anything(view) else iter(())
+    return _asked_for_at_all(requester(view), "never-asked") if asks_for_anything(view) else iter(())
 
 
 # ---- R-GLOBAL --------------------------------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing"
             seen = f"one after {waited} ms{view.terms.clock_hint(waited >= view.terms.t_min_ms - SECOND_MS)}"
-            yield judged(sent.step, "wrong", waited >= view.terms.t_min_ms - side.slack_ms, expected, seen)
+            yield judged(sent.step, "asked-early", waited >= view.terms.t_min_ms - side.slack_ms, expected, seen)
 
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="missing sds-r")
@@ -186,7 +188,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
                 late = view.trace.steps[asked - 1].now_ms - detected.now_ms
                 by = f"by T_max, {view.terms.t_max_ms} ms after it was found missing"
                 seen = f"the first one comes after {late} ms, at step {asked}"
-                yield violated(sent.step, "wrong", f"a request for {missing.message_id!r} {by}", seen)
+                yield violated(sent.step, "asked-late", f"a request for {missing.message_id!r} {by}", seen)
                 break
 
 
@@ -239,7 +241,7 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
                 others = ", whatever others send" if noisy else ""
                 passed = f"{_LENIENT_INTERVALS} intervals of {interval} ms have passed since"
                 expected = f"a sync message{others}: {missing.message_id!r} is to be asked for, and {passed}"
-                yield violated(tick, "wrong", expected, "none")
+                yield violated(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none")
                 break
 
 

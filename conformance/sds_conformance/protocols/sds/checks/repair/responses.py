@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from sds_harness.sds.trace import Step
@@ -30,6 +30,15 @@ from ...view.responder import (
 )
 
 _DIRECT, _WAITED, _REPAIRED, _OWN = "delivered on arrival", "delivered after waiting", "repaired", "its own"
+_LEFT_OUT = {_WAITED: "buffered-left-out", _REPAIRED: "repaired-left-out", _OWN: "own-left-out"}
+"""Codes of messages that are not answered for, by how they got into the log."""
+_SYNC, _DUPLICATE, _BLOCKED = "a sync message", "a copy of a known message", "a message that has to wait itself"
+_IGNORED = {
+    _SYNC: "sync-request-ignored",
+    _DUPLICATE: "duplicate-request-ignored",
+    _BLOCKED: "blocked-request-ignored",
+}
+"""Codes of requests that are not answered, by the message that carries them."""
 
 
 def _came(view: ChannelView, turn: Turn) -> str:
@@ -59,10 +68,10 @@ def _places(view: ChannelView) -> set[int]:
 def _carrier(turn: Turn) -> str:
     """What is special about the message that asks, "" for nothing."""
     if turn.request.kind is Kind.SYNC:
-        return "a sync message"
+        return _SYNC
     if turn.request.duplicate:
-        return "a copy of a known message"
-    return "a message that has to wait itself" if turn.request.unmet else ""
+        return _DUPLICATE
+    return _BLOCKED if turn.request.unmet else ""
 
 
 def matter_of(view: ChannelView, turn: Turn) -> str:
@@ -162,8 +171,11 @@ def _answers(view: ChannelView, turn: Turn) -> bool:
     return answers_at_all(view, others=not turn.asked.own)
 
 
-def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
-    """Requests that are one requirement's matter: each is answered by an implementation that answers others."""
+def answered(view: ChannelView, matter: str, code: str | Mapping[str, str], why: str) -> Iterator[Observation]:
+    """Requests that are one requirement's matter: each is answered by an implementation that answers others.
+
+    ``code`` may be given by the detail that takes the place of ``{}`` in the words.
+    """
     for turn in turns(view):
         if not turn.due or (turn.never and not _answers(view, turn)) or matter_of(view, turn) != matter:
             continue
@@ -174,9 +186,9 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
             which = f"{turn.message_id!r}, {why.format(detail)}"
             seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered"
             soft = "AMB-23" if matter == "RECV-13" and turn.request.duplicate else ""
-            yield violated(
-                turn.overdue, "wrong", f"{which}, sent again after the request of step {turn.since.index}", seen, soft
-            )
+            expected = f"{which}, sent again after the request of step {turn.since.index}"
+            how = code if isinstance(code, str) else code[detail]
+            yield violated(turn.overdue, how, expected, seen, soft)
 
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
@@ -198,17 +210,19 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
             if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
                 continue  # somebody asks for it in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
-                yield violated(observed.step, "wrong", "only requests of others to be answered for", f"{message_id!r}")
+                yield violated(
+                    observed.step, "unasked", "only requests of others to be answered for", f"{message_id!r}"
+                )
             elif arrived.get(message_id, NEVER) > at:
                 yield violated(
                     observed.step,
-                    "wrong",
+                    "not-held",
                     f"no answer planned for {message_id!r}, which never arrived",
                     "a time for one",
                 )
             else:
                 expected = f"no answer planned for {message_id!r}, of whose response group the participant is not"
-                yield judged(observed.step, "wrong", message_id not in outside, expected, "a time for one")
+                yield judged(observed.step, "not-eligible", message_id not in outside, expected, "a time for one")
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
             yield held(observed.step)
@@ -234,7 +248,7 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
             continue  # another channel asked for it: SDS-STATE-16
         expected = f"{answer.message.message_id!r} left alone, which nobody asked for"
-        yield violated(answer.step, "wrong", expected, "a broadcast of it")
+        yield violated(answer.step, "unasked", expected, "a broadcast of it")
     for turn in turns(view):
         if turn.answer is not None and not turn.asked.own:
             yield held(turn.answer)
@@ -257,7 +271,7 @@ def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
         answer, silent = _after_copy(view, turn)
         if answer is not None:
             expected = f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
-            yield violated(answer, "wrong", expected, "one more copy")
+            yield violated(answer, "answered-after-copy", expected, "one more copy")
         elif silent is not None:
             yield held(silent)
 
@@ -272,7 +286,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
             answer, silent = _after_copy(view, turn)
             if answer is not None:
                 yield violated(
-                    answer, "wrong", f"the request for {turn.message_id!r} dropped with the copy", "an answer"
+                    answer, "not-dropped", f"the request for {turn.message_id!r} dropped with the copy", "an answer"
                 )
             elif silent is not None:
                 yield held(silent)
@@ -283,7 +297,11 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
                 if turn.message_id in queued or turn.shown:
                     expected = f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
                     yield judged(
-                        observed.step, "wrong", turn.message_id not in queued, expected, "one that is still planned"
+                        observed.step,
+                        "not-dropped",
+                        turn.message_id not in queued,
+                        expected,
+                        "one that is still planned",
                     )
                 break
 
@@ -298,7 +316,7 @@ def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
         answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
         if 1 < len(answers) <= most and not turn.asked.own and not alone:
             expected = f"one answer for {turn.message_id!r}, asked for {most} times before it came"
-            yield violated(answers[1].step, "wrong", expected, f"{len(answers)} answers")
+            yield violated(answers[1].step, "answered-twice", expected, f"{len(answers)} answers")
         yield from _moved(view, turn)
         if not turn.shown and not turn.asked.own and turn.answer is not None:
             yield from _moved_unseen(view, turn, turn.answer)
@@ -314,7 +332,7 @@ def _moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
             moved = second - first
             expected = f"the time of the answer for {turn.message_id!r} as the first request fixed it"
             seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
-            yield judged(after, "wrong", not moved, expected, seen)
+            yield judged(after, "moved", not moved, expected, seen)
 
 
 def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
@@ -329,22 +347,19 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
         expected = f"an answer for {turn.message_id!r} {span}, as when it was asked for once"
         hint = view.terms.clock_hint(between.meets(usual, SECOND_MS))
         seen = f"one after {between.high} ms{hint}"
-        yield judged(answer, "wrong", between.meets(usual, view.terms.clock_ms), expected, seen)
+        yield judged(answer, "moved", between.meets(usual, view.terms.clock_ms), expected, seen)
 
 
-def _lacks(original: Message, answer: Message) -> str:
-    """What an answer lacks altogether that the message had."""
-    lacking = [
-        name
-        for name, had, has in (
-            ("content", original.content, answer.content),
-            ("Lamport timestamp", original.lamport_timestamp is not None, answer.lamport_timestamp is not None),
-            ("causal history", original.causal_history, answer.causal_history),
-            ("sender", original.sender_id, answer.sender_id),
-        )
-        if had and not has
-    ]
-    return " and no ".join(lacking)
+def _lacks(original: Message, answer: Message) -> list[tuple[str, str]]:
+    """The parts of the message that an answer lacks altogether: the code and the words of each."""
+    timestamps = original.lamport_timestamp is not None, answer.lamport_timestamp is not None
+    parts = (
+        ("missing-content", "content", original.content, answer.content),
+        ("missing-timestamp", "Lamport timestamp", *timestamps),
+        ("missing-history", "causal history", original.causal_history, answer.causal_history),
+        ("missing-sender", "sender", original.sender_id, answer.sender_id),
+    )
+    return [(code, name) for code, name, had, has in parts if had and not has]
 
 
 @check("SDS-R-STATE-07", *TIMED, of="asked")
@@ -352,21 +367,23 @@ def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
     """An answer is the full message, not just its ID: with content, timestamp, causal history and sender."""
     for answer, original in answers_and_originals(view):
         lacking = _lacks(original, answer.message)
-        yield judged(
-            answer.step, "wrong", not lacking, f"the full message {original.message_id!r}", f"one with no {lacking}"
-        )
+        if lacking:
+            seen = f"one with no {' and no '.join(name for _, name in lacking)}"
+            yield violated(answer.step, lacking[0][0], f"the full message {original.message_id!r}", seen)
+        else:
+            yield held(answer.step)
 
 
 @check("SDS-R-STATE-07", *TIMED, of="asked sds-r")
 def old_messages_are_kept_too(view: ChannelView) -> Iterator[Observation]:
     """Not only the newest messages of the log are answered for."""
-    return answered(view, "STATE-07", "in its log as newer ones are that were answered for")
+    return answered(view, "STATE-07", "not-kept", "in its log as newer ones are that were answered for")
 
 
 @check("SDS-R-STATE-08", *TIMED, of="asked sds-r")
 def whatever_is_in_the_log_can_be_repaired(view: ChannelView) -> Iterator[Observation]:
     """Own messages, and those that were delivered late or came as repairs, are answered for as well as others."""
-    return answered(view, "STATE-08", "{}")
+    return answered(view, "STATE-08", _LEFT_OUT, "{}")
 
 
 # ---- R-RECV ----------------------------------------------------------------------------------------------------------
@@ -385,7 +402,7 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
                 continue  # it is another requirement's matter
             again = f"sent again after the request of step {turn.since.index}"
             seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms"
-            yield violated(turn.overdue, "wrong", f"{turn.message_id!r}, which is in its log, {again}", seen)
+            yield violated(turn.overdue, "never-answered", f"{turn.message_id!r}, which is in its log, {again}", seen)
 
 
 @check("SDS-R-RECV-09", *TIMED, of="asked sds-r")
@@ -398,7 +415,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
             continue
         if asked.answers and not asked.own:
             request = f"the request of step {since.index} for {asked.message_id!r}, which was not there then"
-            yield violated(asked.answers[0].step, "wrong", f"no answer to {request}", "a broadcast of it")
+            yield violated(asked.answers[0].step, "answered-unheld", f"no answer to {request}", "a broadcast of it")
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
             if waited:
@@ -408,7 +425,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
 @check("SDS-R-RECV-12", *TIMED, of="asked sds-r")
 def each_item_is_handled(view: ChannelView) -> Iterator[Observation]:
     """Each of several items in a repair request is answered, whatever stands before it."""
-    return answered(view, "RECV-12", "one of several items")
+    return answered(view, "RECV-12", "entry-ignored", "one of several items")
 
 
 @check("SDS-R-RECV-13", *TIMED, of="arrived sds-r")
@@ -418,9 +435,9 @@ def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observat
         if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
             asked = received.message.repair_request[0].message_id
             yield violated(
-                received.step, "wrong", f"the request for {asked!r} in a sync message heard", received.refusal
+                received.step, "refused", f"the request for {asked!r} in a sync message heard", received.refusal
             )
-    yield from answered(view, "RECV-13", "asked for in {}")
+    yield from answered(view, "RECV-13", _IGNORED, "asked for in {}")
 
 
 @check("SDS-R-RECV-13", *TIMED, of="own-came received sds-r")
@@ -437,6 +454,6 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
                 expected = f"no answer to its own request for {entry.message_id!r}, which came back"
-                yield violated(after[0], "wrong", expected, "an answer", "AMB-74")
+                yield violated(after[0], "own-request-answered", expected, "an answer", "AMB-74")
             elif silent:
                 yield held(silent[0])

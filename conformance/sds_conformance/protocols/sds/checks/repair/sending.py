@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
@@ -13,6 +14,9 @@ from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester
 from ...view.windows import Window
+
+_LEFT_OUT = {Kind.CONTENT: "left-out-of-content", Kind.SYNC: "left-out-of-sync"}
+"""Codes of due requests that a message does not carry, by its kind."""
 
 
 def _exact(side: Requester, missing: Missing) -> Window | None:
@@ -36,7 +40,7 @@ def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
                 continue  # the boundary is SDS-R-SEND-02's
             yield violated(
                 sent.step,
-                "wrong",
+                _LEFT_OUT[sent.message.kind],
                 f"a request for {missing.message_id!r} in the {sent.message.kind.value} message"
                 + (f": its T_req was {sent.step.now_ms - due.high} ms before" if due else ""),
                 f"none{view.terms.clock_hint(due is not None and sent.step.now_ms <= due.high + SECOND_MS)}",
@@ -60,7 +64,7 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if early > side.slack_ms and side.asks(sent, missing.message_id):
                 expected = f"no request for {missing.message_id!r} before its T_req"
                 hint = view.terms.clock_hint(early <= SECOND_MS)
-                yield violated(sent.step, "wrong", expected, f"one {early} ms before it{hint}")
+                yield violated(sent.step, "asked-early", expected, f"one {early} ms before it{hint}")
             elif early > 0:
                 yield held(sent.step)
         for sent, asks in side.owed(missing) if not side.slack_ms else ():
@@ -68,7 +72,7 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
                 continue
             if asks or sent.message.kind in side.kinds:
                 expected = f"{missing.message_id!r} asked for at T_req, which is this very millisecond"
-                yield judged(sent.step, "wrong", asks, expected, f"it is not{view.terms.clock_hint()}")
+                yield judged(sent.step, "asked-late", asks, expected, f"it is not{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -79,7 +83,8 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
         if cap is None or not count:
             continue
         expected = f"at most {cap} entries in a repair request, the cap in force"
-        yield judged(sent.step, "wrong", count <= cap, expected, f"{count}")
+        seen = f"{count}, one more than that" if count == cap + 1 else f"{count}"
+        yield judged(sent.step, "over-cap", count <= cap, expected, seen)
 
 
 @check("SDS-R-SEND-04", *TIMED, of="missing outgoing sds-r")
@@ -107,7 +112,7 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
         expected = f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due"
         seen = f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out"
         apart = 0 if side.shown else view.terms.clock_ms  # between two that are counted from different presents
-        yield judged(sent.step, "wrong", taken[latest] <= min(left) + apart, expected, seen)
+        yield judged(sent.step, "wrong-order", taken[latest] <= min(left) + apart, expected, seen)
 
 
 @check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -117,7 +122,13 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
-        yield judged(sent.step, "wrong", count <= 3, "at most three entries in a repair request by default", f"{count}")
+        yield judged(
+            sent.step,
+            "default-too-high",
+            count <= 3,
+            "at most three entries in a repair request by default",
+            f"{count}",
+        )
 
 
 @check("SDS-R-SEND-06", *TIMED, of="outgoing sds-r")
@@ -142,7 +153,11 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
         if empty or not sent.message.repair_request:
             what = "field 13 with nothing in it" if empty == 1 else f"{empty} entries with nothing in them"
             yield judged(
-                sent.step, "wrong", not empty, "no occurrence of field 13 (repair_request), for nothing is due", what
+                sent.step,
+                "empty-entry",
+                not empty,
+                "no occurrence of field 13 (repair_request), for nothing is due",
+                what,
             )
 
 
@@ -169,7 +184,7 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif not any(missing.message_id in shown.due for shown in side.states(arrived.index, sent.step.index)):
                 expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-                yield violated(sent.step, "wrong", expected, "a request for it")
+                yield violated(sent.step, "already-arrived", expected, "a request for it")
             break
 
 
@@ -183,4 +198,6 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
         for own in early:
             if own.step.index < sent.step.index:
                 expected = f"no request for {own.message.message_id!r}, sent by itself at step {own.step.index}"
-                yield judged(sent.step, "wrong", own.message.message_id not in asked, expected, "a request for it")
+                yield judged(
+                    sent.step, "asked-for-own", own.message.message_id not in asked, expected, "a request for it"
+                )

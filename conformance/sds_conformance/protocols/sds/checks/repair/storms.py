@@ -78,7 +78,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         if allowed is not None and all(in_step(other, asked.received.step, answers[-1]) for other, asked in holders):
             some = f"at most {allowed} of the {len(holders)} holders of {message_id!r}"
             expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
-            yield judged(answers[-1], "wrong", len(answers) <= allowed, expected, f"{len(answers)} answers")
+            yield judged(answers[-1], "times-alike", len(answers) <= allowed, expected, f"{len(answers)} answers")
 
 
 @check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)
@@ -110,4 +110,4 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         if allowed is not None and all(in_step(other, gap.detected.step, asked[-1]) for other, gap in requesters):
             some = f"at most {allowed} of the {len(requesters)} that miss {message_id!r}"
             expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
-            yield judged(asked[-1], "wrong", len(asked) <= allowed, expected, f"{len(asked)} requests")
+            yield judged(asked[-1], "times-alike", len(asked) <= allowed, expected, f"{len(asked)} requests")

@@ -42,7 +42,11 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
         expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
         seen = f"one after {turn.answer.now_ms - turn.since.now_ms} ms"
         yield judged(
-            turn.answer, "wrong", not (turn.gone is not None and turn.gone.index < turn.answer.index), expected, seen
+            turn.answer,
+            "answered-late",
+            not (turn.gone is not None and turn.gone.index < turn.answer.index),
+            expected,
+            seen,
         )
 
 
@@ -63,8 +67,9 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
             continue
         elif _late(view, turn) or (turn.never and turn.shown and turn.due and answers_at_all(view, others=True)):
             which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
+            code = "never-answered" if turn.answer is None else "answered-late"
             seen = "none" if turn.answer is None else f"none until step {turn.answer.index}"
-            yield violated(turn.overdue, "wrong", f"{which}, to have been sent by the periodic work", seen)
+            yield violated(turn.overdue, code, f"{which}, to have been sent by the periodic work", seen)
 
 
 def _late(view: ChannelView, turn: Turn) -> bool:
@@ -88,7 +93,9 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
             expected = f"the answer for {turn.message_id!r} as well, which is due"
             late_ms = passed_over[0].now_ms - turn.window.high if turn.window is not None else 0
             seen = f"{others} other{'s' if others > 1 else ''} and not this one"
-            yield violated(passed_over[0], "wrong", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}")
+            yield violated(
+                passed_over[0], "passed-over", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}"
+            )
         elif turn.in_time and turn.answer is not None:
             yield held(turn.answer)
 
@@ -106,7 +113,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
             hint = view.terms.clock_hint(turn.answer.now_ms >= turn.window.low - SECOND_MS)
             yield violated(
-                turn.answer, "wrong", expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms{hint}"
+                turn.answer, "answered-early", expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms{hint}"
             )
             continue
         yield held(turn.answer)
@@ -121,7 +128,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         if missed and turn.since.now_ms < turn.window.low:
             expected = f"the answer for {turn.message_id!r}, whose time is just now, with the others"
             late_ms = turn.answer.now_ms - turn.window.low
-            yield violated(missed[0], "wrong", expected, f"it came {late_ms} ms later{view.terms.clock_hint()}")
+            yield violated(missed[0], "answered-late", expected, f"it came {late_ms} ms later{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
@@ -136,7 +143,7 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
             expected = f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}"
-            yield violated(answers[allowed], "wrong", expected, "another answer without another request")
+            yield violated(answers[allowed], "answered-again", expected, "another answer without another request")
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
             yield held(quiet[-1])
 
@@ -144,25 +151,27 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
 def a_later_request_is_answered_again(view: ChannelView) -> Iterator[Observation]:
     """A request after an answer, and after a pause of T_min, opens a new answer."""
-    return answered(view, "SWEEP-04", "answered before")
+    return answered(view, "SWEEP-04", "later-request-ignored", "answered before")
 
 
 # ---- What an answer is, and what it leaves alone ---------------------------------------------------------------------
 
 
-def _differs(original: Message, answer: Message) -> str:
-    """In what an answer differs that has all its parts, "" in nothing."""
+def _differs(original: Message, answer: Message) -> tuple[str, str]:
+    """The first difference in an answer that has all its parts, its code and its words; "" for none."""
     if original.sender_id != answer.sender_id:
-        return f"the sender {answer.sender_id!r} instead of {original.sender_id!r}"
+        return "sender-changed", f"the sender {answer.sender_id!r} instead of {original.sender_id!r}"
     if original.channel_id != answer.channel_id:
-        return f"the channel {answer.channel_id!r} instead of {original.channel_id!r}"
+        return "channel-changed", f"the channel {answer.channel_id!r} instead of {original.channel_id!r}"
     before, after = original.lamport_timestamp, answer.lamport_timestamp
     if before is not None and after is not None and before != after:
-        return f"a Lamport timestamp {abs(after - before)} {'higher' if after > before else 'lower'}"
+        moved = f"{abs(after - before)} {'higher' if after > before else 'lower'}"
+        return "timestamp-changed", f"a Lamport timestamp {moved}"
     dependencies = [entry.message_id for entry in answer.causal_history]
     if [entry.message_id for entry in original.causal_history] != dependencies:
-        return f"the causal history {', '.join(map(repr, dependencies[:4]))}"
-    return "another content" if (original.content or b"") != (answer.content or b"") else ""
+        return "history-changed", f"the causal history {', '.join(map(repr, dependencies[:4]))}"
+    same = (original.content or b"") == (answer.content or b"")
+    return ("", "") if same else ("content-changed", "another content")
 
 
 def _complete(original: Message, answer: Message) -> bool:
@@ -176,8 +185,8 @@ def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
     """An answer equals the original in ID, sender, channel, timestamp, causal history and content."""
     for answer, original in answers_and_originals(view):
         if _complete(original, answer.message):
-            differs = _differs(original, answer.message)
-            yield judged(answer.step, "wrong", not differs, f"{original.message_id!r} as it was first sent", differs)
+            code, differs = _differs(original, answer.message)
+            yield judged(answer.step, code, not code, f"{original.message_id!r} as it was first sent", differs)
 
 
 @check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED, of="asked observed")
@@ -200,24 +209,25 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
         synced = [sent for sent in view.syncs if before.step.index < sent.step.index < after.step.index]
         if not between or others or synced:
             continue
-        changed = _changed(before, after)
+        code, changed = _changed(before, after)
         expected = "log, Lamport timestamp and outgoing buffer as before the answer"
-        yield judged(between[-1], "wrong", not changed, expected, changed)
+        yield judged(between[-1], code, not code, expected, changed)
 
 
-def _changed(before: Observed, after: Observed) -> str:
-    """What a state shows otherwise than the one before."""
+def _changed(before: Observed, after: Observed) -> tuple[str, str]:
+    """The first difference between two states, its code and its words; "" for none."""
     one, other = before.state, after.state
     if one.HasField("log") and other.HasField("log"):
         grown = len(after.step.shown_log) - len(before.step.shown_log)
         if before.step.shown_log != after.step.shown_log:
-            return f"{grown} more in the log" if grown > 0 else "another log"
+            return "log-changed", f"{grown} more in the log" if grown > 0 else "another log"
     added = {e.message_id for e in other.outgoing.entries} - {e.message_id for e in one.outgoing.entries}
     if one.HasField("outgoing") and added:
-        return f"{min(added)!r} in the outgoing buffer"
+        return "entered-outgoing-buffer", f"{min(added)!r} in the outgoing buffer"
     if one.HasField("lamport_timestamp") and one.lamport_timestamp != other.lamport_timestamp:
-        return f"a Lamport timestamp moved by {other.lamport_timestamp - one.lamport_timestamp}"
-    return ""
+        moved = other.lamport_timestamp - one.lamport_timestamp
+        return "moved-the-clock", f"a Lamport timestamp moved by {moved}"
+    return "", ""
 
 
 @check("SDS-R-SWEEP-05", *TIMED, of="asked outgoing")
@@ -240,5 +250,5 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
             return
         if between and e.low == e.high and e.low > sent.step.now_ms:
             expected = f"the Lamport timestamp {e.low}: answers before it are no new messages"
-            found.append(judged(sent.step, "wrong", e.tolerates(seen) or seen < e.low, expected, f"{seen}"))
+            found.append(judged(sent.step, "moved-the-clock", e.tolerates(seen) or seen < e.low, expected, f"{seen}"))
     yield from found

@@ -14,6 +14,14 @@ from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import Turn, delay, slack_ms, turns
 from ...view.windows import Window
 
+
+def astray(seen: Window, low: int, high: int, slack_ms: int) -> str:
+    """The code of a time that the formula does not give: out of its bounds, or another one between them."""
+    if seen.high < low - slack_ms:
+        return "too-early"
+    return "too-late" if seen.low > high + slack_ms else "not-by-formula"
+
+
 # ---- R-TRESP ---------------------------------------------------------------------------------------------------------
 
 
@@ -29,7 +37,8 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         what = f"an answer for {turn.message_id!r} {_span(expected)} after the request of step {turn.since.index}, {by}"
         seen = f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms"
         seen += view.terms.clock_hint(expected.meets(found, SECOND_MS))
-        yield judged(turn.told, "wrong", expected.meets(found, slack_ms(view)), what, seen)
+        code = astray(found, 0, view.terms.t_max_ms or 0, slack_ms(view))
+        yield judged(turn.told, code, expected.meets(found, slack_ms(view)), what, seen)
 
 
 @check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
@@ -42,19 +51,22 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         if wait > slack_ms(view):
             expected = f"an answer for its own {turn.message_id!r} at once"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
-            yield violated(turn.since, "wrong", expected, f"one planned in {wait} ms{hint}")
+            yield violated(turn.since, "answered-late", expected, f"one planned in {wait} ms{hint}")
         elif turn.answer is None or not turn.sure:
             continue  # that it never answers is another requirement, and nothing of it is known where it may resend
         elif not turn.in_time:
             late = turn.answer.now_ms - turn.since.now_ms
             yield violated(
-                turn.answer, "wrong", f"an answer for its own {turn.message_id!r} at once", f"one after {late} ms"
+                turn.answer,
+                "answered-late",
+                f"an answer for its own {turn.message_id!r} at once",
+                f"one after {late} ms",
             )
         else:
             yield held(turn.answer)
 
 
-def _again(view: ChannelView, *, same_requester: bool) -> Iterator[Observation]:
+def _again(view: ChannelView, code: str, *, same_requester: bool) -> Iterator[Observation]:
     """Two requests for one message are answered with the same delay, by one requester or by two."""
     known: dict[str, list[tuple[Turn, Window]]] = {}
     for turn in turns(view):
@@ -71,7 +83,7 @@ def _again(view: ChannelView, *, same_requester: bool) -> Iterator[Observation]:
             expected = f"an answer for {turn.message_id!r} {_span(before)} after the request{which}"
             seen = f"one {'planned ' if turn.shown else ''}after {_span(found)}"
             seen += view.terms.clock_hint(before.meets(found, SECOND_MS))
-            yield judged(turn.told, "wrong", before.meets(found, slack_ms(view)), expected, seen)
+            yield judged(turn.told, code, before.meets(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))
 
 
@@ -82,13 +94,13 @@ def _span(found: Window) -> str:
 @check("SDS-R-RECV-10", *TIMED, of="asked sds-r")
 def delays_stay_the_same(view: ChannelView) -> Iterator[Observation]:
     """Two requests for one message by one participant are answered with the same delay."""
-    return _again(view, same_requester=True)
+    return _again(view, "delay-changes", same_requester=True)
 
 
 @check("SDS-R-TRESP-03", *TIMED, of="asked sds-r")
 def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
     """Requests for one message by different participants are answered with the same delay."""
-    return _again(view, same_requester=False)
+    return _again(view, "depends-on-requester", same_requester=False)
 
 
 _WIDEST = 6
@@ -135,7 +147,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
         holders = f"{len(enough[0])} holders of the same message"
         expected = f"{holders} to answer with different delays for most of {len(enough)} messages"
         seen = "the same delay for all of them, with each message"
-        yield judged(last, "wrong", not all(map(_alike, enough)), expected, seen)
+        yield judged(last, "times-alike", not all(map(_alike, enough)), expected, seen)
 
 
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
@@ -147,7 +159,7 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
         which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
         met = not all(map(_alike, enough.values()))
         yield judged(
-            last, "wrong", met, f"different delays for {which}", "the same delay for all messages of an author"
+            last, "times-alike", met, f"different delays for {which}", "the same delay for all messages of an author"
         )
 
 
@@ -174,7 +186,7 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
     uneven = _uneven(list(delays.values()), t_max)
-    yield judged(last, "wrong", not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
+    yield judged(last, "uneven", not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
 
 
 def _uneven(delays: list[Window], t_max: int) -> str:

@@ -1,0 +1,92 @@
+"""Checks that are alike as a table: each row is what one requirement says of facts of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from sds_harness.trace import Step
+
+from .judgement import Observation, held, noted, violated
+from .once import once
+
+
+class Fact(Protocol):
+    """Something in a trace that can be right or wrong."""
+
+    @property
+    def step(self) -> Step:
+        """Where it happened."""
+        ...
+
+
+E = TypeVar("E", bound=Fact)
+
+
+class Row(NamedTuple, Generic[E]):
+    """What a requirement says of one fact of a trace."""
+
+    requirement: str
+    applies: Callable[[E], object]
+    """Does the requirement speak of the fact?"""
+    wrong: Callable[[E], object]
+    """Is it violated, where it applies?"""
+    code: str
+    """How it is violated then; "" if that is told and violates nothing."""
+    why: str = ""
+    """What makes it wrong, in a few words."""
+    position: str = ""
+    """The position that softens the violation, "" if none does."""
+    needs: tuple[int, ...] = ()
+    """Capabilities without which the row does not apply."""
+
+
+class Table(Generic[E]):
+    """Rows in the order in which they are blamed.
+
+    Of one fact, the first row that applies and is wrong is violated, and the others are not exercised: one mistake is
+    one violation. If none is wrong, all that apply are met.
+    """
+
+    def __init__(
+        self,
+        facts: Callable[[Any], Iterable[E]],
+        told: Callable[[E, Row[E]], tuple[str, str]],
+        rows: Sequence[Row[E]],
+    ) -> None:
+        """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened; ``told`` says what
+        was expected and what was seen of a fact that is wrong by a row."""
+        self.rows = tuple(rows)
+        self._facts, self._told = facts, told
+        self._judged = once(self._judge)
+
+    def check(self, requirement: str, needs: tuple[int, ...]) -> Callable[[Any], Iterator[Observation]]:
+        """The check that the rows of a requirement with these needs are."""
+
+        def check(view: Any) -> Iterator[Observation]:
+            return iter(self._judged(view).get((requirement, needs), ()))
+
+        check.__name__, check.__doc__ = self._facts.__name__, self._facts.__doc__
+        return check
+
+    def _judge(self, view: Any) -> dict[tuple[str, tuple[int, ...]], list[Observation]]:
+        rows = [row for row in self.rows if all(map(view.trace.declaration.can, row.needs))]
+        found: dict[tuple[str, tuple[int, ...]], list[Observation]] = {}
+        for fact in self._facts(view):
+            applying, asked, does = [], None, False
+            for row in rows:  # those that are about the same stand together
+                if row.applies is not asked:
+                    asked, does = row.applies, bool(row.applies(fact))
+                if does:
+                    applying.append(row)
+            wrong = next((row for row in applying if row.wrong(fact)), None)
+            if wrong is not None:
+                expected, seen = self._told(fact, wrong)
+                told = violated(fact.step, wrong.code, expected, seen, wrong.position)
+                if not wrong.code:
+                    told = noted(fact.step, f"{seen} where {expected}")
+                found.setdefault((wrong.requirement, wrong.needs), []).append(told)
+                continue
+            for key in dict.fromkeys((row.requirement, row.needs) for row in applying):
+                found.setdefault(key, []).append(held(fact.step))
+        return found
