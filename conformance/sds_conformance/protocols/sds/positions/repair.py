@@ -169,41 +169,34 @@ def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield late[-1].step, "asks-for-nothing"
 
 
-def _in_vain(view: ChannelView, asked: Asked, since: Step, until: int = NEVER) -> Step | None:
-    """The tick by which any member of the group would have answered, whatever its T_resp; None before that."""
-    if view.terms.groups not in (None, 0, 1) or not view.terms.t_max_ms:
-        return None
-    over = since.now_ms + view.terms.t_max_ms + SWEEP_MS
-    late = [t for t in view.ticks if since.index < t.index < until and t.now_ms >= over]
-    others = [answer.step.index for answer in asked.answers]
-    return late[TICKS - 1] if len(late) >= TICKS and not others and not asked.copies else None
+def _outcome(view: ChannelView, asked: Asked, until: int, silence: str) -> Iterator[tuple[Step, str]]:
+    """A requested message is answered before ``until``; or not by the time at which any group would have answered."""
+    received, t_max = asked.received.step, view.terms.t_max_ms
+    if asked.answers and asked.answers[0].step.index < until:
+        yield asked.answers[0].step, "answers"
+    elif t_max and view.terms.groups in (None, 0, 1) and not asked.answers and not asked.copies:
+        over = received.now_ms + t_max + SWEEP_MS
+        late = [t for t in view.ticks if received.index < t.index < until and t.now_ms >= over]
+        if len(late) >= TICKS:
+            yield late[TICKS - 1], silence
 
 
 @shows("AMB-71", of="asked sds-r")
 def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A requested message waits for its dependencies: an answer goes out while it waits, or none by the time for it."""
     for asked in view.repair.asked if view.terms.on else ():
-        if not asked.buffered or not asked.certain:
-            continue
-        entered = min((d.step.index for d in view.delivered if d.message_id == asked.message_id), default=NEVER)
-        if asked.answers and asked.answers[0].step.index < entered:
-            yield asked.answers[0].step, "answers"
-        elif (late := _in_vain(view, asked, asked.received.step, entered)) is not None:
-            yield late, "does-not"
+        if asked.buffered and asked.certain:
+            delivered = (d.step.index for d in view.delivered if d.message_id == asked.message_id)
+            yield from _outcome(view, asked, min(delivered, default=NEVER), "does-not")
 
 
 @shows("AMB-72", of="asked sds-r")
 def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """All that ask for a message that is held name no sender: an answer goes out, or none in all the time for it."""
     for asked in view.repair.asked if view.terms.on else ():
-        if not asked.held or asked.own or not asked.certain:
-            continue
-        if any(any(asked_of(view, r).get(asked.message_id, ())) for r in (asked.received, *asked.repeats)):
-            continue
-        if asked.answers:
-            yield asked.answers[0].step, "answers"
-        elif (late := _in_vain(view, asked, asked.received.step)) is not None:
-            yield late, "ignores"
+        senders = (asked_of(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
+        if asked.held and not asked.own and asked.certain and not any(map(any, senders)):
+            yield from _outcome(view, asked, NEVER, "ignores")
 
 
 @shows("AMB-113", of="asked sds-r")
