@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from played import Handle, altered, reference
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -102,21 +102,6 @@ def sorts_by_utf16() -> Handle:
     return altered(changes, without)
 
 
-def gives_up_messages() -> Handle:
-    """Reports the message that waits in the place of its dependency."""
-    waiting: dict[str, str] = {}
-
-    def changes(request: pb.Request, reply: pb.Reply) -> None:
-        message = _arrived(request)
-        for entry in message.causal_history if message is not None else ():
-            waiting[entry.message_id] = message.message_id if message is not None else ""
-        for event in reply.effects.events if reply.HasField("effects") else ():
-            if event.HasField("lost"):
-                event.lost.message_ids[:] = [waiting.get(i, i) for i in event.lost.message_ids]
-
-    return altered(changes)
-
-
 def leaves_what_was_lost() -> Handle:
     """Does not deliver what it has given up."""
     lost: set[str] = set()
@@ -151,20 +136,6 @@ def possibly_by_itself() -> Handle:
     return altered(changes, reference(participant=MUTANTS["reviews-itself"].participant_class))
 
 
-def answers_for_what_waits() -> Handle:
-    """Repeats at once whatever has come and is asked for, delivered or not."""
-    came: dict[str, bytes] = {}
-
-    def changes(request: pb.Request, reply: pb.Reply) -> None:
-        message = _arrived(request)
-        if message is not None and reply.HasField("effects"):
-            asked = [came[e.message_id] for e in message.repair_request if e.message_id in came]
-            reply.effects.broadcasts.extend(asked)
-            came[message.message_id] = request.receive.wire
-
-    return altered(changes)
-
-
 def reviews_copies() -> Handle:
     """Takes the copy of a message for a word on its own last one."""
     known: set[str] = set()
@@ -178,18 +149,6 @@ def reviews_copies() -> Handle:
             spoken = pb.PossiblyAcknowledged(message_id=own[0])
             reply.effects.events.append(pb.Event(channel_id="c1", possibly_acknowledged=spoken))
         known.add(message.message_id if message is not None else "")
-
-    return altered(changes)
-
-
-def interleaves() -> Handle:
-    """Sends every second message of a step first, and the very first one in the middle."""
-
-    def changes(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("effects"):
-            first, *others = [*reply.effects.broadcasts[::2], *reply.effects.broadcasts[1::2]] or [b""]
-            half = len(others) // 2
-            reply.effects.broadcasts[:] = [wire for wire in (*others[:half], first, *others[half:]) if wire]
 
     return altered(changes)
 
@@ -216,11 +175,6 @@ def _with_copies(requests: tuple[HistoryEntry, ...]) -> Handle:
     return _resending(change, reference(participant=MUTANTS["rebroadcasts-always"].participant_class))
 
 
-def _on_unknown(message: Message | None, reply: pb.Reply) -> None:
-    if message is not None and message.channel_id == "nowhere":
-        _refused(reply)
-
-
 def _on_nameless(message: Message | None, reply: pb.Reply) -> None:
     if message is not None and not message.channel_id:
         _deliver(reply, "", message)
@@ -229,11 +183,6 @@ def _on_nameless(message: Message | None, reply: pb.Reply) -> None:
 def _on_no_message(message: Message | None, reply: pb.Reply) -> None:
     if message is None:
         _deliver(reply, "c1", message)
-
-
-def _on_no_id(message: Message | None, reply: pb.Reply) -> None:
-    if message is not None and not message.message_id:
-        reply.effects.SetInParent()
 
 
 def _on_an_empty_dependency(message: Message | None, reply: pb.Reply) -> None:
@@ -250,44 +199,52 @@ def _copies_end(request: pb.Request, number: int, message: Message) -> Message |
     return message if number < 5 or not request.HasField("tick") else None
 
 
-def _fresh_filters(request: pb.Request, number: int, message: Message) -> Message:
-    return replace(message, bloom_filter=b"\xff" * 18_752) if request.HasField("tick") else message
-
-
-def _no_length_at_first(request: pb.Request, number: int, message: Message) -> Message:
-    return replace(message, bloom_filter=b"") if not number else message
-
-
 def _other_filters(request: pb.Request, number: int, message: Message) -> Message:
     return replace(message, bloom_filter=b"\x00" + (message.bloom_filter or b""))
 
 
-ODD: dict[str, Callable[[], Handle]] = {
-    "forgets-the-oldest": forgets_the_oldest,
-    "marks-the-acknowledged": marks_the_acknowledged,
-    "sorts-by-utf16": sorts_by_utf16,
-    "gives-up-messages": gives_up_messages,
-    "leaves-what-was-lost": leaves_what_was_lost,
-    "sends-the-empty": sends_the_empty,
-    "possibly-by-itself": possibly_by_itself,
-    "refuses-unknown-channels": lambda: _receiving(_on_unknown),
-    "opens-a-nameless-channel": lambda: _receiving(_on_nameless),
-    "makes-something-of-bytes": lambda: _receiving(_on_no_message),
-    "drops-without-an-id": lambda: _receiving(_on_no_id),
-    "passes-over-empty-entries": lambda: _receiving(_on_an_empty_dependency),
-    "refuses-rings": lambda: _receiving(_on_rings),
-    "copies-end": lambda: _resending(_copies_end),
-    "fresh-filters": lambda: _resending(_fresh_filters),
-    "no-length-at-first": lambda: _resending(_no_length_at_first),
-    "other-filters": lambda: _resending(_other_filters),
-    "four-filters": lambda: reference(Config(possible_ack_threshold=4)),
-    "answers-for-what-waits": answers_for_what_waits,
-    "reviews-copies": reviews_copies,
-    "interleaves": interleaves,
-    "has-settings-of-its-own": has_settings_of_its_own,
-    "copies-without-requests": lambda: _with_copies(()),
-    "copies-with-other-requests": lambda: _with_copies((HistoryEntry("another", None, "bob"),)),
-    "asks-for-two": lambda: reference(Config(repair=RepairConfig(max_requests=2))),
-    "seven-groups": lambda: reference(Config(repair=RepairConfig(derive_groups=lambda number: 7))),
+@dataclass(frozen=True)
+class Odd:
+    """An implementation that takes options which nothing of the model takes, and the scenarios that show it."""
+
+    start: Callable[[], Handle]
+    scenarios: str
+    options: dict[str, str]
+
+
+ODD = {
+    "forgets-the-oldest": Odd(forgets_the_oldest, "a-thousand-messages", {"AMB-96": "forgets"}),
+    "marks-the-acknowledged": Odd(marks_the_acknowledged, "a-sync-with-the-id-of-the-logged", {"AMB-C15": "marked"}),
+    "sorts-by-utf16": Odd(sorts_by_utf16, "ties-beyond-ascii", {"AMB-88": "utf-16"}),
+    "leaves-what-was-lost": Odd(leaves_what_was_lost, "given-up-for-lost", {"AMB-108": "leaves-it"}),
+    "sends-the-empty": Odd(sends_the_empty, "nothing-to-say", {"AMB-34": "sends"}),
+    "possibly-by-itself": Odd(possibly_by_itself, "own-messages-come-back", {"AMB-21": "possibly"}),
+    "opens-a-nameless-channel": Odd(
+        lambda: _receiving(_on_nameless), "channels-with-similar-names", {"AMB-49": "opens"}
+    ),
+    "makes-something-of-bytes": Odd(lambda: _receiving(_on_no_message), "malformed-messages", {"AMB-52": "takes"}),
+    "passes-over-empty-entries": Odd(
+        lambda: _receiving(_on_an_empty_dependency), "impossible-dependencies", {"AMB-46": "delivers"}
+    ),
+    "refuses-rings": Odd(lambda: _receiving(_on_rings), "impossible-dependencies", {"AMB-45": "refuses"}),
+    "copies-end": Odd(lambda: _resending(_copies_end), "nobody-answers", {"AMB-64": "ends"}),
+    "other-filters": Odd(lambda: _resending(_other_filters), "one-of-three-is-enough", {"AMB-54": "otherwise"}),
+    "seven-groups": Odd(
+        lambda: reference(Config(repair=RepairConfig(derive_groups=lambda number: 7))),
+        "groups-from-the-number-of-participants",
+        {"AMB-11": "otherwise prose"},
+    ),
+    "reviews-copies": Odd(reviews_copies, "requests-in-any-message", {"AMB-23": "acknowledgements"}),
+    "has-settings-of-its-own": Odd(
+        has_settings_of_its_own,
+        "no-time-to-answer-in no-room-for-a-backoff one-group-for-all",
+        {"AMB-08": "others", "AMB-09": "others", "AMB-10": "others"},
+    ),
+    "copies-without-requests": Odd(lambda: _with_copies(()), "no-message-at-its-time", {"AMB-85": "none"}),
+    "copies-with-other-requests": Odd(
+        lambda: _with_copies((HistoryEntry("another", None, "bob"),)),
+        "no-message-at-its-time",
+        {"AMB-85": "a-fresh-one"},
+    ),
 }
-"""By name: starts one."""
+"""By name."""

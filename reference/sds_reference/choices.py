@@ -77,6 +77,19 @@ class LostForAll(Channel):
         self.deliver_ready(effects)
 
 
+class GivesUpMessages(Channel):
+    """What is marked is the message that waits, and not what it waits for (AMB-92)."""
+
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        waiting = {dependency: entry.message.message_id for entry in self.incoming for dependency in entry.unmet}
+        before = len(effects.events)
+        super().give_up_lost(received_ms, effects)
+        effects.events[before:] = [
+            replace(event, message_ids=(waiting[event.message_ids[0]],)) if isinstance(event, Lost) else event
+            for event in effects.events[before:]
+        ]
+
+
 class ClockAtFirstUse(Channel):
     """Nothing says when the clock is "initialized to current epoch time": at the first message (AMB-111)."""
 
@@ -113,6 +126,15 @@ class RequestsWithoutHints(Channel):
         asking = super().with_repair_request(message, now_ms)
         requested = tuple(replace(entry, retrieval_hint=None) for entry in asking.repair_request)
         return replace(asking, repair_request=requested) if requested else asking
+
+
+class AnswersForTheBuffered(Channel):
+    """Whoever has a message can answer for it, whether it waits or not (AMB-71)."""
+
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        super().buffer(message, unmet, now_ms, retrieval_hint)
+        if self.repair is not None and self.is_regular(message.kind):
+            self.repair.remember(message)
 
 
 class _Answering(Repair):
@@ -174,6 +196,35 @@ class LastChannelFirst(Participant):
         return effects
 
 
+class MixesBroadcasts(Participant):
+    """Nor does anything say in which order one step sends several messages (AMB-126, AMB-142)."""
+
+    def tick(self, now_ms: int) -> Effects:
+        effects = super().tick(now_ms)
+        effects.broadcasts = [*effects.broadcasts[1::2], *effects.broadcasts[::2]]
+        return effects
+
+
+class RefusesOtherChannels(Participant):
+    """A message for a channel that it has not joined is refused (AMB-48)."""
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        channel_id = self.config.revision.wire.decode(wire).channel_id
+        if channel_id not in self.channels:
+            raise MalformedMessage(f"{channel_id!r} is no channel of this participant")
+        return super().receive(wire, now_ms, retrieval_hint)
+
+
+class IgnoresTheUnusable(Participant):
+    """A message that cannot be used is dropped, and not refused (AMB-49, AMB-51, AMB-52)."""
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        try:
+            return super().receive(wire, now_ms, retrieval_hint)
+        except MalformedMessage:
+            return Effects()
+
+
 class RefusesWhatItKnows(Channel):
     """To refuse is a way to ignore its own messages, and copies, once what is due has been done with these (AMB-23)."""
 
@@ -186,7 +237,12 @@ class RefusesWhatItKnows(Channel):
 
 
 class RefusesTheOdd(Channel):
-    """What no conforming sender would have sent may be refused (AMB-14, AMB-44, AMB-46, AMB-47, AMB-50)."""
+    """What no conforming sender would have sent may be refused (AMB-14, AMB-35, AMB-44, AMB-46, AMB-47, AMB-50)."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.kind is Kind.UNDEFINED:
+            raise MalformedMessage("neither a Lamport timestamp nor content")
+        return super().receive(message, now_ms, retrieval_hint)
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
@@ -213,6 +269,14 @@ class ReadsTheFront(Channel):
     def filter_in(self, message: Message) -> FilterView | None:
         cut = (message.bloom_filter or b"")[: self.parameters.byte_length]
         return super().filter_in(replace(message, bloom_filter=cut))
+
+
+class EmptyFilterAtFirst(Channel):
+    """A filter that holds nothing needs no bytes (AMB-125)."""
+
+    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        message = super().compose(message_id, lamport, content)
+        return message if any(message.bloom_filter or ()) else replace(message, bloom_filter=b"")
 
 
 class Saturates(Channel):

@@ -71,6 +71,11 @@ def _chosen(
     return Variant(name, summary, tuple(config.items()), "", participant_class, leaves_out)
 
 
+def _taking(participant_class: type[Participant], name: str, summary: str) -> Variant:
+    """The same where the steps are those of a participant in all its channels."""
+    return Variant(name, summary, (), participant_class=participant_class)
+
+
 def _repairing(name: str, summary: str, **repair: Any) -> Variant:
     return _variant(name, summary, repair=RepairConfig(**repair))
 
@@ -106,6 +111,7 @@ _OF_SDS = {
         ),
         _variant("ack-after-two", "two filter hits acknowledge", possible_ack_threshold=2),
         _variant("ack-after-three", "three filter hits acknowledge", possible_ack_threshold=3),
+        _variant("ack-after-four", "four filter hits acknowledge", possible_ack_threshold=4),
         _variant("reviews-duplicates", "copies of known messages are reviewed again", review_duplicates=True),
         _variant("sweep-only", "buffered messages wait for the sweep", cascade_on_receive=False),
         _variant(
@@ -136,6 +142,7 @@ _OF_SDS = {
         _repairing("clock-of-100-ms", "SDS-R by a clock that shows tenths of a second", clock_ms=100),
         _repairing("clock-of-a-second", "SDS-R by a clock that shows whole seconds", clock_ms=1_000),
         _repairing("asks-for-one", "one entry in a repair request", max_requests=1),
+        _repairing("asks-for-two", "two entries in a repair request", max_requests=2),
         _repairing("asks-for-ten", "ten entries in a repair request", max_requests=10),
         _repairing("forgets-requests", "what was asked for has no entry any more", after_request=AfterRequest.FORGET),
         _repairing("lets-requests-expire", "gives a repair up T_max after its T_req", requests_expire=True),
@@ -156,22 +163,28 @@ _OF_SDS = {
         _chosen(choices.PossiblyAcknowledgedFirst, "possible-ones-first-in-a-tick", "copies of both, in any order"),
         _chosen(choices.EphemeralMessagesSpeak, "ephemeral-speaks", "an ephemeral message can acknowledge"),
         _chosen(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
-        Variant(
-            "last-channel-first",
-            "works on its last channel first",
-            (),
-            participant_class=choices.LastChannelFirst,
-        ),
+        _taking(choices.LastChannelFirst, "last-channel-first", "works on its last channel first"),
+        _taking(choices.MixesBroadcasts, "mixes-broadcasts", "sends every second message of a tick first"),
+        _taking(choices.RefusesOtherChannels, "refuses-other-channels", "refuses messages for unknown channels"),
+        _taking(choices.IgnoresTheUnusable, "ignores-the-unusable", "drops what others refuse"),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "a sweep tells of missing dependencies"),
         _chosen(choices.LostForAll, "lost-for-all", "nothing waits for a dependency that was given up once"),
+        _chosen(choices.GivesUpMessages, "gives-up-messages", "what waited is reported lost, and not its dependencies"),
         _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "the clock is set when it is first needed"),
         _chosen(choices.OwnHints, "own-hints", "retrieval hints in causal histories are worked out, not repeated"),
         _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "copies and its own messages are refused"),
         _chosen(choices.RefusesTheOdd, "refuses-the-odd", "messages that no conforming sender sends are refused"),
+        _chosen(choices.EmptyFilterAtFirst, "empty-filter-at-first", "a filter that holds nothing has no length"),
         _chosen(choices.ReadsTheFront, "reads-the-front", "a filter that is too long is read in front"),
         _chosen(choices.Saturates, "saturates", "what follows the largest Lamport timestamp is the same"),
         _chosen(choices.SaturatesWithASign, "saturates-with-a-sign", "Lamport timestamps go up to 2^63-1"),
         _chosen(choices.RefusesBeyondTheSign, "refuses-beyond-the-sign", "refuses Lamport timestamps beyond 2^63-1"),
+        _chosen(
+            choices.AnswersForTheBuffered,
+            "answers-for-the-buffered",
+            "answers for messages that wait themselves",
+            repair=RepairConfig(),
+        ),
         _chosen(
             choices.OnlyAnswers,
             "only-answers",
@@ -249,11 +262,10 @@ _OF_SDS = {
             sync_only_when_quiet=True,
             repair=RepairConfig(),
         ),
-        Variant(
+        _taking(
+            reply_choices.EphemeralMessagesMoveTheClock,
             "ephemerals-raise-the-clock",
             "an ephemeral message that is sent advances the clock",
-            (),
-            participant_class=reply_choices.EphemeralMessagesMoveTheClock,
         ),
         _chosen(reply_choices.SyncsWithoutAnId, "syncs-without-an-id", "the ID of sync messages is empty"),
         _chosen(reply_choices.SyncsUnderTheOwnName, "syncs-under-the-own-name", "sync messages have the sender's ID"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -251,12 +251,10 @@ def _codes(about: Requirement | GlobalProperty) -> list[Row]:
 def position_row(rules: Rules, position: Position) -> Row:
     """Everything that is known about one position."""
     concerned = [r.id for r in rules.catalogue.requirements.values() if position.id in r.positions]
-    choices = rules.register.choices.get(position.id, ())
-    ways = {way: words for choice in choices for way, words in choice.ways.items()}
     return {
-        **asdict(position),
-        "ways": [{"way": way, "words": words} for way, words in ways.items()],
-        "untold": rules.untold.get(position.id, ""),
+        **{key: getattr(position, key) for key in ("id", "question", "position", "verdict")},
+        "ways": [{"way": name, "words": option.words} for name, option in position.options.items()],
+        "untold": position.not_shown,
         "requirements": concerned,
     }
 

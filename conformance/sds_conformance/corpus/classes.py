@@ -122,10 +122,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
         out.kind, out.cause = Class.B_VIOLATES, finding_b.requirement
     elif freedoms := freedoms_of(divergence, a, sides[0][0], sides[1][0]):
         out.cause = ", ".join(freedom.name for freedom in freedoms)
-        out.reason = "; ".join(
-            f"{freedom.words} ({', '.join(freedom.positions)})" if freedom.positions else freedom.words
-            for freedom in freedoms
-        )
+        out.reason = "; ".join(_in_words(freedom, scopes[0].rules) for freedom in freedoms)
     elif warning := softened(sides[0][1], sides[1][1]):
         out.cause = f"warning of {warning.requirement}"
         out.reason = f"a deviation that is tolerated{warning.position and f': {warning.position}'}"
@@ -149,6 +146,11 @@ def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) 
     sides = [Side(one.performance, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
     case = Case(fields - corpora.following(fields, str(divergence.row.get("command", ""))), *sides)
     return covering(case, corpora.freedoms, stored.corpus.kind.columns.names)
+
+
+def _in_words(freedom: Freedom, rules: Rules) -> str:
+    positions = [each.id for each in rules.catalogue.positions.values() if freedom.name in each.explains]
+    return f"{freedom.words} ({', '.join(positions)})" if positions else freedom.words
 
 
 def softened(a: Assessment, b: Assessment) -> Finding | None:

@@ -90,6 +90,26 @@ POSITION_VERDICTS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """One of the answers that an implementation may give to the question of a position."""
+
+    words: str
+    """A description of a few words."""
+    taken_by: str = ""
+    """The model that takes it: ``reference``, ``variant NAME`` or ``mutant NAME``; "" if none does."""
+    reason: str = ""
+    """Why no model takes it."""
+
+
+NOT_SHOWN = {
+    "assert": "one way alone is accepted: who goes another violates the requirements that it is about",
+    "config": "a choice of the suite, and none of an implementation",
+}
+"""Why no run shows which way an implementation goes at a position without options, if the row has no reason: by what
+the suite makes of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Position:
     """What the suite does where the text leaves something open."""
 
@@ -99,7 +119,15 @@ class Position:
     position: str
     """What the suite does, in a sentence."""
     verdict: str
-    """One of VERDICTS."""
+    """One of POSITION_VERDICTS."""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    """By name: the choices that a run can show."""
+    not_shown: str = ""
+    """Why no run shows which way an implementation goes, "" if one can."""
+    variants: Sequence[str] = ()
+    """The legal variants of the model that go a way which no run shows."""
+    explains: Sequence[str] = ()
+    """The freedoms of a corpus diff that it explains, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +172,15 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
     return Catalogue(
         tuple(Section(**section) for data in texts for section in data["sections"]),
         {requirement.id: requirement for requirement in requirements},
-        {row["id"]: Position(**row) for row in positions},
+        {row["id"]: _position(row) for row in positions},
         tuple(Consequence(tuple(row["of"]), tuple(row["fail"]), row["because"]) for row in consequences),
     )
+
+
+def _position(row: dict[str, Any]) -> Position:
+    options = {name: Option(**option) for name, option in row.get("options", {}).items()}
+    reason = "" if options else row.get("not_shown") or NOT_SHOWN.get(row["verdict"], "")
+    return Position(**row | {"options": options, "not_shown": reason})
 
 
 def _link(data: dict[str, Any], row: dict[str, Any]) -> str:

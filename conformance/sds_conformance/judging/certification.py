@@ -23,11 +23,11 @@ from .keeping import dumps
 from .observing import Known
 from .planning import Plan, left_out
 from .playing import EVERYTHING, Keep, Player
+from .positions import WayShown
 from .registry import Run, scenario_of
 from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated
 from .sharing import Alone, Lost, Order, Shared, Sharing, Source, units_of
 from .verdict import Judge, RequirementVerdict, Verdict
-from .ways import WayShown
 from .workers import workers
 
 ENOUGH = 0.9
@@ -203,7 +203,7 @@ def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
         if run.name not in played:
             got.judge.unplayed(run, why_unplayed or "not played: too many breakdowns")
     out.verdicts = got.judge.verdicts()
-    out.ways, out.way_errors = got.ways.told(), got.ways.errors
+    out.ways, out.way_errors = got.ways.by_position(out.plan.rules), got.ways.errors
     out.sightings = {requirement: got.judge.sightings(requirement) for requirement in out.plan.requirements}
     out.causes = causes(out.plan.rules, out.verdicts, out.sightings)
     out.breakdowns, out.traces, out.heard = got.breakdowns, got.traces, got.heard

@@ -11,12 +11,12 @@ from .deafness import Hearing
 from .keeping import Traces
 from .looking import Shown
 from .playing import Result
+from .positions import Ways
 from .registry import Run
 from .rules import Rules
 from .runner import END, PATIENCE, BrokenRun, used_up
 from .sharing import Lost
 from .verdict import Judge
-from .ways import Ways
 
 
 class Gathering:
@@ -24,7 +24,7 @@ class Gathering:
 
     def __init__(self, rules: Rules, requirements: Sequence[str], runs: Iterable[Run], *, strict: bool) -> None:
         self.judge = Judge(rules, requirements, strict=strict)
-        self.ways = Ways(rules)
+        self.ways = Ways()
         self.traces = Traces(rules.language)
         self.played: list[str] = []
         self.hearing = Hearing()
@@ -61,8 +61,7 @@ class Gathering:
             return
         self.judge.take(shown, self._runs[result.run])
         self.hearing.add(shown.hearing)
-        if shown.gone is not None:
-            self.ways.take(shown.gone)
+        self.ways.merge(shown.ways)
         self.played.append(result.run)
         self.steps += shown.steps
         if result.heard is not None:

@@ -14,8 +14,8 @@ from .deafness import Hearing
 from .garbage import garbage_waits
 from .judgement import Observation
 from .observing import Applicable, Known, Sight, Sights, observe
+from .positions import WayReader, Ways
 from .rules import Rules
-from .ways import Gone, Ways
 
 
 @dataclass(slots=True)
@@ -65,8 +65,8 @@ class Shown:
     """Of these, what there is to say of each, where there is anything."""
     unread: str = ""
     """What went wrong as the trace was read: then nothing is known of it."""
-    gone: Gone | None = None
-    """The ways it shows the implementation to go, None if nobody looked."""
+    ways: Ways = field(default_factory=Ways)
+    """The ways that it shows the implementation to go."""
 
     @classmethod
     def of(cls, trace: Trace[Any]) -> Shown:
@@ -98,7 +98,7 @@ class Looker:
         once. Without, a trace of which it is ``known`` what the checks say is not read at all."""
         self._rules = rules
         self._requirements = tuple(requirements)
-        self._ways = Ways(rules) if ways else None
+        self._ways = WayReader(rules) if ways else None
         self._known = known
         self._checks_for: dict[frozenset[int], Applicable] = {}
         """By the capabilities that are declared, and by requirement: the checks that have what they need."""
@@ -123,7 +123,7 @@ class Looker:
             with garbage_waits():
                 views = self._rules.views(trace)
                 if self._ways is not None:
-                    shown.gone = self._ways.look(trace, views)
+                    shown.ways = self._ways.read(trace, views)
                 return observe(self._rules, trace, views, applicable)
 
         # Nobody else looks which way is gone.

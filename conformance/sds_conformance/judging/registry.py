@@ -16,8 +16,8 @@ from .table import Fact, Row, Table
 E = TypeVar("E", bound=Fact)
 CheckFunction = Callable[[Any], Iterator[Observation]]
 """Takes a view of a trace, of the kind that its protocol reads traces as."""
-WayFunction = Callable[[Any], Iterator[tuple[Any, str]]]
-"""Takes such a view, and gives the steps that prove which way was gone, each with the name of the way."""
+ShowingFunction = Callable[[Any], Iterator[tuple[Any, str]]]
+"""Takes such a view, and gives the steps that prove an option of a position, each with the name of the option."""
 ScenarioFunction = Callable[[Any], None]
 """Takes a stage, of the kind that its protocol is played on."""
 
@@ -45,15 +45,14 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What a position leaves to implementations, and how a view tells which way one goes."""
+class Showing:
+    """Shows in a view which option of a position an implementation takes."""
 
     position: str
-    ways: Mapping[str, str]
-    """What there is to choose, by name, each in a few words."""
-    function: WayFunction
+    function: ShowingFunction
+    needs: tuple[int, ...] = ()
     of: tuple[str, ...] = ()
-    """As with a check."""
+    """Both as with a check."""
 
     @property
     def name(self) -> str:
@@ -130,8 +129,8 @@ class Register:
         """By name."""
         self.counterparts: dict[str, list[str]] = {}
         """By requirement: those of other texts that say the same, in part at least."""
-        self.choices: dict[str, list[Choice]] = {}
-        """By position: what implementations may choose, as far as a run can tell."""
+        self.shown: dict[str, list[Showing]] = {}
+        """By position, of all whose options a run can show."""
 
     def check(
         self, requirement: str, *needs: int, of: str = "", together: bool = False
@@ -160,13 +159,12 @@ class Register:
             check = Check(requirement, table.check(requirement, needs), needs, about)
             self.checks.setdefault(requirement, []).append(check)
 
-    def way(self, position: str, ways: Mapping[str, str], *, of: str = "") -> Callable[[WayFunction], WayFunction]:
-        """Register a function that tells which of the ``ways`` an implementation goes at a position; ``of`` as with
-        checks."""
+    def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
+        """Register a function that shows options of a position; ``needs`` and ``of`` as with checks."""
         about = self._about(of)
 
-        def register(function: WayFunction) -> WayFunction:
-            self.choices.setdefault(position, []).append(Choice(position, ways, function, about))
+        def register(function: ShowingFunction) -> ShowingFunction:
+            self.shown.setdefault(position, []).append(Showing(position, function, needs, about))
             return function
 
         return register

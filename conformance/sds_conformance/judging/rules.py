@@ -34,7 +34,7 @@ class Rules(ABC):
     """What is judged, and how implementations are played with for it. Each protocol has its own."""
 
     register: Register
-    """Checks, scenarios and ways."""
+    """Checks, scenarios, and what shows the options of positions."""
     revisions: Mapping[str, Revision]
     """The revisions of the texts by name, the current one first."""
     language: Language
@@ -46,8 +46,6 @@ class Rules(ABC):
     """Revisions that say the same as the current one but for a profile."""
     dialects: tuple[str, ...] = ()
     """Names of the dialects that ship."""
-    untold: Mapping[str, str] = MappingProxyType({})
-    """Positions of which no run can tell which way an implementation goes, with the reason."""
     positions: str = POSITIONS
     """How the ID of every position begins, before a dash."""
     shows_time: bool = False

@@ -86,13 +86,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Freedom:
-    """Something that the text leaves open."""
+    """A legal difference between traces. The positions that allow it name it under ``explains``."""
 
     name: str
     words: str
     """What is open."""
-    positions: tuple[str, ...]
-    """The positions that say so."""
     covers: Callable[[Case], bool]
 
 

@@ -21,8 +21,6 @@ from sds_conformance.corpus.report import page
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.judging import Assessment, assess, in_time
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.catalogue import load_catalogue
-from sds_conformance.protocols.sds.freedoms import FREEDOMS
 from sds_harness.corpus.recorder import prepare, record_shard
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
@@ -301,10 +299,3 @@ def test_a_fault_of_ours_is_no_class_of_theirs(
     a, b = (next(stored(corpus(folder), [3])) for folder in (reference, other))
     one = judged(found, a, b, (SCOPE, SCOPE))
     assert (one.kind, one.reason) == (Class.ERROR, "A: ValueError: zip()")
-
-
-def test_freedoms_cite_positions_that_there_are() -> None:
-    known = load_catalogue().positions
-    cited = {position for freedom in FREEDOMS for position in freedom.positions}
-    assert cited - set(known) == set()
-    assert len({freedom.name for freedom in FREEDOMS}) == len(FREEDOMS)

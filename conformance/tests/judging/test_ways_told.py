@@ -1,4 +1,4 @@
-"""What is told of ways: how often, and where best; a fault of ours costs nothing else."""
+"""Ways are reported with their number and their best example, and an error of one function costs no others."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rich.console import Console
 
 from played import certified, reference, stage
 from sds_conformance.judging.looking import Looker
-from sds_conformance.judging.registry import Choice
-from sds_conformance.judging.ways import Ways
+from sds_conformance.judging.positions import WayReader, Ways
+from sds_conformance.judging.registry import Showing
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.document import document
@@ -20,13 +20,11 @@ from sds_conformance.reports.terminal import show_report
 from sds_conformance.telling.invocation import Invocation
 from sds_harness.sds.trace import Trace
 
-WAYS = {"forth": "goes forth", "back": "goes back"}
-
 
 def at_each_send(view: Any) -> Iterator[tuple[Any, str]]:
-    """Forth at the first message, back at all others."""
+    """Descending at the first message, ascending at all others."""
     for number, sent in enumerate(view.sent):
-        yield sent.step, "back" if number else "forth"
+        yield sent.step, "ascending" if number else "descending"
 
 
 def _played(sends: int, name: str, environment: str = "plain") -> Trace:
@@ -41,37 +39,38 @@ def _played(sends: int, name: str, environment: str = "plain") -> Trace:
 
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
-    """With one choice of its own, and none else."""
-    monkeypatch.setattr(REGISTER, "choices", {"AMB-29": [Choice("AMB-29", WAYS, at_each_send)]})
-    return Ways(RULES)
+    """None yet; one function alone shows any."""
+    monkeypatch.setattr(REGISTER, "shown", {"AMB-29": [Showing("AMB-29", at_each_send)]})
+    return Ways()
 
 
 def _see(ways: Ways, trace: Trace) -> None:
-    ways.take(ways.look(trace, RULES.views(trace)))
+    ways.merge(WayReader(RULES).read(trace, RULES.views(trace)))
 
 
 def test_the_simplest_environment_and_then_the_fewest_steps_show_it_best(ways: Ways) -> None:
-    assert ways.told() == {"AMB-29": []}
+    assert ways.by_position(RULES) == {"AMB-29": []}
     _see(ways, _played(1, "elsewhere", "unsteady-clock"))
     _see(ways, _played(3, "here"))
     _see(ways, _played(2, "there"))
-    back, forth = ways.told()["AMB-29"]
-    assert (forth.way, forth.words, forth.count, forth.run, forth.step) == ("forth", "goes forth", 3, "here", 3)
-    assert (back.way, back.count, back.run) == ("back", 3, "here")
+    ascending, descending = ways.by_position(RULES)["AMB-29"]
+    assert (descending.way, descending.words, descending.count) == ("descending", "newest first", 3)
+    assert (descending.run, descending.step) == ("here", 3)
+    assert (ascending.way, ascending.count, ascending.run) == ("ascending", 3, "here")
 
 
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
         (lambda view: iter([1 / 0]), "ZeroDivisionError: division by zero"),
-        (lambda view: iter([(view.trace.steps[0], "sideways")]), "'sideways' is none of its ways"),
+        (lambda view: iter([(view.trace.steps[0], "sideways")]), "'sideways' is none of its options"),
     ],
 )
 def test_a_fault_of_ours_is_told_and_costs_nothing_else(
     broken: Any, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choices = {"AMB-29": [Choice("AMB-29", WAYS, broken)], "AMB-19": REGISTER.choices["AMB-19"]}
-    monkeypatch.setattr(REGISTER, "choices", choices)
+    shown = {"AMB-29": [Showing("AMB-29", broken)], "AMB-19": REGISTER.shown["AMB-19"]}
+    monkeypatch.setattr(REGISTER, "shown", shown)
     outcome = certified(reference, scenarios=["acknowledged-by-anything"])
     assert outcome.exit_code == 0
     assert list(outcome.way_errors) == ["AMB-29"]
@@ -91,4 +90,4 @@ def test_a_trace_that_cannot_be_read_shows_nothing() -> None:
     trace.parties["alice"].channels = None  # type: ignore[assignment]
     shown = Looker(RULES, (), ways=True).look(trace)
     assert "TypeError" in shown.unread
-    assert shown.gone is None
+    assert shown.ways.found == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
@@ -16,6 +16,8 @@ from .contested import hops, in_conflict, taken
 from .moments import in_another_order, in_other_pieces, later
 from .sides import MOVED, OF_DATABASES, before, extra, link_of, number_in, view_of
 from .view.authority import excused, forbidden
+from .view.links import LinkView
+from .view.peer_view import PeerView
 
 _OF_WHAT_IS_SENT = frozenset({"updates", "times", "since", "signed"})
 """What differs along with `sent`."""
@@ -35,55 +37,51 @@ def following(fields: frozenset[str], command: str) -> frozenset[str]:
 # ---- Signatures and requests -----------------------------------------------------------------------------------------
 
 
-def _between_writers(case: Case) -> bool:
-    """Are the messages that only one side signs between read-write peers?"""
-    if not case.only("signed"):
-        return False
-    for side, _, more in extra(case, "signed"):
+def _extras(case: Case, field: str) -> Iterator[tuple[Side, str, PeerView | None, LinkView | None]]:
+    """The entries of a field that only one side has, each with its link in the view of the participant."""
+    for side, _, more in extra(case, field):
         view = view_of(side, case.who)
         for entry in more:
-            link = link_of(view, number_in(entry)) if view is not None else None
-            if (
-                view is None
-                or link is None
-                or not (entry.endswith(f" {REQUEST}") or link.level is view.level is READ_WRITE)
-            ):
-                return False
-    return True
+            yield side, entry, view, link_of(view, number_in(entry)) if view is not None else None
+
+
+def _between_writers(case: Case) -> bool:
+    """Are the messages that only one side signs requests, or between read-write peers?"""
+    return case.only("signed") and all(
+        view is not None
+        and link is not None
+        and (entry.endswith(f" {REQUEST}") or link.level is view.level is READ_WRITE)
+        for _, entry, view, link in _extras(case, "signed")
+    )
 
 
 def _unasked(case: Case) -> bool:
     """Does only one side send updates to links that have not asked yet?"""
-    if not case.only("sent"):
-        return False
-    extras = list(extra(case, "sent"))
-    for side, _, more in extras:
-        view = view_of(side, case.who)
-        for entry in more:
-            link = link_of(view, number_in(entry)) if view is not None else None
-            if link is None or side.act is None or entry.endswith(f" {REQUEST}"):
-                return False
-            if link.subscribed is not None and link.subscribed < side.act.step.index:
-                return False
-    return bool(extras)
+    extras = list(_extras(case, "sent")) if case.only("sent") else []
+    return bool(extras) and all(
+        link is not None
+        and side.act is not None
+        and not entry.endswith(f" {REQUEST}")
+        and (link.subscribed is None or link.subscribed >= side.act.step.index)
+        for side, entry, _, link in extras
+    )
 
 
 def _echoed(case: Case) -> bool:
     """Does only one side send updates back on the link that they came on?"""
-    if not case.only("sent"):
-        return False
-    extras = list(extra(case, "sent"))
-    for side, _, more in extras:
-        facts = Facts(side.performance)
-        came = {
-            f"{facts.compared(act.step, act.trace)['link']} {facts.names.called(message)}"
-            for act in before(side, until=True)
-            if act.who == case.who and act.step.command == "receive"
-            for message in act.trace.into(act.step)
-        }
-        if not set(more) <= came:
-            return False
-    return bool(extras)
+    extras = list(extra(case, "sent")) if case.only("sent") else []
+    return bool(extras) and all(_arrived(side, case.who).issuperset(more) for side, _, more in extras)
+
+
+def _arrived(side: Side, who: str) -> set[str]:
+    """The messages that came to a participant, up to the step that differs, as entries of `sent`."""
+    facts = Facts(side.performance)
+    return {
+        f"{facts.compared(act.step, act.trace)['link']} {facts.names.called(message)}"
+        for act in before(side, until=True)
+        if act.who == who and act.step.command == "receive"
+        for message in act.trace.into(act.step)
+    }
 
 
 def _scanned(case: Case) -> bool:
@@ -133,15 +131,11 @@ def _odd(case: Case) -> bool:
         link = link_of(view, act.step.link) if view is not None and act.step.command == "receive" else None
         if view is None or link is None:
             continue
-        if link.in_doubt(act.step) or any(
-            update.step.index <= act.step.index
-            and (forbidden(view.level, link, update) or excused(act.trace.declaration, update))
-            for update in link.received
-        ):
+        arrived = [update for update in link.received if update.step.index <= act.step.index]
+        foreign = any(not message.type.startswith("database.") for message in act.trace.into(act.step))
+        if link.in_doubt(act.step) or (foreign and _scripted(side, act)):
             return True
-        if _scripted(side, act) and any(
-            not message.type.startswith("database.") for message in act.trace.into(act.step)
-        ):
+        if any(forbidden(view.level, link, u) or excused(act.trace.declaration, u) for u in arrived):
             return True
     return False
 
@@ -161,43 +155,27 @@ def _forgetting(case: Case) -> bool:
 
 
 FREEDOMS: tuple[Freedom, ...] = (
-    Freedom("other-signals", "a signal that only one of them declares", (), one_declares(_SIGNALS)),
-    Freedom("undeclared", "a capability that only one of them declares", (), left_out),
-    Freedom("signatures", "whether what read-write peers tell each other is signed", ("CA-2",), _between_writers),
-    Freedom("update-times", "how precise an update_time is, and how it goes on", ("CA-9",), only("times")),
-    Freedom(
-        "known-revisions",
-        "whether one looks for revisions in records that are there",
-        ("CA-11",),
-        _scanned,
-    ),
-    Freedom("unasked", "whether updates are sent on a link that has not asked for any", ("CA-1",), _unasked),
-    Freedom("echoes", "whether an update is repeated to whom it came from", ("CA-3",), _echoed),
+    Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
+    Freedom("undeclared", "a capability that only one of them declares", left_out),
+    Freedom("signatures", "whether what read-write peers tell each other is signed", _between_writers),
+    Freedom("update-times", "how precise an update_time is, and how it goes on", only("times")),
+    Freedom("known-revisions", "whether one looks for revisions in records that are there", _scanned),
+    Freedom("unasked", "whether updates are sent on a link that has not asked for any", _unasked),
+    Freedom("echoes", "whether an update is repeated to whom it came from", _echoed),
     Freedom(
         "conflicts",
-        "how a conflict is resolved, who of those who do makes a change of it, and what becomes of "
-        "the record that has lost its key",
-        ("CA-7", "CA-8", "CA-9", "CA-13"),
+        "how a conflict is resolved, who of those who do makes a change of it, and what becomes of the record that has "
+        "lost its key",
         in_conflict,
     ),
-    Freedom(
-        "keys-that-are-taken",
-        "whether to give a record a key that another has is refused, or a conflict",
-        ("CA-8", "CA-13"),
-        taken,
-    ),
-    Freedom(
-        "hops",
-        "whether the vector clocks of records count that they are sent and received",
-        ("CA-2", "CA-3", "CA-8"),
-        hops,
-    ),
-    Freedom("first-revisions", "with which revision one begins to count", ("CA-4",), _first_revisions),
-    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", ("CA-5", "CA-6"), _odd),
-    Freedom("moments", "when one sends and takes what there is", ("CA-14",), later),
-    Freedom("order-of-updates", "in which order updates of several are sent", ("CA-14",), in_another_order),
-    Freedom("pieces", "in which pieces a stream is written, and what else is", (), in_other_pieces),
-    Freedom("stores", "whether what is known is there again when one is opened again", (), _forgetting),
-    Freedom("calm", "how long it takes until nothing happens any more", (), calm),
+    Freedom("keys-that-are-taken", "whether to give a record a key that another has is refused, or a conflict", taken),
+    Freedom("hops", "whether the vector clocks of records count that they are sent and received", hops),
+    Freedom("first-revisions", "with which revision one begins to count", _first_revisions),
+    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", _odd),
+    Freedom("moments", "when one sends and takes what there is", later),
+    Freedom("order-of-updates", "in which order updates of several are sent", in_another_order),
+    Freedom("pieces", "in which pieces a stream is written, and what else is", in_other_pieces),
+    Freedom("stores", "whether what is known is there again when one is opened again", _forgetting),
+    Freedom("calm", "how long it takes until nothing happens any more", calm),
 )
 """Asked in this order."""

@@ -9,4 +9,4 @@ REGISTER = Register("CSDB-", facts=PRESENT)
 
 check = REGISTER.check
 scenario = REGISTER.scenario
-way = REGISTER.way
+shows = REGISTER.shows

@@ -21,15 +21,14 @@ from ...judging.catalogue import Catalogue
 from ...judging.exercise import Model
 from ...judging.rules import Rules
 from . import checks as _checks
+from . import positions as _positions
 from . import scenarios as _scenarios
-from . import ways as _ways
 from .catalogue import load_catalogue
 from .introducing import PROFILES
 from .register import REGISTER
 from .view.peer_view import PeerView, peer_views
-from .ways.untold import UNTOLD
 
-REGISTERED = (_checks, _scenarios, _ways)
+REGISTERED = (_checks, _scenarios, _positions)
 """The packages whose import fills the register."""
 
 
@@ -41,7 +40,6 @@ class ClearSkiesRules(Rules):
     language = CLEARSKIES
     environments = ENVIRONMENTS
     profiles = PROFILES
-    untold = UNTOLD
     positions = "CA"
 
     @property

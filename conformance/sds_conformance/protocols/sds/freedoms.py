@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sds_harness.sds.naming import Names
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
@@ -74,11 +76,6 @@ def _newest(case: Case) -> list[list[int | None]]:
     return out
 
 
-def _copied(names: set[str]) -> bool:
-    """Are these messages that were sent before, so that what is sent now are copies?"""
-    return all("/sync" not in name and "/ephemeral" not in name for name in names)
-
-
 def _histories(case: Case) -> bool:
     if not case.only(
         "acknowledged", "possibly_acknowledged", "outgoing", "missing", "delivered", "incoming", "repairs"
@@ -88,18 +85,15 @@ def _histories(case: Case) -> bool:
     return a.get("dependencies") != b.get("dependencies") or _configured_otherwise(case, "causal_history_size")
 
 
-def _other_broadcasts(case: Case) -> bool:
-    return case.only("broadcasts") and bool(case.unlike("broadcasts"))
+def _sends(*kinds: str) -> Callable[[Case], bool]:
+    """Only one side sends some messages, and these are of exactly these kinds: ``copies``, ``syncs`` of its own."""
 
+    def kind(case: Case, name: str) -> str:
+        if name.startswith(f"{case.who}/sync"):
+            return "syncs"
+        return "others" if "/sync" in name or "/ephemeral" in name else "copies"
 
-def _without_syncs(case: Case) -> set[str]:
-    """What only one side sends, apart from sync messages of its own."""
-    return {name for name in case.unlike("broadcasts") if not name.startswith(f"{case.who}/sync")}
-
-
-def _copies_and_syncs(case: Case) -> bool:
-    rest = _without_syncs(case)
-    return case.only("broadcasts") and bool(rest) and rest < case.unlike("broadcasts") and _copied(rest)
+    return lambda case: case.only("broadcasts") and {kind(case, n) for n in case.unlike("broadcasts")} == set(kinds)
 
 
 def _ties(case: Case) -> bool:
@@ -112,18 +106,15 @@ def _ties(case: Case) -> bool:
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
-def _first_timestamps(case: Case) -> bool:
-    told = _timestamps(case) if case.only("lamport", "wire") else []
-    if len(told) != 2 or [what for what, _, _ in told[0]] != [what for what, _, _ in told[1]]:
-        return False
-    pairs = zip(*told, strict=True)
-    return all(one == other or (one[2] and other[2]) for one, other in pairs)
-
-
 def _other_steps(case: Case) -> bool:
     """Is all the same but the Lamport timestamps?"""
     told = _timestamps(case) if case.only("lamport", "wire") else []
     return len(told) == 2 and [what for what, _, _ in told[0]] == [what for what, _, _ in told[1]]
+
+
+def _first_timestamps(case: Case) -> bool:
+    """Does the text allow both timestamps wherever they differ?"""
+    return _other_steps(case) and all(a == b or (a[2] and b[2]) for a, b in zip(*_timestamps(case), strict=True))
 
 
 def _swept_syncs(case: Case) -> bool:
@@ -157,117 +148,76 @@ def _in_another_order(case: Case) -> bool:
 
 
 FREEDOMS: tuple[Freedom, ...] = (
-    Freedom("other-signals", "a signal that only one of them declares", (), one_declares(_SIGNALS)),
-    Freedom("undeclared", "a capability that only one of them declares", (), left_out),
+    Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
+    Freedom("undeclared", "a capability that only one of them declares", left_out),
     Freedom(
         "filters",
         "what a filter holds, how often it errs, and how many of them make a message acknowledged",
-        ("AMB-19", "AMB-36", "AMB-54", "AMB-55", "AMB-56", "AMB-57", "AMB-23"),
         only("acknowledged", "possibly_acknowledged", "outgoing"),
     ),
-    Freedom(
-        "histories",
-        "how many messages a causal history names, and in which order",
-        ("AMB-28", "AMB-29"),
-        _histories,
-    ),
+    Freedom("histories", "how many messages a causal history names, and in which order", _histories),
     Freedom(
         "copies",
         "when a message is sent again, for want of an acknowledgement or because somebody asks for it",
-        ("AMB-63", "AMB-64", "AMB-66", "AMB-80", "AMB-113", "AMB-120"),
-        lambda case: _other_broadcasts(case) and _copied(case.unlike("broadcasts")),
+        _sends("copies"),
     ),
-    Freedom(
-        "syncs",
-        "when sync messages are sent of one's own accord",
-        ("AMB-102", "AMB-103"),
-        lambda case: _other_broadcasts(case) and not _without_syncs(case),
-    ),
+    Freedom("syncs", "when sync messages are sent of one's own accord", _sends("syncs")),
     Freedom(
         "copies-and-syncs",
         "when sync messages are sent of one's own accord, and when a message is sent again",
-        ("AMB-63", "AMB-64", "AMB-66", "AMB-80", "AMB-102", "AMB-103", "AMB-113", "AMB-120"),
-        _copies_and_syncs,
+        _sends("copies", "syncs"),
     ),
-    Freedom(
-        "number-of-copies",
-        "how often a message is sent again",
-        ("AMB-64", "AMB-120"),
-        lambda case: case.only("broadcasts") and not case.unlike("broadcasts"),
-    ),
+    Freedom("number-of-copies", "how often a message is sent again", _sends()),
     Freedom(
         "repair-requests",
         "what is asked for, how much at a time, and when, with a hash that the text does not name",
-        ("AMB-01", "AMB-68", "AMB-81", "AMB-82", "AMB-85", "AMB-86"),
         only("repair_requests", "repairs"),
     ),
     Freedom(
         "sweeps",
         "whether what becomes ready is delivered at once or by a sweep",
-        ("AMB-94", "AMB-95"),
         only("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
     ),
-    Freedom(
-        "buffered-syncs",
-        "whether a sync message waits in the incoming buffer",
-        ("AMB-42",),
-        only("incoming", at=("observe",)),
-    ),
+    Freedom("buffered-syncs", "whether a sync message waits in the incoming buffer", only("incoming", at=("observe",))),
     Freedom(
         "giving-up",
         "what becomes of messages whose dependencies are lost",
-        ("AMB-92", "AMB-108"),
         only("lost", "delivered", "incoming", "missing"),
     ),
-    Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", ("AMB-C11",), _ties),
+    Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", _ties),
     Freedom(
         "first-timestamps",
         "which time of its own a participant starts to count from in a channel, and whether with the one after it",
-        ("AMB-12", "AMB-111"),
         _first_timestamps,
     ),
     Freedom(
         "odd-messages",
         "what becomes of messages that no conforming participant sends",
-        ("AMB-46", "AMB-47", "AMB-48", "AMB-50", "AMB-52", "AMB-107"),
         lambda case: case.command == "receive" and (case.told("message").startswith("=") or not case.told("message")),
     ),
     Freedom(
         "ephemerals",
         "what is made of an ephemeral message",
-        ("AMB-31", "AMB-37", "AMB-38"),
         lambda case: case.command == "receive" and "/ephemeral" in case.told("message") and "log" not in case.fields,
     ),
     Freedom(
         "fetched",
         "which messages a causal history told of, and with it what is fetched",
-        ("AMB-29",),
         lambda case: any(act.source == "store" for _, act in case.played()),
     ),
     Freedom(
         "order-of-broadcasts",
         "in which order one step sends several messages, of one channel or of several",
-        ("AMB-142",),
         _in_another_order,
     ),
-    Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), calm),
+    Freedom("calm", "how long it takes until nothing happens any more", calm),
 )
 """Asked in this order."""
 
 _OF_SDS_ALONE = ("repair-requests", "buffered-syncs", "first-timestamps")
 FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
     *(freedom for freedom in FREEDOMS if freedom.name not in _OF_SDS_ALONE),
-    Freedom(
-        "steps-of-timestamps",
-        "by how much a Lamport timestamp increases",
-        (),
-        _other_steps,
-    ),
-    Freedom(
-        "swept-syncs",
-        "whether a sync message that has waited is logged at once or by a sweep",
-        ("AMB-94",),
-        _swept_syncs,
-    ),
+    Freedom("steps-of-timestamps", "by how much a Lamport timestamp increases", _other_steps),
+    Freedom("swept-syncs", "whether a sync message that has waited is logged at once or by a sweep", _swept_syncs),
 )
 """Those of the proposal of 2024, in this order."""

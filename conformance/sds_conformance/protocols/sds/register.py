@@ -10,7 +10,7 @@ REGISTER = Register("SDS-", "FORUM-", facts=PRESENT)
 check = REGISTER.check
 table = REGISTER.table
 scenario = REGISTER.scenario
-way = REGISTER.way
+shows = REGISTER.shows
 same_as = REGISTER.same_as
 counterpart = REGISTER.counterpart
 CHECKS = REGISTER.checks

@@ -27,8 +27,8 @@ from ...judging.deafness import Hearing
 from ...judging.exercise import Loaded, Model
 from ...judging.rules import Rules, UnknownDialect
 from . import checks as _checks
+from . import positions as _positions
 from . import scenarios as _scenarios
-from . import ways as _ways
 from .catalogue import load_catalogue
 from .doubts import Heard, heed
 from .introducing import PROFILES
@@ -38,7 +38,6 @@ from .view.channel_view import ChannelView
 from .view.channels import channel_views
 from .view.deafness import hearing
 from .view.refusals import heard
-from .ways.untold import UNTOLD
 
 if TYPE_CHECKING:
     from sds_reference.mutants import Mutant
@@ -55,7 +54,6 @@ class SdsRules(Rules):
     profiles = PROFILES
     differs_in = DIFFERS_IN
     dialects = dialect_names()
-    untold = UNTOLD
     shows_time = True
 
     @property
@@ -109,7 +107,7 @@ class SdsRules(Rules):
 
 RULES = SdsRules()
 
-REGISTERED = (_checks, _scenarios, _ways)
+REGISTERED = (_checks, _scenarios, _positions)
 """The packages whose import fills the register."""
 
 

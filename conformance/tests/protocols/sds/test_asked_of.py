@@ -75,12 +75,12 @@ def compare(played: Iterable[Any]) -> Counter[str]:
             (*where, len(said), [one for one in said if one.outcome.value != "held"]) for *where, said in whole
         ]
         exercised.update(name for _, name, *_ in whole)
-        choices = [choice for those in REGISTER.choices.values() for choice in those]
-        asking = Asking(REGISTER.facts, choices)
+        showing = [one for many in REGISTER.shown.values() for one in many]
+        asking = Asking(REGISTER.facts, showing)
         for view in views:
-            asked = {choice.name for _, choice in asking.of(view)}
-            for choice in choices:
-                assert choice.name in asked or not list(choice.function(view)), choice.name
+            asked = {place for place, _ in asking.of(view)}
+            for place, one in enumerate(showing):
+                assert place in asked or not list(one.function(view)), one.position
     return exercised
 
 
@@ -125,7 +125,7 @@ def test_whoever_is_about_something_is_asked_where_it_is() -> None:
 
 
 def test_every_fact_is_what_some_check_is_about() -> None:
-    about = [one.of for those in (REGISTER.checks, REGISTER.choices) for many in those.values() for one in many]
+    about = [one.of for those in (REGISTER.checks, REGISTER.shown) for many in those.values() for one in many]
     assert {name for of in about for name in of} == set(PRESENT)
 
 

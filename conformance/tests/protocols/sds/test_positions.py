@@ -89,6 +89,50 @@ def test_what_softens_a_finding_says_warning() -> None:
         assert "warning" in POSITIONS[position_id].position, position_id
 
 
+NO_POSITION = {
+    "nothing gives the signals of a step an order, or records": "acknowledgements-last deliveries-last shows-backwards",
+    "an ephemeral message shows no timestamp": "ephemerals-raise-the-clock",
+    "JSON, UUIDs and streams have several forms for the same": """
+        pointed-numbers spaced-bodies spaced-requests escaped-bodies capital-uuids capital-uuids-shown capital-own-uuids
+        says-not-deleted zero-entries accepts-repeated-names split-output
+    """,
+    "it is for the core protocol to say": "sha1-signatures pss-signatures pings closes-on-refusal says-when-it-is-done",
+    "the text permits it": "asks-with-zeros asks-without-itself polls says-it-twice",
+    "the text does not describe what is between a peer and its application": """
+        refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place writes-nothing-twice
+    """,
+}
+"""Legal variants that no position is about, by the reason."""
+
+
+def test_every_legal_variant_takes_an_option_of_a_position_or_there_is_a_reason() -> None:
+    excused = {name for names in NO_POSITION.values() for name in names.split()}
+    for protocol in protocols():
+        positions = protocol.rules.catalogue.positions.values()
+        takers = [option.taken_by for position in positions for option in position.options.values()]
+        named = {taker.removeprefix("variant ") for taker in takers if taker.startswith("variant ")}
+        named |= {variant for position in positions for variant in position.variants}
+        assert named <= set(protocol.model.variants)
+        assert not named & excused
+        assert {variant.removeprefix("forum-") for variant in protocol.model.variants} <= {
+            variant.removeprefix("forum-") for variant in named | excused
+        }
+        mutants = {taker.removeprefix("mutant ") for taker in takers if taker.startswith("mutant ")}
+        assert mutants <= set(protocol.model.mutants)
+
+
+def test_positions_explain_freedoms_that_there_are() -> None:
+    for protocol in protocols():
+        if protocol.corpora is None:
+            continue
+        corpora = protocol.corpora()
+        freedoms = [corpora.freedoms, *(other.freedoms for other in corpora.others.values())]
+        for those in freedoms:
+            assert len({freedom.name for freedom in those}) == len(those)
+        explained = {name for each in protocol.rules.catalogue.positions.values() for name in each.explains}
+        assert explained <= {freedom.name for those in freedoms for freedom in those}
+
+
 # ---- On the command line -----------------------------------------------------------------------------------------
 
 

@@ -7,91 +7,107 @@ from typing import Any
 
 import pytest
 
-from goers import MUTANT, ODD, OF_THE_REFERENCE, OTHERS, REFERENCE, RELEASE, Goer
-from odd_ways import ODD as ODD_HANDLES
+from odd_ways import ODD
 from played import AMENDED, Handle, certified, plan, reference
+from sds_conformance.judging.catalogue import Option
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.register import REGISTER
-from sds_conformance.protocols.sds.ways.untold import UNTOLD
 from sds_harness.link import Limits, StdioLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 from sds_testee.framing import Framing
+from takers import REFERENCE, RELEASE, RELEASE_SCENARIOS, SCENARIOS, TAKEN_AS_WELL
 from waku_adapter import waku_command
 
-ALL_WAYS = {
-    (position, way) for position, choices in REGISTER.choices.items() for choice in choices for way in choice.ways
+POSITIONS = load_catalogue().positions
+OPTIONS: dict[tuple[str, str], Option] = {
+    (position.id, name): option for position in POSITIONS.values() for name, option in position.options.items()
 }
+ONLY_AMENDED = "AMB-118"
+"""The position on a rule that only the amended text has."""
+
+
+def options_of(taker: str) -> dict[str, str]:
+    """The options that a model takes, by position."""
+    taken: dict[str, str] = {}
+    for (position, name), option in OPTIONS.items():
+        if option.taken_by == taker and position != ONLY_AMENDED:
+            taken[position] = " ".join(sorted([*taken.get(position, "").split(), name]))
+    return taken
 
 
 def names(outcome: Certification, positions: Iterable[str]) -> dict[str, str]:
-    """The ways that were seen, by position."""
+    """The options that were seen, by position."""
     return {position: " ".join(sorted(w.way for w in outcome.ways[position])) for position in positions}
 
 
-def start(goer: Goer) -> Handle:
-    if goer.kind == ODD:
-        return ODD_HANDLES[goer.name]()
-    if goer.kind == MUTANT:
-        mutant = MUTANTS[goer.name]
-        return reference(mutant.configure(Config()), participant=mutant.participant_class)
-    variant = VARIANTS[goer.name]
-    return reference(variant.configure(Config()), participant=variant.participant_class)
+def start(taker: str) -> Handle:
+    """A variant or a mutant of the model."""
+    kind, name = taker.split()
+    made = (VARIANTS if kind == "variant" else MUTANTS)[name]
+    return reference(made.configure(Config()), participant=made.participant_class)
 
 
-def outcome_of(goer: Goer) -> Certification:
-    scenarios = goer.scenarios.split()
-    if goer.kind != RELEASE:
-        return certified(lambda: start(goer), scenarios=scenarios)
-    command = [*waku_command(), "--release", goer.name]
-    what = plan((), scenarios=scenarios, environments=["plain"])
-    return certify(lambda variables: StdioLink(command, Framing.JSON, Limits(), dict(variables)), what, Limits())
-
-
-def test_every_position_is_told_or_has_a_reason_why_not() -> None:
-    positions = set(load_catalogue().positions)
-    assert set(REGISTER.choices) | set(UNTOLD) == positions
-    assert set(REGISTER.choices) & set(UNTOLD) == set()
-    assert len(REGISTER.choices) > 60
-    assert all(reason and reason == reason.strip(".") for reason in UNTOLD.values())
-
-
-def test_every_choice_says_what_proves_it_and_what_there_is_to_choose() -> None:
-    for choices in REGISTER.choices.values():
-        assert len({way for choice in choices for way in choice.ways}) == sum(len(choice.ways) for choice in choices)
-        for choice in choices:
-            assert len(choice.ways) > 1
-            assert len(choice.function.__doc__ or "") > 50
-            assert all(words and words[-1] != "." for words in choice.ways.values())
-
-
-def test_there_is_somebody_for_every_way() -> None:
-    amended = {("AMB-118", "all-that-wait"), ("AMB-118", "of-the-message")}
-    gone = {(position, way) for position, ways in OF_THE_REFERENCE.items() for way in ways.split()}
-    gone |= {(position, way) for goer in OTHERS for position, ways in goer.ways.items() for way in ways.split()}
-    assert gone | amended == ALL_WAYS
-
-
-def test_the_reference_goes_the_ways_that_it_is_known_for() -> None:
-    outcome = certified(reference, scenarios=REFERENCE.split())
-    assert names(outcome, OF_THE_REFERENCE) == OF_THE_REFERENCE
+def holds(outcome: Certification, expected: dict[str, str]) -> None:
+    """Were these options seen, and no others of their positions?"""
+    assert names(outcome, expected) == expected
     assert outcome.way_errors == {}
-    assert {position for position, ways in outcome.ways.items() if not ways} == {"AMB-85", "AMB-118"}
-
-
-@pytest.mark.parametrize("goer", OTHERS, ids=lambda goer: f"{goer.kind}-{goer.name}")
-def test_others_go_others(goer: Goer) -> None:
-    outcome = outcome_of(goer)
-    assert names(outcome, goer.ways) == goer.ways
-    assert outcome.way_errors == {}
-    for position in goer.ways:
+    for position in expected:
         for shown in outcome.ways[position]:
-            trace = outcome.traces[shown.run]
-            assert 1 <= shown.step <= len(trace.steps)
+            assert 1 <= shown.step <= len(outcome.traces[shown.run].steps)
             assert shown.count >= 1
+
+
+def test_every_position_has_options_that_a_run_shows_or_a_reason_why_it_has_none() -> None:
+    assert set(REGISTER.shown) == {position for position, _ in OPTIONS}
+    assert len(REGISTER.shown) > 60
+    for position in POSITIONS.values():
+        assert bool(position.options) != bool(position.not_shown), position.id
+        assert position.not_shown == position.not_shown.strip(".")
+        assert len(position.options) != 1
+        assert all(option.words and option.words[-1] != "." for option in position.options.values())
+
+
+def test_every_option_is_taken_by_something_of_the_model_or_has_a_reason_and_somebody_else() -> None:
+    others = {pair for odd in ODD.values() for pair in odd.options.items()} | set(RELEASE.items())
+    elsewhere = {(position, option) for position, options in others for option in options.split()}
+    for place, option in OPTIONS.items():
+        assert bool(option.taken_by) != bool(option.reason), place
+        assert option.taken_by in ("reference", *SCENARIOS) or place in elsewhere or place[0] == ONLY_AMENDED, place
+
+
+def test_the_reference_takes_the_options_that_it_is_known_for() -> None:
+    outcome = certified(reference, scenarios=REFERENCE.split())
+    holds(outcome, options_of("reference"))
+    assert {position for position, ways in outcome.ways.items() if not ways} == {"AMB-85", ONLY_AMENDED}
+
+
+@pytest.mark.parametrize("taker", SCENARIOS)
+def test_others_take_others(taker: str) -> None:
+    also = {position: option for (name, position), option in TAKEN_AS_WELL.items() if name == taker}
+    expected = {
+        position: " ".join(sorted(f"{options} {also.get(position, '')}".split()))
+        for position, options in options_of(taker).items()
+    }
+    assert expected
+    holds(certified(lambda: start(taker), scenarios=SCENARIOS[taker].split()), expected)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_nothing_of_the_model_takes_is_shown_by_others(name: str) -> None:
+    odd = ODD[name]
+    holds(certified(odd.start, scenarios=odd.scenarios.split()), odd.options)
+
+
+def test_a_release_takes_others() -> None:
+    command = [*waku_command(), "--release", "0.0.8"]
+    what = plan((), scenarios=RELEASE_SCENARIOS.split(), environments=["plain"])
+    holds(
+        certify(lambda variables: StdioLink(command, Framing.JSON, Limits(), dict(variables)), what, Limits()), RELEASE
+    )
 
 
 def test_the_amended_text_has_a_choice_of_its_own() -> None:

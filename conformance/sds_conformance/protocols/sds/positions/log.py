@@ -7,16 +7,15 @@ from itertools import pairwise
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, Message
 
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.log_orders import neighbours
 
 MANY = 900
 
 
-@way("AMB-29", {"ascending": "oldest first", "descending": "newest first"}, of="outgoing")
+@shows("AMB-29", of="outgoing")
 def direction_of_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The timestamps of the entries of a causal history, two at least, rise strictly or fall strictly."""
     for sent in view.outgoing:
@@ -35,20 +34,9 @@ def _rise(numbers: Sequence[int]) -> bool:
     return all(first < second for first, second in pairwise(numbers))
 
 
-@way(
-    "AMB-88",
-    {
-        "code-points": "by code points, which is the order of UTF-8",
-        "utf-16": "by units of UTF-16",
-        "otherwise": "in an order that is neither",
-    },
-    of="ties",
-)
+@shows("AMB-88", of="ties")
 def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """All IDs of one timestamp stand as one order has them, and not as the other; or some as neither has them."""
-    lamports = [message.lamport_timestamp for message in _logged(view)]
-    if len(set(lamports)) == len(lamports):
-        return
     found: dict[str, Step] = {}
     for pair in neighbours(view):
         if not pair.tied:
@@ -63,20 +51,10 @@ def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     yield from ((step, name) for name, step in found.items())
 
 
-def _logged(view: ChannelView) -> Iterator[Message]:
-    """What may stand in the log."""
-    yield from (sent.message for sent in view.sent)
-    yield from (r.message for r in view.received if r.kind is Kind.CONTENT and not r.duplicate)
-
-
-@way(
-    "AMB-96",
-    {"keeps": "knows a message that came nine hundred before", "forgets": "has forgotten a message that came so early"},
-    of="received",
-)
+@shows("AMB-96", pb.CAPABILITY_DELIVERED, of="received")
 def size_of_the_log(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Content depends on a message that nine hundred others came after, and is delivered at once, or not."""
-    if len(view.received) < MANY or not view.can(pb.CAPABILITY_DELIVERED):
+    if len(view.received) < MANY:
         return
     place = {received.message.message_id: number for number, received in reversed(list(enumerate(view.received)))}
     for number, received in enumerate(view.received):
@@ -85,52 +63,28 @@ def size_of_the_log(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield received.step, "keeps" if received.delivered_at_once else "forgets"
 
 
-@way(
-    "AMB-127",
-    {
-        "repeats": "repeats hints that it was given",
-        "leaves-out": "leaves hints out that it was given",
-        "own": "puts another hint in their place",
-    },
-    of="hints outgoing",
-)
+@shows("AMB-127", of="hints outgoing")
 def hints_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An entry of a causal history is about a message with a known hint: it has that, none, or another one."""
-    if not view.hints:
-        return
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            given = view.hints.get(entry.message_id)
-            if not given:
-                continue
-            if not entry.retrieval_hint:
-                yield sent.step, "leaves-out"
-            else:
-                yield sent.step, "repeats" if entry.retrieval_hint in given else "own"
+            if given := view.hints.get(entry.message_id):
+                kept = "repeats" if entry.retrieval_hint in given else "own"
+                yield sent.step, kept if entry.retrieval_hint else "leaves-out"
 
 
-@way("AMB-103", {"sends": "sends a sync message with an empty causal history", "sends-none": "sends none"})
+@shows("AMB-103", pb.CAPABILITY_SYNC)
 def sync_with_nothing_to_say(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A sync message is asked for before anything was sent or received in the channel: one goes out, or none."""
-    if not view.can(pb.CAPABILITY_SYNC):
-        return
-    begun = min((s.step.index for s in view.sent), default=len(view.trace.steps) + 1)
-    came = min((a[0].step.index for a in view.arrivals.values()), default=begun)
+    first_arrivals = [arrivals[0].step.index for arrivals in view.arrivals.values()]
+    begun = min([*first_arrivals, *(sent.step.index for sent in view.sent)], default=len(view.trace.steps) + 1)
     for step in view.trace.of(view.party.name):
-        if step.index >= min(begun, came):
-            return
-        if step.command == "send_sync" and step.channel_id == view.channel_id and step.answer == "effects":
+        here = step.channel_id == view.channel_id and step.index < begun
+        if here and step.command == "send_sync" and step.answer == "effects":
             yield step, "sends" if step.broadcasts else "sends-none"
 
 
-@way(
-    "AMB-142",
-    {
-        "as-joined": "channel by channel, in the order in which they were joined",
-        "last-first": "channel by channel, the last one that was joined first",
-        "mixed": "in another order",
-    },
-)
+@shows("AMB-142")
 def order_of_channels(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """One step sends messages of several channels: the order of these is seen."""
     channels = list(view.party.channels)

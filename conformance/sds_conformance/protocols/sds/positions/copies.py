@@ -8,7 +8,7 @@ from itertools import pairwise
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.resends import CAP, gaps, in_step, possibly_acknowledged, resends
 
@@ -18,14 +18,7 @@ SOON_MS = 5_000
 """No period that anybody would choose to send again after."""
 
 
-@way(
-    "AMB-63",
-    {
-        "by-a-period": "after a period, whenever a sweep finds it over",
-        "at-every-sweep": "at every sweep, so that the application sets the period",
-    },
-    of="sent",
-)
+@shows("AMB-63", of="sent")
 def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A tick between two broadcasts of a message leaves it out; or two ticks within five seconds both send it.
 
@@ -45,7 +38,7 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
                 return
 
 
-@way("AMB-64", {"goes-on": "goes on after five copies", "ends": "ends after some copies"}, of="sent")
+@shows("AMB-64", of="sent")
 def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """While nothing speaks for a message a sixth copy goes out, or after three no more in two periods and two ticks."""
     for sent in view.sent:
@@ -55,20 +48,14 @@ def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
         if len(seen.copies) > MANY:
             yield seen.copies[MANY], "goes-on"
             return
-        elif seen.overdue is not None and len(seen.copies) >= CAP:
+        if seen.overdue is not None and len(seen.copies) >= CAP:
             yield seen.overdue, "ends"
             return
 
 
-@way(
-    "AMB-65",
-    {"as-it-was": "sends it as it was", "fresh-filter": "sends it with the filter of the day"},
-    of="copies delivered",
-)
+@shows("AMB-65", of="copies delivered")
 def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Something was delivered between a message and its copy, so that the filter changed: the copy has it, or not."""
-    if not view.copies:
-        return
     delivered = [d.step.index for d in view.delivered if d.received is not None and not d.again]
     for copy in view.copies:
         if any(copy.original.step.index < index < copy.step.index for index in delivered):
@@ -76,11 +63,9 @@ def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield copy.step, "as-it-was" if same else "fresh-filter"
 
 
-@way("AMB-66", {"sends-again": "sends them again, too", "waits": "does not send them again for a day"}, of="sent")
+@shows("AMB-66", pb.CAPABILITY_RESEND, of="sent")
 def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """After one filter that holds a message, and before anything else speaks for it, a copy goes out, or none."""
-    if not view.can(pb.CAPABILITY_RESEND):
-        return
     for possibly in possibly_acknowledged(view):
         end = possibly.undisturbed_until
         copies = [c.step for c in view.standing(possibly.sent.message.message_id).copies]
@@ -94,15 +79,7 @@ def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Ste
             yield late[-1], "waits"
 
 
-@way(
-    "AMB-85",
-    {
-        "the-old": "carry the repair request that the message had",
-        "a-fresh-one": "carry another repair request",
-        "none": "carry no repair request",
-    },
-    of="copies",
-)
+@shows("AMB-85", of="copies")
 def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message that had a repair request goes out again with that, with another, or without any; or it had none."""
     for copy in view.copies:
@@ -113,15 +90,7 @@ def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield copy.step, "the-old" if new else "none"
 
 
-@way(
-    "AMB-126",
-    {
-        "unacknowledged-first": "sends the unacknowledged ones first",
-        "possibly-first": "sends the possibly acknowledged ones first",
-        "mixed": "sends them in no order of that kind",
-    },
-    of="copies",
-)
+@shows("AMB-126", of="copies")
 def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """One tick sends copies of both kinds: none of the one kind stands behind one of the other, or some do."""
     for tick in {copy.step.index: copy.step for copy in view.copies}.values():

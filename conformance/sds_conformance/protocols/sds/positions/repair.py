@@ -1,4 +1,4 @@
-"""SDS-R from the side of who misses something: what is asked for, when, and for how long."""
+"""SDS-R: what is asked for, when, and for how long; and whether, when and with what others are answered."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from sds_reference import HASH_PROFILES, t_req_offset
 from ....judging.judgement import Outcome
 from ....judging.once import once
 from ..checks.repair.receive import entries_come_back
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.halves import asks_for_anything
+from ..view.halves import answers_for_anything, asks_for_anything
 from ..view.repair_terms import SECOND_MS
-from ..view.repair_tracker import Missing
+from ..view.repair_tracker import NEVER, Asked, Missing
 from ..view.requester import Requester, requester
+from ..view.responder import SWEEP_MS, asked_of, turns
 
+TICKS = 2
+"""Sweeps after which an answer is not going to come."""
 LOOKED_AT = 8
 """Times of a view that are looked at: more tell no more."""
 ENOUGH = 3
@@ -38,15 +41,7 @@ def _times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
     return found
 
 
-@way(
-    "AMB-01",
-    {
-        "sha256-be64": "the first eight bytes of SHA-256, as @waku/sds",
-        "farmhash64-nim": "FarmHash, as nim-sds",
-        "murmur3-32-nim": "Murmur3 of 32 bits, as nim-sds can be built",
-        "otherwise": "none of the hashes that are known here",
-    },
-)
+@shows("AMB-01")
 def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Times to ask are shown, in milliseconds: three, and one known hash gives all; or no known hash gives any."""
     times, bounds = _times(view)[:ENOUGH], view.terms.bounds
@@ -66,7 +61,7 @@ def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
         yield times[-1][1], "otherwise"
 
 
-@way("AMB-05", {"milliseconds": "in milliseconds, or parts of a second", "seconds": "in whole seconds"})
+@shows("AMB-05")
 def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A time to ask that is shown is no whole second; or three are, each of another message."""
     dues = [(step, offset + missing.detected.step.now_ms) for missing, step, offset in _times(view)]
@@ -77,7 +72,7 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
         yield dues[-1][0], "seconds"
 
 
-@way("AMB-68", {"asks-again": "asks again", "asks-once": "asks once and never again"}, of="missing sds-r")
+@shows("AMB-68", of="missing sds-r")
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """What was asked for, and did not come, a new message asks for again; or two after T_max more could, and do not.
 
@@ -101,14 +96,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield late[-1].step, "asks-once"
 
 
-@way(
-    "AMB-118",
-    {
-        "all-that-wait": "enters what any message waits for",
-        "of-the-message": "enters no more than what the message itself waits for",
-    },
-    of="missing sds-r",
-)
+@shows("AMB-118", of="missing sds-r")
 def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An entry is gone, the next message is about something else, and the text has it made anew: it is back or not.
 
@@ -130,16 +118,7 @@ def _due(side: Requester, step: Step) -> list[str]:
     return [i for i in ids if side.first_asked(i) >= step.index]
 
 
-@way(
-    "AMB-86",
-    {
-        "one": "one message at a time, though more are due",
-        "two": "two messages at a time, though more are due",
-        "three": "three messages at a time, though more are due",
-        "more": "more than three messages at a time",
-    },
-    of="outgoing sds-r",
-)
+@shows("AMB-86", of="outgoing sds-r")
 def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A repair request has more than three entries; or fewer than are due by the buffer that was shown before it.
 
@@ -156,7 +135,7 @@ def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield sent.step, names[length]
 
 
-@way("AMB-87", {"names": "names the senders", "leaves-out": "leaves senders out that it knows"}, of="outgoing sds-r")
+@shows("AMB-87", of="outgoing sds-r")
 def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """With SDS-R, an entry of a causal history is about a message that was received or sent: it has a sender or not."""
     if not view.terms.on:
@@ -167,7 +146,7 @@ def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield sent.step, "names" if all(entry.sender_id for entry in known) else "leaves-out"
 
 
-@way("AMB-141", {"asks": "asks for what it misses", "asks-for-nothing": "asks for nothing"}, of="sds-r")
+@shows("AMB-141", of="sds-r")
 def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A repair request goes out; or none in the whole trace, though T_max was over for content and for a sync message.
 
@@ -188,3 +167,61 @@ def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
         late = [s for s in side.sends(detected.index, side.until(missing)) if s.step.now_ms >= over]
         if len({sent.message.kind for sent in late}) == 2 and side.in_step(detected, late[-1].step):
             yield late[-1].step, "asks-for-nothing"
+
+
+def _outcome(view: ChannelView, asked: Asked, until: int, silence: str) -> Iterator[tuple[Step, str]]:
+    """A requested message is answered before ``until``; or not by the time at which any group would have answered."""
+    received, t_max = asked.received.step, view.terms.t_max_ms
+    if asked.answers and asked.answers[0].step.index < until:
+        yield asked.answers[0].step, "answers"
+    elif t_max and view.terms.groups in (None, 0, 1) and not asked.answers and not asked.copies:
+        over = received.now_ms + t_max + SWEEP_MS
+        late = [t for t in view.ticks if received.index < t.index < until and t.now_ms >= over]
+        if len(late) >= TICKS:
+            yield late[TICKS - 1], silence
+
+
+@shows("AMB-71", of="asked sds-r")
+def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A requested message waits for its dependencies: an answer goes out while it waits, or none by the time for it."""
+    for asked in view.repair.asked if view.terms.on else ():
+        if asked.buffered and asked.certain:
+            delivered = (d.step.index for d in view.delivered if d.message_id == asked.message_id)
+            yield from _outcome(view, asked, min(delivered, default=NEVER), "does-not")
+
+
+@shows("AMB-72", of="asked sds-r")
+def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """All that ask for a message that is held name no sender: an answer goes out, or none in all the time for it."""
+    for asked in view.repair.asked if view.terms.on else ():
+        senders = (asked_of(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
+        if asked.held and not asked.own and asked.certain and not any(map(any, senders)):
+            yield from _outcome(view, asked, NEVER, "ignores")
+
+
+@shows("AMB-113", of="asked sds-r")
+def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """The original sender is asked, and answers: in the step of the request, or on a tick."""
+    for turn in turns(view):
+        if turn.asked.own and turn.answer is not None and turn.sure:
+            yield turn.answer, "on-a-sweep" if turn.answer.command == "tick" else "at-once"
+
+
+@shows("AMB-67", of="asked sds-r")
+def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """An answer repeats a message that came with a repair request: the copy has that request, or none."""
+    for asked in view.repair.asked if view.terms.on else ():
+        old = asked.original.repair_request if asked.original is not None else ()
+        for answer in asked.answers if old and not asked.own else ():
+            if answer.message.repair_request in (old, ()):
+                yield answer.step, "keeps" if answer.message.repair_request else "leaves-out"
+
+
+@shows("AMB-141", of="asked sds-r")
+def whether_it_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A message of another sender goes out on request; or no answer at all, where one was certainly due."""
+    answered = [turn for turn in turns(view) if turn.answer is not None and turn.sure and not turn.asked.own]
+    if answered:
+        yield answered[0].told, "answers"
+    elif not answers_for_anything(view):
+        yield from ((turn.since, "answers-nobody") for turn in turns(view) if turn.never and turn.due)

@@ -7,26 +7,16 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.responder import turns
 
 FEW = 4
 
 
-@way(
-    "AMB-21",
-    {
-        "ignores": "is told nothing by it",
-        "possibly": "takes what it names for possibly acknowledged",
-        "acknowledged": "takes what it names for acknowledged",
-    },
-    of="own-came",
-)
+@shows("AMB-21", pb.CAPABILITY_ACKNOWLEDGED, of="own-came")
 def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An own message comes back and names another own one that nothing has spoken for: a signal says so, or none."""
-    if not view.can(pb.CAPABILITY_ACKNOWLEDGED):
-        return
     for received in view.received + view.refused:
         if not received.own:
             continue
@@ -39,15 +29,7 @@ def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]
             yield received.step, "ignores"
 
 
-@way(
-    "AMB-23",
-    {
-        "acknowledgements": "looks for acknowledgements in them",
-        "requests": "hears what they ask for",
-        "no-requests": "does not hear what they ask for",
-    },
-    of="again-came received",
-)
+@shows("AMB-23", of="again-came received")
 def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A copy of a known message leads to a signal in its step; or is the first to ask for what is held, in vain or not.
 
@@ -64,20 +46,9 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield turn.since, "no-requests"
 
 
-@way(
-    "AMB-57",
-    {
-        "two": "two filters acknowledge a message",
-        "three": "three filters acknowledge a message",
-        "more": "more than three filters acknowledge a message",
-        "not-by-four": "four filters do not acknowledge a message",
-    },
-    of="sent",
-)
+@shows("AMB-57", pb.CAPABILITY_ACKNOWLEDGED, of="sent")
 def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Filters alone speak for an own message: acknowledgement is signalled with one of them, or not with the fourth."""
-    if not view.can(pb.CAPABILITY_ACKNOWLEDGED):
-        return
     for sent in view.sent:
         message_id = sent.message.message_id
         standing = view.standing(message_id)
@@ -97,11 +68,7 @@ def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
                 break
 
 
-@way(
-    "AMB-C15",
-    {"gone": "are gone from the outgoing buffer", "marked": "stay in it, marked as acknowledged"},
-    of="acks outgoing-shown",
-)
+@shows("AMB-C15", of="acks outgoing-shown")
 def what_is_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """After the signal that a message is acknowledged, the outgoing buffer is shown: with it as such, or without it."""
     states = view.showing("outgoing")

@@ -9,12 +9,12 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.histories import is_hybrid
 
 
-@way("AMB-31", {"at-once": "delivers it at once", "after": "delivers it after what it depends on"}, of="received unmet")
+@shows("AMB-31", of="received unmet")
 def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Content without a timestamp names what has not come: it is delivered in the same step, or in a later one."""
     for received in view.received:
@@ -22,23 +22,15 @@ def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]
             yield received.delivered[0].step, "at-once" if received.delivered_at_once else "after"
 
 
-@way(
-    "AMB-38",
-    {"delivers": "delivers own ones that come back", "ignores": "ignores own ones that come back"},
-    of="ephemeral-came own-came received",
-)
+@shows("AMB-38", pb.CAPABILITY_DELIVERED, of="ephemeral-came own-came received")
 def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An ephemeral message in the own name arrives: it is delivered at once, or not."""
-    for received in view.received if view.can(pb.CAPABILITY_DELIVERED) else ():
+    for received in view.received:
         if received.kind is Kind.EPHEMERAL and received.own:
             yield received.step, "delivers" if received.delivered_at_once else "ignores"
 
 
-@way(
-    "AMB-42",
-    {"waits": "waits in the incoming buffer", "is-gone": "does not wait there"},
-    of="incoming-shown received sync-came unmet",
-)
+@shows("AMB-42", of="incoming-shown received sync-came unmet")
 def syncs_with_gaps(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A sync message names what has not come, and the buffer is shown before anything else arrives: with it or not."""
     states = {observed.step.index: observed for observed in view.showing("incoming")}
@@ -61,21 +53,15 @@ def _is_sync(view: ChannelView, index: int) -> bool:
     return arrived is not None and arrived.kind is Kind.SYNC
 
 
-@way("AMB-102", {"by-itself": "sends them of its own accord", "when-told": "sends them only when it is told to"})
+@shows("AMB-102")
 def who_starts_syncs(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A tick sends a sync message; or an hour and more of ticks does not, from a participant that has a log."""
-    own = [
-        step
-        for step in view.ticks
-        for message in step.messages
-        if message.kind is Kind.SYNC and message.channel_id == view.channel_id
-    ]
-    if own:
-        yield own[0], "by-itself"
-        return
-    begun = next((step for step in (s.step for s in view.sent)), None)
-    if begun is None or view.can(pb.CAPABILITY_PERIODIC_SYNC):
-        return
-    late = [tick for tick in view.ticks if tick.index > begun.index and tick.now_ms >= begun.now_ms + 3_600_000]
-    if len(late) > 1 and not view.syncs:
-        yield late[-1], "when-told"
+    for tick in view.ticks:
+        if any(m.kind is Kind.SYNC and m.channel_id == view.channel_id for m in tick.messages):
+            yield tick, "by-itself"
+            return
+    if view.sent and not view.syncs and not view.can(pb.CAPABILITY_PERIODIC_SYNC):
+        begun = view.sent[0].step
+        late = [tick for tick in view.ticks if tick.index > begun.index and tick.now_ms >= begun.now_ms + 3_600_000]
+        if len(late) > 1:
+            yield late[-1], "when-told"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
-from sds_reference import PROFILES, ForeignFilter, Kind
+from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter, Kind
 
-from ..register import way
+from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.facts import Sent
 
@@ -21,9 +21,7 @@ def _sure(view: ChannelView) -> Sent | None:
     return next((s for s in reversed(view.outgoing) if s.message.bloom_filter and s.certain and not s.repeat), None)
 
 
-@way(
-    "AMB-19", {"in": "has own IDs in it", "itself": "has the ID of the very message that carries it", "out": "has none"}
-)
+@shows("AMB-19")
 def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The last filter holds three own messages before it, or lacks one; or three filters hold their own message."""
     last = _sure(view)
@@ -41,7 +39,7 @@ def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield last.step, "itself"
 
 
-@way("AMB-36", {"in": "puts their IDs into its filter", "out": "keeps their IDs out of its filter"})
+@shows("AMB-36")
 def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The last filter holds two ephemeral messages that were received before it, or lacks one of them."""
     last = _sure(view)
@@ -60,46 +58,34 @@ def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
         yield last.step, "in"
 
 
-@way(
-    "AMB-54",
-    {
-        "waku-sds-js": "as @waku/sds",
-        "nim-sds": "as nim-sds",
-        "nim-sds-murmur3": "as nim-sds can be built, with Murmur3",
-        "otherwise": "in none of the encodings that are known here",
-    },
-)
+@shows("AMB-54")
 def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Read by exactly one of the known encodings, the first filter after three deliveries holds what was delivered."""
     ids = list(dict.fromkeys(d.message_id for d in view.delivered if d.received and d.received.plain))[:SOME]
     if len(ids) < SOME or view.trace.environment != "plain":
         return
-    last = _sure(view)
-    parameters = bloom_parameters(view.party)
-    third = next((d.step.index for d in view.delivered if d.message_id == ids[-1]), 0)
+    last, parameters = _sure(view), bloom_parameters(view.party)
+    third = next(d.step.index for d in view.delivered if d.message_id == ids[-1])
     if last is None or parameters is None or last.step.index <= third or len(view.received) > SOME * 4:
         return
-    fitting = [name for name in PROFILES if _reads(view, name, last, ids)]
+    wire = last.message.bloom_filter or b""
+    fitting = [name for name, profile in PROFILES.items() if _holds(profile, wire, parameters, ids)]
     if len(fitting) <= 1:
         yield last.step, fitting[0] if fitting else "otherwise"
 
 
-def _reads(view: ChannelView, name: str, sent: Sent, ids: list[str]) -> bool:
-    parameters = bloom_parameters(view.party)
-    if parameters is None or not sent.message.bloom_filter:
-        return False
+def _holds(profile: BloomProfile, wire: bytes, parameters: BloomParameters, ids: list[str]) -> bool:
     try:
-        holds = PROFILES[name].read(sent.message.bloom_filter, parameters)
+        filter_ = profile.read(wire, parameters)
     except ForeignFilter:
         return False
-    return all(message_id in holds for message_id in ids)
+    return all(message_id in filter_ for message_id in ids)
 
 
-@way("AMB-125", {"full-length": "has the length of any other", "no-length": "has no length"}, of="outgoing")
+@shows("AMB-125", of="outgoing")
 def filter_of_nothing(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The first message of a channel, before anything was received in it: its filter field has content, or none."""
-    first = next(iter(view.outgoing), None)
-    if first is None or first.message.bloom_filter is None:
-        return
-    if all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values()):
-        yield first.step, "full-length" if first.message.bloom_filter else "no-length"
+    for first in view.outgoing[:1]:
+        earliest = all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values())
+        if earliest and first.message.bloom_filter is not None:
+            yield first.step, "full-length" if first.message.bloom_filter else "no-length"

@@ -1,0 +1,119 @@
+"""Shows which option of a position a peer takes: to whom it sends what, what it asks for, and what its records are.
+
+Each function yields the steps that prove an option; its docstring says what the proof is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sds_harness.clearskies.clubs import READ_ONLY
+from sds_harness.clearskies.trace import Step
+
+from .register import shows
+from .view.asking import askings
+from .view.outcomes import by_default
+from .view.peer_view import PeerView
+
+
+@shows("CA-1", of="changes links")
+def whether_to_send_unasked(view: PeerView) -> Iterator[tuple[Step, str]]:
+    """A change is made while a link is open that has not asked: it is sent there, or not by the time it is due."""
+    for change in view.changes:
+        for link in view.links:
+            if not link.there(change.step) or (link.subscribed or change.step.index) < change.step.index:
+                continue
+            until = link.subscribed or link.readable
+            copies = (update for update in link.sent if change.step.index <= update.step.index < until)
+            if (copy := next((update for update in copies if change.is_shown_by(update)), None)) is not None:
+                yield copy.step, "unasked"
+                return
+            due = view.due(change.step, link)
+            if due is not None and due.index < until:
+                yield due, "asked"
+                return
+
+
+@shows("CA-2", of="writes links-to-readers received")
+def how_to_pass_on_to_readers(view: PeerView) -> Iterator[tuple[Step, str]]:
+    """A signed update goes on to a read-only peer byte by byte, with a member unknown to it; or in other bytes."""
+    signed = (arrival.update for arrival in view.arrivals if arrival.update.message.signature is not None)
+    came = {update.version: update.message.body.raw for update in signed}
+    for link in view.links:
+        for update in link.sent if link.level is READ_ONLY else ():
+            body = came.get(update.version)
+            unchanged = update.message.body.raw == body
+            if body is not None and (b'"x-written-by"' in body or not unchanged):
+                yield update.step, "repeats" if unchanged else "signs-again"
+                return
+
+
+@shows("CA-4", of="own")
+def where_revisions_start(view: PeerView) -> Iterator[tuple[Step, str]]:
+    """The first change of a peer that is opened for the first time has the one or the other."""
+    for change in view.changes[:1]:
+        if change.shown is not None and view.opened_afresh(change.step) and change.shown.rev in (1, 2):
+            yield change.shown.step, "one" if change.shown.rev == 1 else "two"
+
+
+@shows("CA-11", of="asked received")
+def how_to_know_what_is_known(view: PeerView) -> Iterator[tuple[Step, str]]:
+    """The newest record of a peer was written over, and a request names its revision still, or the one before."""
+    for asking in askings(view):
+        taken = [a.update for a in view.arrivals if a.step.index < asking.step.index and a.outcome in ("new", "newer")]
+        for peer, least in asking.at_least.items():
+            most = max((update.rev or 0 for update in taken if update.by == peer), default=0)
+            if least < most == asking.at_most[peer] and asking.since.get(peer) in (least, most):
+                yield asking.step, "scans" if asking.since[peer] == least else "counts"
+                return
+
+
+@shows("CA-7", of="changes")
+def whose_the_clock_is(view: PeerView) -> Iterator[tuple[Step, str]]:
+    """Of two new records that are sent as they are made, to the same peers, the second one's number is the larger one,
+    or as large."""
+    made = [c for c in view.changes if c.kind == "put" and c.shown is not None and c.shown.step is c.step]
+    came = {arrival.update.key for arrival in view.arrivals}
+    for one, other in pairwise(made):
+        others = [change for change in view.changes if change is not one and change.step.index < other.step.index]
+        known = came | {key for change in others for key in (change.key, change.old_key)}
+        new = one.key not in known and other.key not in known | {one.key}
+        if not new or one.shown is None or other.shown is None or not (one.shown.clock and other.shown.clock):
+            continue
+        listeners = [sum(update.step is change.step for update in view.sent) for change in (one, other)]
+        first, second = (clock.get(view.peer_id, 0) for clock in (one.shown.clock, other.shown.clock))
+        if listeners[0] == listeners[1]:
+            yield other.step, "of-peers" if second > first else "of-records"
+            return
+
+
+@shows("CA-8", of="received shown")
+def what_becomes_of_losers(view: PeerView) -> Iterator[tuple[Step, str]]:
+    """Two records arrive with one key, and no deletion of either: the one that loses is shown as it was, or not."""
+    for shown in view.shown if by_default(view) else ():
+        came = [arrival.update for arrival in view.arrivals if arrival.step.index < shown.asked.index]
+        live = {update.uuid: update.key for update in came if not update.deleted}
+        ended = {update.uuid for update in came if update.deleted}
+        for one, other in ((a, b) for a in live for b in live if a != b and live[a] == live[b]):
+            if not shown.on_the_wire or {one, other} & ended or one is None or other is None:
+                continue
+            winner, loser = shown.records.get(one), shown.records.get(other)
+            if winner is None or winner.deleted or winner.key != live[one]:
+                continue
+            if loser is None:
+                yield shown.step, "gone"
+            elif loser.deleted:
+                yield shown.step, "deleted"
+            else:
+                yield shown.step, "hidden" if loser.key == live[other] else "renamed"
+            return
+
+
+@shows("CA-13", of="changes")
+def what_is_left_of_the_deleted(view: PeerView) -> Iterator[tuple[Step, str]]:
+    """A deletion is sent, with null for a value or none at all, or with another one."""
+    for change in view.changes:
+        if change.kind == "delete" and change.shown is not None and change.shown.deleted:
+            yield change.shown.step, "kept" if change.shown.value is not None else "emptied"
+            return

@@ -1,0 +1,98 @@
+"""Which value the Lamport timestamp has where the text lets it have several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sds_harness.sds.trace import Step
+
+from ..register import shows
+from ..view.channel_view import ChannelView
+from ..view.facts import ENDS, LamportExpectation
+from ..view.odd_messages import LARGEST_LAMPORT
+from ..view.timestamps import moved_sends
+
+
+def _first(view: ChannelView) -> Iterator[tuple[Step, int]]:
+    """The first own message and its timestamp, where nothing had arrived and the clock is known."""
+    for sent in view.outgoing[:1]:
+        came = any(arrivals[0].step.index < sent.step.index for arrivals in view.arrivals.values())
+        lamport = sent.message.lamport_timestamp
+        if lamport is not None and sent.lamport.now.exact and sent.lamport.source == "open" and not came:
+            yield sent.step, lamport
+
+
+@shows("AMB-12")
+def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """The first message goes out in the millisecond in which the channel was made: its timestamp says it."""
+    opened = view.party.opened_ms
+    for step, lamport in _first(view):
+        if step.now_ms == opened and lamport in (opened, opened + 1):
+            yield step, "the-time" if lamport == opened else "one-more"
+
+
+@shows("AMB-111")
+def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """The clock is set back between the making of a channel and its first message, which goes by one of the times."""
+    opened = view.party.opened_ms
+    for step, lamport in _first(view):
+        if step.now_ms + 1 < opened and lamport in (opened, opened + 1):
+            yield step, "at-open"
+        elif step.now_ms + 1 < opened and lamport in (step.now_ms, step.now_ms + 1):
+            yield step, "at-first-use"
+
+
+@shows("AMB-14")
+def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """The next message after an end of 64 bits carries the same timestamp, or a smaller one, or is refused."""
+    for sent in view.outgoing:
+        lamport, e = sent.message.lamport_timestamp, sent.lamport
+        if lamport is None or e.previous <= LARGEST_LAMPORT:
+            continue
+        if e.stays(lamport):
+            yield sent.step, "stays"
+        elif lamport < e.previous:
+            yield sent.step, "wraps"
+    ends = (d.step for d in view.delivered if d.received and d.received.message.lamport_timestamp in ENDS)
+    largest = next(ends, None)
+    if largest is None:
+        return
+    for step in view.trace.of(view.party.name):
+        here = step.channel_id == view.channel_id and step.index > largest.index
+        if here and step.command == "send" and step.answer == "rejected" and step.request.send.content:
+            yield step, "sends-no-more"
+
+
+def _moved(
+    view: ChannelView, highs: Callable[[LamportExpectation], tuple[int, int]], not_by_it: str, by_it: str
+) -> Iterator[tuple[Step, str]]:
+    """Is the clock moved by what is ahead of all else: the first of the two ``highs``, while the other is not?"""
+    for sent, seen in moved_sends(view):
+        e = sent.lamport
+        ahead, other = highs(e)
+        rest = max(e.high, other, e.claimed_high)
+        if ahead > rest and e.low <= seen <= e.high:
+            yield sent.step, not_by_it
+        elif rest < seen <= ahead:
+            yield sent.step, by_it
+
+
+@shows("AMB-15", of="sent")
+def moved_by_content(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A message that waits is ahead of the clock: the next own one follows it, or is below what follows it."""
+    return _moved(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
+
+
+@shows("AMB-17", of="sent")
+def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A sync message that was received is ahead of all else: the next own message follows it, or is below."""
+    return _moved(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
+
+
+@shows("AMB-18", of="sent")
+def moved_by_an_own_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Ahead of the clock, the content message after a sync message carries one more, or the same once again."""
+    for sent, seen in moved_sends(view):
+        e = sent.lamport
+        if e.source == "sync" and e.counts_on and not e.late_delivery and seen in (e.low, e.low - 1):
+            yield sent.step, "moves" if seen == e.low else "does-not-move"

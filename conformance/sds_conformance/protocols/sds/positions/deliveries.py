@@ -1,0 +1,110 @@
+"""When and how often messages are delivered, and what is given up as lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ..register import shows
+from ..view.channel_view import ChannelView
+from ..view.lateness import noticed_late
+from ..view.repair_tracker import NEVER
+
+
+@shows("AMB-24", pb.CAPABILITY_DELIVERED, of="again-came received")
+def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A copy of a message that was delivered before arrives: another delivery is signalled, or none."""
+    first = {delivery.message_id: delivery.step.index for delivery in reversed(view.delivered)}
+    for received in view.received:
+        known = received.duplicate and received.kind is Kind.CONTENT and not received.own
+        if known and first.get(received.message.message_id, received.step.index) < received.step.index:
+            yield received.step, "again" if received.delivered_at_once else "once"
+
+
+@shows("AMB-94", of="received unmet")
+def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Content that waited for others is delivered, with all of them in the log: while one arrives, or on a tick.
+
+    An own message for which it waited is no arrival.
+    """
+    if view.gives_up:
+        return
+    for received in view.received:
+        if received.kind is not Kind.CONTENT or not received.unmet or not received.delivered:
+            continue
+        delivery = received.delivered[0]
+        if delivery.unmet or delivery.step is received.step or any(view.own(i) for i in received.unmet):
+            continue
+        if delivery.step.command == "receive" and delivery.step.arrived is not None:
+            yield delivery.step, "on-arrival"
+        elif delivery.step.command == "tick":
+            yield delivery.step, "on-a-sweep"
+
+
+@shows("AMB-143", of="mentions")
+def acknowledgements_noticed(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A received message speaks for an own one, and that is signalled in the same step, or on the next tick."""
+    for mention in view.mentions:
+        if any(ack.step is mention.received.step for ack in view.standing(mention.message_id).acks):
+            yield mention.received.step, "on-arrival"
+        elif noticed_late(view, mention) is not None:
+            yield mention.received.step, "by-the-sweep"
+
+
+@shows("AMB-70", of="received unmet")
+def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A message depends on one that waits itself: the signal on its arrival names that, or others."""
+    for received in view.received:
+        if not received.unmet_buffered or received.duplicate or received.own:
+            continue
+        entries = [i for event in received.step.signals("missing", view.channel_id) for i in event.message_ids]
+        if entries:
+            yield received.step, "left-out" if received.unmet_buffered.isdisjoint(entries) else "named"
+
+
+def _reported(view: ChannelView) -> dict[str, Step]:
+    """The IDs that were reported lost in the channel, with the first step that did so."""
+    here = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
+    return {message_id: step for step, event in reversed(here) for message_id in event.message_ids}
+
+
+@shows("AMB-92")
+def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """An ID that is reported lost had arrived by then, or never."""
+    for message_id, step in _reported(view).items():
+        came = any(received.step.index < step.index for received in view.arrivals.get(message_id, ()))
+        yield step, "gives-up-messages" if came else "gives-up-dependencies"
+
+
+@shows("AMB-92", of="received unmet")
+def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A message that waited for what was given up is delivered without it, or not in the buffer when that is shown."""
+    lost = _reported(view)
+    for received in view.received if lost else ():
+        if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:
+            continue
+        message_id = received.message.message_id
+        steps = [lost[i].index for i in (message_id, *received.unmet) if i in lost]
+        given_up = min((index for index in steps if index > received.step.index), default=NEVER)
+        shown = next((o for o in view.showing("incoming") if o.step.index > given_up), None)
+        if given_up < NEVER and received.delivered and received.delivered[0].unmet & lost.keys():
+            yield received.delivered[0].step, "delivers"
+        elif shown is not None and not received.delivered and message_id not in shown.state.incoming.message_ids:
+            yield shown.step, "drops"
+
+
+@shows("AMB-108", of="received")
+def what_comes_after_all(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A message arrives, with all that it depends on, after it was reported lost: it is delivered by the next sweep."""
+    lost = _reported(view)
+    for received in view.received if lost else ():
+        given_up = lost.get(received.message.message_id)
+        if given_up is None or given_up.index >= received.step.index or not received.acceptable or received.unmet:
+            continue
+        if received.delivered:
+            yield received.step, "takes-it"
+        elif any(tick.index > received.step.index for tick in view.ticks):
+            yield received.step, "leaves-it"

@@ -1,0 +1,166 @@
+"""Messages that no conforming participant sends: refused, delivered, dropped, or left to wait for ever.
+
+A refusal of one counts only if the participants in the channel take what is ordinary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ....judging.once import once
+from ..register import shows
+from ..view.channel_view import ChannelView
+from ..view.dependencies import depends
+from ..view.facts import Received
+from ..view.odd_messages import LARGEST_HISTORY, LARGEST_LAMPORT, NAMELESS
+from ..view.refusals import excuse, offered
+
+DAY_MS = 24 * 3_600_000
+
+
+@once
+def takes_the_ordinary(view: ChannelView) -> bool:
+    """Did the participants in the channel accept every valid message, and one at least?"""
+    unfounded = any(r.valid and not excuse(each, r) for each in view.everybody for r in each.refused)
+    return not unfounded and any(r.valid and not r.rejected for each in view.everybody for r in each.received)
+
+
+def _refused_or(view: ChannelView, step: Step, way: str) -> Iterator[tuple[Step, str]]:
+    """The way that an answer shows, "" for none."""
+    if step.answer != "rejected":
+        yield from [(step, way)] if way else []
+    elif takes_the_ordinary(view):
+        yield step, "refuses"
+
+
+# ---- Messages of the channel -----------------------------------------------------------------------------------------
+
+
+def _named(received: Received) -> set[str]:
+    return {entry.message_id for entry in received.message.causal_history}
+
+
+def _longest_list(received: Received) -> int:
+    return max(len(received.message.causal_history), len(received.message.repair_request))
+
+
+def _in_a_ring(view: ChannelView, received: Received) -> bool:
+    """Does it depend on a message that depends on it, and not on itself?"""
+    message_id = received.message.message_id
+    if message_id in received.unmet or (received.delivered and not received.delivered[0].unmet):
+        return False
+    return any(depends(view, dependency, message_id) for dependency in received.unmet)
+
+
+def _far_ahead(view: ChannelView, received: Received) -> bool:
+    """Is it from more than a day ahead, with nothing else odd about it?"""
+    ahead = received.step.now_ms + DAY_MS < (received.message.lamport_timestamp or 0) <= LARGEST_LAMPORT
+    odd_otherwise = received.odd and not received.odd.endswith("(AMB-107)")
+    return ahead and not (odd_otherwise or received.duplicate or received.unmet)
+
+
+def _waits_or_not(view: ChannelView, received: Received) -> str:
+    """It waits if it was not delivered by the last sweep."""
+    swept = any(tick.index > received.step.index for tick in view.ticks[-1:])
+    return "delivers" if received.delivered else "waits" if swept and view.can(pb.CAPABILITY_DELIVERED) else ""
+
+
+def _taken_or_dropped(view: ChannelView, received: Received) -> str:
+    if not view.can(pb.CAPABILITY_DELIVERED):
+        return ""
+    return "takes" if received.delivered_at_once else "drops" if not received.delivered else ""
+
+
+def _shows_fate(
+    position: str,
+    kind: Kind | None,
+    is_odd: Callable[[ChannelView, Received], bool],
+    option: Callable[[ChannelView, Received], str],
+) -> None:
+    """Show of each message of a kind, or of any, that is odd in a way, whether it is refused, or which ``option`` its
+    treatment shows; "" for none."""
+
+    @shows(position, of="arrived")
+    def fate_of_odd_messages(view: ChannelView) -> Iterator[tuple[Step, str]]:
+        for received in offered(view):
+            if kind in (received.kind, None) and not received.own and is_odd(view, received):
+                for step, way in _refused_or(view, received.step, option(view, received)):
+                    yield received.delivered[0].step if way == "delivers" else step, way
+
+
+_shows_fate("AMB-14", None, lambda view, r: r.odd.endswith("(AMB-14)"), lambda view, r: "")
+_shows_fate(
+    "AMB-35",
+    Kind.UNDEFINED,
+    lambda view, r: r.message.message_id != "" and r.step.answer in ("effects", "rejected"),
+    lambda view, r: "speaks" if r.step.events else "ignores",
+)
+_shows_fate("AMB-44", Kind.CONTENT, lambda view, r: r.message.message_id in _named(r), _waits_or_not)
+_shows_fate("AMB-45", Kind.CONTENT, _in_a_ring, _waits_or_not)
+_shows_fate("AMB-46", Kind.CONTENT, lambda view, r: _named(r) == {""}, _waits_or_not)
+_shows_fate(
+    "AMB-47",
+    Kind.CONTENT,
+    lambda view, r: _longest_list(r) > LARGEST_HISTORY,
+    lambda view, r: "takes" if r.delivered_at_once or r.step.signals("missing", view.channel_id) else "",
+)
+_shows_fate(
+    "AMB-50", Kind.CONTENT, lambda view, r: r.odd == NAMELESS and not (r.duplicate or r.unmet), _taken_or_dropped
+)
+_shows_fate("AMB-51", Kind.CONTENT, lambda view, r: not r.message.message_id and not _named(r), _taken_or_dropped)
+_shows_fate("AMB-107", Kind.CONTENT, _far_ahead, lambda view, r: "delivers" if r.delivered_at_once else "")
+
+
+# ---- What belongs to no channel --------------------------------------------------------------------------------------
+
+
+def _arrivals(view: ChannelView) -> Iterator[Step]:
+    """All messages that the participant received and answered, in one of its views: some belong to no channel."""
+    if view.channel_id == next(iter(view.party.channels), view.channel_id):
+        yield from (s for s in view.trace.of(view.party.name) if s.command == "receive" and s.reply is not None)
+
+
+def _content_elsewhere(view: ChannelView, *, named: bool) -> Iterator[tuple[Step, str]]:
+    """Content for a channel with a name or without one that was never joined, which waits for nothing."""
+    for step in _arrivals(view) if not view.party.unnamed else ():
+        message = step.arrived
+        if message is None or message.kind is not Kind.CONTENT or message.causal_history or not message.message_id:
+            continue
+        if message.channel_id not in view.party.channels and bool(message.channel_id) == named:
+            opened = step.signals("delivered", message.channel_id)
+            yield from _refused_or(view, step, "opens" if opened else "ignores" if not step.events else "")
+
+
+@shows("AMB-48", pb.CAPABILITY_DELIVERED)
+def unknown_channels(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Content for a channel that was never joined is refused, delivered there, or neither."""
+    return _content_elsewhere(view, named=True)
+
+
+@shows("AMB-49", pb.CAPABILITY_DELIVERED)
+def no_channel(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Content without a channel is refused, delivered in one without a name, or neither."""
+    return _content_elsewhere(view, named=False)
+
+
+@shows("AMB-52")
+def bytes_that_are_no_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Bytes that do not decode are refused, or answered without a signal or a broadcast, or with one."""
+    for step in _arrivals(view):
+        if step.arrived is None and step.answer in ("effects", "rejected"):
+            yield from _refused_or(view, step, "takes" if step.events or step.broadcasts else "ignores")
+
+
+@shows("AMB-34")
+def content_of_no_length(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Content of no length is to be sent: that is refused, or a message goes out."""
+    for step in view.trace.of(view.party.name):
+        if step.command == "send" and step.channel_id == view.channel_id and not step.request.send.content:
+            if step.answer == "rejected":
+                yield step, "refuses"
+            elif step.broadcasts:
+                yield step, "sends"

@@ -1,0 +1,108 @@
+"""The scenarios in which those of the model that take an option of a position are seen to take it."""
+
+from __future__ import annotations
+
+REFERENCE = """
+a-request-stays-due a-sync-with-the-id-of-the-logged a-thousand-messages ahead-and-behind another-asks-while-it-waits
+asked-for-several-at-once asked-for-what-it-has asked-for-what-it-lacks at-the-ends-of-the-range
+asked-in-messages-of-all-kinds channels-with-similar-names clock-steps-back content-and-sync-ask copies-of-a-message
+every-way-to-acknowledge extreme-timestamps-and-ids found-in-filters given-up-for-lost
+groups-from-the-number-of-participants hints-only-where-given hybrids idle-with-automatic-syncs
+impossible-dependencies in-its-own-name malformed-messages messages-that-name-no-sender messages-without-a-kind
+more-is-due-than-fits named-again-after-its-request no-room-for-a-backoff no-time-to-answer-in nobody-answers
+nothing-to-ask-for nothing-to-say one-group-for-all one-of-three-is-enough own-messages-come-back
+possibly-acknowledged-for-weeks received-ephemerals requests-in-any-message somebody-asks-for-a-thousand
+syncs-and-the-clock ties-beyond-ascii waiting-from-ahead a-dependent-of-the-buffered a-hundred-copies
+acknowledged-by-anything others-go-on-talking
+"""
+
+SCENARIOS = {
+    "variant clock-at-first-use": "clock-steps-back",
+    "variant saturates": "at-the-ends-of-the-range",
+    "variant refuses-beyond-the-sign": "extreme-timestamps-and-ids",
+    "variant bounded-future": "at-the-ends-of-the-range",
+    "variant newest-first": "found-in-filters",
+    "variant own-hints": "every-way-to-acknowledge",
+    "variant quiet-syncs": "syncs-and-the-clock",
+    "variant last-channel-first": "idle-with-automatic-syncs",
+    "variant refuses-the-odd": (
+        "impossible-dependencies extreme-timestamps-and-ids messages-that-name-no-sender "
+        "somebody-asks-for-a-thousand messages-without-a-kind"
+    ),
+    "variant sweep-only": "a-chain-in-reverse",
+    "variant drops-the-lost": "given-up-for-lost",
+    "variant creates-channels": "senders-and-channels-with-twins",
+    "variant keeps-syncs-waiting": "requests-in-any-message",
+    "variant own-ids-never": "acknowledged-by-anything",
+    "variant own-ids-first": "acknowledged-by-anything",
+    "variant ephemeral-in-filter": "received-ephemerals",
+    "variant nim-filter": "one-of-three-is-enough",
+    "variant nim-murmur-filter": "one-of-three-is-enough",
+    "variant ack-after-two": "found-in-filters",
+    "variant ack-after-three": "found-in-filters",
+    "variant possible-ones-first-in-a-tick": "a-hundred-copies",
+    "variant nim-hash": "more-is-due-than-fits",
+    "variant nim-murmur-hash": "more-is-due-than-fits",
+    "variant private-hash": "more-is-due-than-fits",
+    "variant whole-seconds": "more-is-due-than-fits",
+    "variant asks-for-one": "more-is-due-than-fits",
+    "variant asks-for-ten": "more-is-due-than-fits",
+    "variant only-answers": "content-and-sync-ask",
+    "variant only-asks": "asked-for-several-at-once asked-in-messages-of-all-kinds",
+    "variant needs-a-sender": "asked-for-several-at-once",
+    "variant answers-at-once": "asked-for-several-at-once a-share-of-many",
+    "variant copies-keep-requests": "asked-for-what-it-has",
+    "mutant sends-the-old-lamport": "found-in-filters",
+    "mutant hasty-clock": "waiting-from-ahead",
+    "mutant sync-moves-the-clock": "syncs-and-the-clock",
+    "mutant takes-the-increase-back": "syncs-and-the-clock",
+    "mutant ties-ignoring-case": "ties",
+    "mutant nobody-is-itself": "messages-that-name-no-sender",
+    "mutant delivers-the-undefined": "messages-without-a-kind",
+    "mutant acknowledges-at-the-sweep": "every-way-to-acknowledge",
+    "mutant never-resends-the-possible": "possibly-acknowledged-for-weeks",
+    "mutant asks-once-in-a-life": "named-again-after-its-request",
+    "mutant groups-without-one-more": "groups-from-the-number-of-participants",
+    "mutant hybrids-are-content": "hybrids",
+    "mutant hears-its-own-ephemerals": "in-its-own-name",
+    "mutant reviews-itself": "own-messages-come-back",
+    "mutant delivers-copies": "copies-of-a-message",
+    "mutant no-senders-in-history": "nothing-to-ask-for",
+    "mutant buffered-is-met": "a-diamond impossible-dependencies",
+    "mutant rebroadcasts-always": "no-message-at-its-time outstanding-for-weeks",
+    "variant fresh-copies": "others-go-on-talking",
+    "variant mixes-broadcasts": "idle-with-automatic-syncs found-in-filters",
+    "variant gives-up-messages": "given-up-for-lost",
+    "variant ack-after-four": "found-in-filters",
+    "variant asks-for-two": "more-is-due-than-fits",
+    "variant empty-filter-at-first": "found-in-filters",
+    "variant answers-for-the-buffered": "asked-for-what-it-lacks",
+    "variant refuses-other-channels": "extreme-timestamps-and-ids",
+    "variant ignores-the-unusable": "extreme-timestamps-and-ids channels-with-similar-names malformed-messages",
+}
+"""By what takes an option, as in `positions.json`."""
+
+TAKEN_AS_WELL = {
+    ("variant own-ids-first", "AMB-19"): "in",
+    ("variant drops-the-lost", "AMB-92"): "gives-up-dependencies",
+}
+"""Options of the reference that the same places show."""
+
+RELEASE = {
+    "AMB-08": "takes",
+    "AMB-09": "takes",
+    "AMB-10": "takes",
+    "AMB-14": "wraps",
+    "AMB-35": "refuses",
+    "AMB-44": "delivers",
+    "AMB-45": "delivers",
+    "AMB-49": "ignores",
+    "AMB-51": "takes",
+    "AMB-52": "ignores refuses",
+    "AMB-102": "when-told",
+}
+"""The options that @waku/sds 0.0.8 takes in ``RELEASE_SCENARIOS``."""
+RELEASE_SCENARIOS = """
+at-the-ends-of-the-range impossible-dependencies extreme-timestamps-and-ids channels-with-similar-names
+messages-without-a-kind malformed-messages no-time-to-answer-in no-room-for-a-backoff one-group-for-all days-pass
+"""
