@@ -25,7 +25,7 @@ def who_asks_answers(view: PeerView) -> Iterator[Observation]:
             elif answer.nothing_came and answer.silent:
                 whom = view.end_of(answer.link)
                 expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
-                yield violated(answer.request.step, "wrong", expected, "nothing came")
+                yield violated(answer.request.step, "not-answered", expected, "nothing came")
 
 
 @check("CSDB-32", of="requests")
@@ -39,7 +39,7 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
         if closed or answer.due is not None:
             reason = link.connection.reason
             seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
-            yield judged(step, "wrong", not closed, "no updates, because there are none", seen)
+            yield judged(step, "connection-closed", not closed, "no updates, because there are none", seen)
 
 
 @check("CSDB-32", of="requests")
@@ -56,7 +56,12 @@ def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
             continue  # answered late
         elif answer.due is not None and answer.silent and view.quiet_before(answer.request.step) > first.step.index:
             expected = f"an answer with {view.named(answer.expected[0])}, for {view.end_of(answer.link)}"
-            yield violated(answer.request.step, "wrong", expected, "nothing, although the first request was answered")
+            yield violated(
+                answer.request.step,
+                "second-request-not-answered",
+                expected,
+                "nothing, although the first request was answered",
+            )
 
 
 @check("CSDB-33", of="requests sent")
@@ -65,7 +70,9 @@ def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
     for answer in answers(view):
         for one, other in pairwise(answer.given):
             expected = f"revision {one.rev} or above, after {view.named(one)}"
-            yield judged(other.step, "wrong", (other.rev or 0) >= (one.rev or 0), expected, view.named(other))
+            yield judged(
+                other.step, "answer-not-sorted", (other.rev or 0) >= (one.rev or 0), expected, view.named(other)
+            )
 
 
 @check("CSDB-34", of="writes requests")
@@ -75,7 +82,7 @@ def answers_have_the_unnamed(view: PeerView) -> Iterator[Observation]:
         if answer.request.since and not answer.nothing_came:
             for update in answer.expected:
                 if not answer.names(update) and not update.deleted:
-                    yield from _given(view, answer, update)
+                    yield from _given(view, answer, update, "unnamed-peer-left-out")
 
 
 @check("CSDB-35", of="requests")
@@ -85,7 +92,8 @@ def who_has_asked_gets_all(view: PeerView) -> Iterator[Observation]:
         if owed.settled and (view.writes or owed.change is not None):
             what = owed.change.key if owed.change is not None else owed.arrival.update.key if owed.arrival else ""
             expected = f"an update of {what!r} for {view.end_of(owed.link)}, who has asked"
-            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "none came on that connection")
+            code = "update-not-relayed" if owed.change is None else "change-not-sent"
+            yield judged(owed.cause, code, bool(owed.copies), expected, "none came on that connection")
 
 
 @check("CSDB-37", of="writes requests")
@@ -96,10 +104,10 @@ def nothing_is_skipped_in_answers(view: PeerView) -> Iterator[Observation]:
             continue  # CSDB-31
         for update in answer.expected:
             if not answer.request.since and not update.deleted:
-                yield from _given(view, answer, update)
+                yield from _given(view, answer, update, "record-left-out")
         for change in answer.unsent if answer.given else ():
             expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
-            yield violated(answer.request.step, "wrong", expected, "nothing of it, there or elsewhere")
+            yield violated(answer.request.step, "record-left-out", expected, "nothing of it, there or elsewhere")
 
 
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
@@ -107,7 +115,9 @@ def applications_see_what_is_told(view: PeerView) -> Iterator[Observation]:
     """An answer to a request for everything has all records that the application sees."""
     for shown, link, missing in untold(view):
         seen = f"nothing of it for {view.end_of(link)}, who asked for everything"
-        yield judged(shown.step, "wrong", not missing, f"{missing[0].key!r}, which is shown" if missing else "", seen)
+        yield judged(
+            shown.step, "record-left-out", not missing, f"{missing[0].key!r}, which is shown" if missing else "", seen
+        )
 
 
 @check("CSDB-37", of="received shown")
@@ -116,9 +126,11 @@ def nothing_is_skipped_on_arrival(view: PeerView) -> Iterator[Observation]:
     for arrival in view.arrivals:
         concerned = arrival.outcome == "new" and view.put_together(arrival) and arrival.update.largest <= SAFE_INTEGER
         if concerned and (proof := view.proof(arrival)) is not None:
-            how = "one of several that came" if view.one_of_many(arrival) else "which came in pieces, until"
+            several = view.one_of_many(arrival)
+            code = "update-of-several-skipped" if several else "update-in-pieces-skipped"
+            how = "one of several that came" if several else "which came in pieces, until"
             expected = f"{view.named(arrival.update)}, {how} at step {arrival.step.index}"
-            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
+            yield judged(proof.shown.step, code, proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-37", of="sent received")
@@ -142,7 +154,11 @@ def order_is_kept(view: PeerView) -> Iterator[Observation]:
             if before is not None and before.rev != update.rev and _came_in_order(view, before, update):
                 expected = f"{view.named(update)} before {view.named(before)}"
                 yield judged(
-                    update.step, "wrong", (update.rev or 0) > (before.rev or 0), expected, "it came after that"
+                    update.step,
+                    "relayed-out-of-order",
+                    (update.rev or 0) > (before.rev or 0),
+                    expected,
+                    "it came after that",
                 )
             last[update.by, source] = update
 
@@ -154,19 +170,22 @@ def answers_begin_after_what_is_known(view: PeerView) -> Iterator[Observation]:
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
             yield violated(
-                update.step, "wrong", f"nothing of {view.name(update.by)} up to revision {since}", view.named(update)
+                update.step,
+                "known-update-sent",
+                f"nothing of {view.name(update.by)} up to revision {since}",
+                view.named(update),
             )
         if answer.nothing_came:
             continue
         for update in answer.expected:
             if answer.names(update) and not update.deleted:
-                yield from _given(view, answer, update)
+                yield from _given(view, answer, update, "named-peer-left-out")
 
 
-def _given(view: PeerView, answer: Answer, update: Update) -> Iterator[Observation]:
+def _given(view: PeerView, answer: Answer, update: Update, code: str) -> Iterator[Observation]:
     step, whom = answer.request.step, view.end_of(answer.link)
     if update in answer.missing:
-        yield violated(step, "wrong", f"{view.named(update)}, for {whom}", "nothing of it on that connection")
+        yield violated(step, code, f"{view.named(update)}, for {whom}", "nothing of it on that connection")
     elif answer.given:
         yield held(step)
 

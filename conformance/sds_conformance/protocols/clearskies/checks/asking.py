@@ -26,7 +26,7 @@ def every_connection_is_asked_on(view: PeerView) -> Iterator[Observation]:
         if link.asked or step is not None:
             asked = f"a database.get_updates for {view.end_of(link)}"
             yield judged(
-                link.asked[0].step if link.asked else start, "wrong", bool(link.asked), asked, "nobody was asked"
+                link.asked[0].step if link.asked else start, "not-asked", bool(link.asked), asked, "nobody was asked"
             )
 
 
@@ -37,9 +37,8 @@ def the_highest_known_is_asked_for(view: PeerView) -> Iterator[Observation]:
         for peer, least in asking.at_least.items():
             seen = asking.since.get(peer, 0)
             expected = f"at least {least} for {view.name(peer)}, of whom it has that revision"
-            yield judged(
-                asking.step, "wrong", seen >= least, expected, f"{seen}" if peer in asking.since else "nothing"
-            )
+            code, said = ("since-too-low", f"{seen}") if peer in asking.since else ("known-peer-not-named", "nothing")
+            yield judged(asking.step, code, seen >= least, expected, said)
 
 
 @check("CSDB-30", of="asked")
@@ -48,13 +47,16 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
     for request in view.asked:
         kind, since = request.message.type, request.message.body.members.get("since")
         if kind != GET_UPDATES:
-            yield violated(request.step, "wrong", f"the type {GET_UPDATES!r}", f"{kind!r}")
+            yield violated(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
         elif not isinstance(since, dict):
-            yield violated(request.step, "wrong", "since, an object of revisions by peer ID", json_of(since, 120))
+            yield violated(
+                request.step, "since-not-object", "since, an object of revisions by peer ID", json_of(since, 120)
+            )
         else:
             wrong = {peer: said for peer, said in since.items() if not is_id(peer) or type(said) is not int}
             expected = "since has integers by peer ID, 32 hex digits"
-            yield judged(request.step, "wrong", not wrong, expected, json_of(wrong, 120))
+            code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
+            yield judged(request.step, code, not wrong, expected, json_of(wrong, 120))
 
 
 @check("CSDB-36", of="links")
@@ -68,7 +70,7 @@ def one_connection_is_enough(view: PeerView) -> Iterator[Observation]:
             twice = [request for request in link.asked if request.step.index < other.ended]
             seen = f"another one, beside that at step {other.asked[0].step.index}"
             yield judged(
-                twice[0].step if twice else step, "wrong", not twice, "no request on a second connection", seen
+                twice[0].step if twice else step, "asked-twice", not twice, "no request on a second connection", seen
             )
 
 
@@ -84,7 +86,11 @@ def several_connections_are_tolerated(view: PeerView) -> Iterator[Observation]:
             if closed or view.due(step, each) is not None:
                 expected = f"two connections to {view.end_of(link)}"
                 yield judged(
-                    step, "wrong", not closed, expected, f"one is closed: {each.connection.reason or 'no reason given'}"
+                    step,
+                    "connection-closed",
+                    not closed,
+                    expected,
+                    f"one is closed: {each.connection.reason or 'no reason given'}",
                 )
 
 
@@ -95,7 +101,9 @@ def nothing_is_skipped_in_requests(view: PeerView) -> Iterator[Observation]:
         for peer, seen in asking.since.items():
             if peer != view.peer_id:
                 most = asking.at_most.get(peer, 0)
-                yield judged(asking.step, "wrong", seen <= most, f"at most {most} for {view.name(peer)}", f"{seen}")
+                yield judged(
+                    asking.step, "since-too-high", seen <= most, f"at most {most} for {view.name(peer)}", f"{seen}"
+                )
 
 
 def _has_another(view: PeerView, link: LinkView) -> LinkView | None:

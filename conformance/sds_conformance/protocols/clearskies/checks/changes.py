@@ -16,7 +16,7 @@ from ..view.clocks import bodies_received
 from ..view.facts import FIELDS, Update, dominates, same_content
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, changes_owed, relays_owed, untold
-from .levels import not_kept, unsigned
+from .levels import fault_of_signature, not_kept, unsigned
 
 
 @check("CSDB-14", of="changes requests")
@@ -24,9 +24,10 @@ def changes_go_to_all_peers(view: PeerView) -> Iterator[Observation]:
     """Each local change is sent on every link whose other end has asked for updates."""
     for owed in changes_owed(view):
         if owed.change is not None and owed.settled:
-            what = "the deletion" if owed.change.kind == "delete" else "an update"
+            deletion = owed.change.kind == "delete"
+            code, what = ("deletion-not-sent", "the deletion") if deletion else ("change-not-sent", "an update")
             expected = f"{what} of {owed.change.key!r} for {view.end_of(owed.link)}"
-            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "none came on that link")
+            yield judged(owed.cause, code, bool(owed.copies), expected, "none came on that link")
 
 
 @check("CSDB-15", of="links")
@@ -36,19 +37,24 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         broken = link.connection.sent.broken
         if broken is not None:
             step = view.trace.steps[broken.step - 1]
-            yield violated(step, "wrong", f"a message for {view.end_of(link)}", f"bytes that are none: {broken.reason}")
+            yield violated(
+                step, "framing-broken", f"a message for {view.end_of(link)}", f"bytes that are none: {broken.reason}"
+            )
         elif (begun := link.connection.sent.unfinished) is not None:
             step, left = view.trace.steps[begun - 1], link.connection.sent.rest
             if any(begun < index <= link.ended for index in view.quiet):
                 yield violated(
-                    step, "wrong", f"a whole message for {view.end_of(link)}", f"{left} bytes, and no more of it"
+                    step,
+                    "message-incomplete",
+                    f"a whole message for {view.end_of(link)}",
+                    f"{left} bytes, and no more of it",
                 )
         for message in link.connection.sent.messages:
             body = message.body
-            wrong = body.error or ("" if isinstance(body.value, dict) else "no JSON object")
+            code, wrong = "body-not-object", body.error or ("" if isinstance(body.value, dict) else "no JSON object")
             if not wrong and body.twice and body.raw not in bodies_received(view):  # what came so may be repeated so
-                wrong = f"{body.twice[0]!r} stands in it twice"
-            yield judged(view.trace.steps[message.step - 1], "wrong", not wrong, "a body that is a JSON object", wrong)
+                code, wrong = "member-twice", f"{body.twice[0]!r} is in it twice"
+            yield judged(view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong)
 
 
 @check("CSDB-15", of="sent")
@@ -57,11 +63,11 @@ def updates_have_all_fields(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         kind = update.message.type
         if kind != UPDATE and kind.startswith(f"{EXTENSION}."):
-            yield violated(update.step, "wrong", f"the type {UPDATE!r}", f"{kind!r}")
+            yield violated(update.step, "wrong-type", f"the type {UPDATE!r}", f"{kind!r}")
         absent = [name for name in FIELDS if name not in update.members]
         absent = [n for n in absent if n != "vector_clock" and not (update.deleted and n in ("key", "value"))]
         if absent:
-            yield violated(update.step, "wrong", f"an update with the field {absent[0]}", "it has none")
+            yield violated(update.step, "field-missing", f"an update with the field {absent[0]}", "it has none")
         elif kind == UPDATE:
             yield held(update.step)
 
@@ -73,9 +79,9 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
         for update in link.sent if link.level is READ_ONLY else ():
             if update.message.signature is None or update.message.profile is not None:
                 met = update.signer is READ_WRITE
-                seen = "no signature" if update.message.signature is None else "a signature of somebody else"
+                code, seen = fault_of_signature(update)
                 expected = f"{view.named(update)}, signed, for {view.end_of(link)}, who only reads"
-                yield judged(update.step, "wrong", met, expected, seen)
+                yield judged(update.step, code, met, expected, seen)
 
 
 @check("CSDB-16", pb.CAPABILITY_READ_ONLY, of="reads-only received")
@@ -87,6 +93,8 @@ def readers_take_what_is_signed_alone(view: PeerView) -> Iterator[Observation]:
             arrival.update.message.signature is None
             and not made_by_a_reader(view.link_of(arrival.update), arrival.update)
         ),
+        "unsigned-update-taken",
+        "unsigned-update-counted",
         position="CA-17",
     )
 
@@ -97,20 +105,21 @@ def writers_need_no_signatures(view: PeerView) -> Iterator[Observation]:
     for arrival in view.arrivals:
         concerned = view.link_of(arrival.update).level is READ_WRITE and arrival.due
         if concerned and arrival.update.largest <= SAFE_INTEGER and (proof := view.proof(arrival)) is not None:
-            how = "without a signature" if arrival.update.message.signature is None else "signed"
+            unsigned = arrival.update.message.signature is None
+            code, how = ("unsigned-not-taken", "without a signature") if unsigned else ("signed-not-taken", "signed")
             expected = f"{view.named(arrival.update)}, which came {how} at step {arrival.step.index}"
-            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
+            yield judged(proof.shown.step, code, proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, of="reads-only sent")
 def readers_repeat_bytes(view: PeerView) -> Iterator[Observation]:
     """What a read-only peer sends is what it has received, byte by byte, with its signature."""
     known = {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
+    bodies = {body for body, _ in known}
     for update in view.sent:
         met = (update.message.body.raw, update.message.signature) in known
-        yield judged(
-            update.step, "wrong", met, f"{view.named(update)}, as it came", "other bytes, or another signature"
-        )
+        code = "signature-changed" if update.message.body.raw in bodies else "bytes-changed"
+        yield judged(update.step, code, met, f"{view.named(update)}, as it came", "other bytes, or another signature")
 
 
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE, of="reads-only requests")
@@ -123,7 +132,7 @@ def readers_keep_messages(view: PeerView) -> Iterator[Observation]:
             if update.step.index < began:
                 expected = f"{view.named(update)}, which came before it was started again"
                 if update in answer.missing:
-                    yield violated(answer.request.step, "wrong", expected, "nothing of it on that link")
+                    yield violated(answer.request.step, "lost-on-restart", expected, "nothing of it on that link")
                 elif answer.given:
                     yield held(answer.request.step)
 
@@ -134,7 +143,7 @@ def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Obse
     for shown, link, missing in untold(view):
         left = [seen for seen in missing if seen.version not in unsigned(view)]  # CSDB-05
         seen = f"nothing of it for {view.end_of(link)}, who asked for everything"
-        yield judged(shown.step, "wrong", not left, f"{left[0].key!r}, which is shown" if left else "", seen)
+        yield judged(shown.step, "message-not-kept", not left, f"{left[0].key!r}, which is shown" if left else "", seen)
 
 
 @check("CSDB-19", of="received")
@@ -157,7 +166,10 @@ def what_is_known_is_not_repeated(view: PeerView) -> Iterator[Observation]:
             if again and before:
                 expected = f"no second {view.named(arrival.update)} for {view.end_of(link)}"
                 yield violated(
-                    again[0].step, "wrong", expected, f"one more, because it came again at step {arrival.step.index}"
+                    again[0].step,
+                    "relayed-again",
+                    expected,
+                    f"one more, because it came again at step {arrival.step.index}",
                 )
             elif copies and view.due(arrival.step, link) is not None:
                 yield held(arrival.step)
@@ -169,7 +181,8 @@ def changes_of_others_are_passed_on(view: PeerView) -> Iterator[Observation]:
     for owed in relays_owed(view):
         if owed.arrival is not None and owed.settled:
             expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
-            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "nothing of it on that link")
+            code = "deletion-not-relayed" if owed.arrival.update.deleted else "update-not-relayed"
+            yield judged(owed.cause, code, bool(owed.copies), expected, "nothing of it on that link")
 
 
 @check("CSDB-21", of="received requests")
@@ -194,7 +207,11 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
         yield judged(
-            change.shown.step, "wrong", change.shown.key == change.key, f"the key {change.key!r}", "another one"
+            change.shown.step,
+            "new-key-not-sent",
+            change.shown.key == change.key,
+            f"the key {change.key!r}",
+            "another one",
         )
         later = (other for other in view.changes if other.step.index > change.step.index)
         again = min((c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=None)
@@ -202,7 +219,7 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
         if shown is None or view.in_conflict(shown.step) or (again is not None and again < shown.step.index):
             continue
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
-        yield judged(shown.step, "wrong", change.old_key not in shown.values, expected, "a record")
+        yield judged(shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record")
 
 
 @check("CSDB-22", of="received shown")
@@ -216,7 +233,11 @@ def records_of_others_change_their_keys(view: PeerView) -> Iterator[Observation]
         if proof is not None and proof.seen is not None and proof.is_shown:
             expected = f"the key {arrival.update.key!r}, which came at step {arrival.step.index}"
             yield judged(
-                proof.shown.step, "wrong", proof.seen.key == arrival.update.key, expected, f"{proof.seen.key!r}"
+                proof.shown.step,
+                "new-key-not-taken",
+                proof.seen.key == arrival.update.key,
+                expected,
+                f"{proof.seen.key!r}",
             )
 
 
@@ -229,7 +250,13 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
         before = _uuid_of(view, change.old_key, change.step.index)
         if before is not None and not view.in_conflict(change.step):
             seen = change.shown.uuid
-            yield judged(change.shown.step, "wrong", seen == before, f"{before!r}, the uuid of the record", f"{seen!r}")
+            yield judged(
+                change.shown.step,
+                "uuid-changed-by-rename",
+                seen == before,
+                f"{before!r}, the uuid of the record",
+                f"{seen!r}",
+            )
 
 
 @check("CSDB-23", of="received sent")
@@ -246,7 +273,7 @@ def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]
         for original in originals:
             if same_content(original.content, update.content):
                 expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
-                yield violated(update.step, "wrong", expected, f"{update.uuid!r}")
+                yield violated(update.step, "uuid-changed-by-relay", expected, f"{update.uuid!r}")
                 break
 
 
@@ -256,7 +283,7 @@ def keys_are_unique(view: PeerView) -> Iterator[Observation]:
     for shown in view.shown:
         if not shown.on_the_wire and view.in_conflict(shown.step):
             most = max((len(values) for values in shown.values.values()), default=0)
-            yield judged(shown.step, "wrong", most <= 1, "one record with each key", f"{most} with one key")
+            yield judged(shown.step, "key-twice", most <= 1, "one record with each key", f"{most} with one key")
 
 
 def _knows_more(view: PeerView, update: Update, before: list[Update]) -> bool:

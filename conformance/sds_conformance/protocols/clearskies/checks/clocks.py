@@ -45,10 +45,10 @@ def clocks_have_integers_by_peer(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         said = update.members.get("vector_clock")
         if isinstance(said, dict):
-            wrong = [
-                f"{json_of(m, 120)}: {json_of(n, 120)}" for m, n in said.items() if not (is_id(m) and _is_number(n))
-            ]
-            yield judged(update.step, "wrong", not wrong, "peer IDs with integers of 64 bits", "".join(wrong[:1])[:120])
+            wrong = next(((m, n) for m, n in said.items() if not (is_id(m) and _is_number(n))), None)
+            code = "number-not-integer" if wrong is not None and is_id(wrong[0]) else "peer-id-malformed"
+            seen = ": ".join(json_of(part, 120) for part in wrong or ())[:120]
+            yield judged(update.step, code, wrong is None, "peer IDs with integers of 64 bits", seen)
 
 
 @check("CSDB-41", of="received")
@@ -63,7 +63,7 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
                 expected = f"{most} for {view.name(member)}, as it came"
                 # One more than what came is counted, not lost: CSDB-44 and CSDB-46.
                 met = number in came[uuid, member] or number == most + 1 != int(float(most))
-                yield judged(step, "wrong", met, expected, f"{number}", position)
+                yield judged(step, "wide-number-lost", met, expected, f"{number}", position)
 
 
 @check("CSDB-41", of="received shown")
@@ -74,7 +74,9 @@ def wide_numbers_decide(view: PeerView) -> Iterator[Observation]:
         concerned = meeting.arrival.outcome == "newer" and meeting.told_apart_beyond_doubles
         if concerned and (fate.left == INCOMING or (fate.left and takes_updates(view))):
             expected = f"{view.named(meeting.incoming)}, which came at step {meeting.step.index} and descends"
-            yield judged(fate.shown.step, "wrong", fate.left == INCOMING, expected, view.named(meeting.there))
+            yield judged(
+                fate.shown.step, "wide-numbers-confused", fate.left == INCOMING, expected, view.named(meeting.there)
+            )
 
 
 def _is_number(number: object) -> bool:
@@ -97,7 +99,10 @@ def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
         elif alike and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
             yield violated(
-                proof.shown.step, "wrong", expected, f"{view.had(proof)}; others, where the two are alike, are taken"
+                proof.shown.step,
+                "revision-compared-with-clock",
+                expected,
+                f"{view.had(proof)}; others, where the two are alike, are taken",
             )
 
 
@@ -112,7 +117,7 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
             number, most = update.clock.get(view.peer_id, 0), events_until(view, update)
             yield judged(
                 update.step,
-                "wrong",
+                "clock-starts-too-high",
                 number <= most,
                 f"at most {most}: there was nothing more to be counted",
                 f"{number}",
@@ -133,12 +138,16 @@ def zeros_say_nothing(view: PeerView) -> Iterator[Observation]:
             kept, lost = (meeting.incoming, meeting.there) if later else (meeting.there, meeting.incoming)
             expected = f"{view.named(kept)}, which descends: a zero is no number more"
             yield judged(
-                fate.shown.step, "wrong", fate.left == (INCOMING if later else PRESENT), expected, view.named(lost)
+                fate.shown.step,
+                "zero-counts",
+                fate.left == (INCOMING if later else PRESENT),
+                expected,
+                view.named(lost),
             )
     for arrival in view.arrivals:
         if arrival.outcome == "new" and has_zeros(arrival.update) and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(arrival.update)}, in whose clock a number is zero"
-            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
+            yield judged(proof.shown.step, "zero-not-taken", proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-44", of="changes sent")
@@ -148,18 +157,18 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
         if update.clock is not None:
             met = view.peer_id in update.clock
             expected = f"a vector clock that counts the change of {view.party.name}"
-            yield judged(update.step, "wrong", met, expected, json_of(dict(update.clock), 120))
+            yield judged(update.step, "own-number-missing", met, expected, json_of(dict(update.clock), 120))
     for _, first, base in known_bases(view):
         told = (base.clock or {}).get(view.peer_id, 0)
         if 0 < told <= SAFE_INTEGER and base.by != view.peer_id:
             number = (first.clock or {}).get(view.peer_id, 0)
             expected = f"more than {told} of its own in the clock of {view.named(first)}, as {view.named(base)} has it"
-            yield judged(first.step, "wrong", number > told, expected, f"{number}")
+            yield judged(first.step, "change-not-counted", number > told, expected, f"{number}")
     for each in grown(view):
         most = max((update.clock or {}).get(view.peer_id, 0) for update in each.before)
         number = (each.first.clock or {}).get(view.peer_id, 0)
         expected = f"more than {most} of its own in the clock of {view.named(each.first)}"
-        yield judged(each.first.step, "wrong", number > most, expected, f"{number}")
+        yield judged(each.first.step, "change-not-counted", number > most, expected, f"{number}")
 
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
@@ -167,7 +176,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
     """Where it is observed, the own number of a record is larger after a change of it."""
     for seen in observed_counts(view):
         expected = f"more than {seen.before} of its own in the clock of {seen.key!r}"
-        yield judged(seen.step, "wrong", seen.after > seen.before, expected, f"{seen.after}")
+        yield judged(seen.step, "change-not-counted", seen.after > seen.before, expected, f"{seen.after}")
 
 
 @check("CSDB-45", of="changes sent")
@@ -179,7 +188,7 @@ def sending_counts(view: PeerView) -> Iterator[Observation]:
         before, after = ((u.clock or {}).get(view.peer_id, 0) for u in (last, each.first))
         if after > before and not each.overtaken:
             expected = f"{before + 2} at least: revision {last.rev} was sent at step {last.step.index}"
-            yield judged(each.first.step, "wrong", after >= before + 2, expected, f"{after}", "CA-15")
+            yield judged(each.first.step, "sending-not-counted", after >= before + 2, expected, f"{after}", "CA-15")
 
 
 @check("CSDB-46", of="changes received")
@@ -190,7 +199,8 @@ def what_came_is_taken_over(view: PeerView) -> Iterator[Observation]:
             continue  # it has nothing of anybody else
         missing = lacks(first.clock or {}, base.clock, view.peer_id)
         expected, seen = _of(view, missing, first.clock or {})
-        yield judged(first.step, "wrong", missing is None, f"{expected}: {view.named(base)} was there", seen)
+        code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
+        yield judged(first.step, code, missing is None, f"{expected}: {view.named(base)} was there", seen)
 
 
 @check("CSDB-46", of="received sent")
@@ -209,7 +219,7 @@ def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
         for member, number in (update.clock or {}).items():
             if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
                 expected = f"at most {most.get(member, 0)} for {view.name(member)}, which is the largest that came"
-                yield violated(update.step, "wrong", expected, f"{number}")
+                yield violated(update.step, "number-made-up", expected, f"{number}")
 
 
 @check("CSDB-46", of="received")
@@ -219,7 +229,13 @@ def nothing_is_lost_by_what_comes(view: PeerView) -> Iterator[Observation]:
         if fate.left == PRESENT:
             missing = lacks(clock, fate.meeting.there.clock, view.peer_id)
             expected, seen = _of(view, missing, clock)
-            yield judged(step, "wrong", missing is None, f"{expected}, as before step {fate.meeting.step.index}", seen)
+            yield judged(
+                step,
+                "known-numbers-lost",
+                missing is None,
+                f"{expected}, as before step {fate.meeting.step.index}",
+                seen,
+            )
 
 
 @check("CSDB-52", of="received")
@@ -231,7 +247,11 @@ def conflicts_merge_clocks(view: PeerView) -> Iterator[Observation]:
         missing = next((each for each in found if each is not None), None)
         expected, seen = _of(view, missing, clock)
         yield judged(
-            step, "wrong", missing is None, f"{expected}: it was in conflict at step {meeting.step.index}", seen
+            step,
+            "clocks-not-merged",
+            missing is None,
+            f"{expected}: it was in conflict at step {meeting.step.index}",
+            seen,
         )
 
 
@@ -260,13 +280,14 @@ def passing_on_changes_nothing(view: PeerView) -> Iterator[Observation]:
             alike = [u for u in every if u.uuid == update.uuid and same_content(u.content, update.content)]
             if alike and max_number(alike[0]) <= SAFE_INTEGER:
                 expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
-                yield violated(update.step, "wrong", expected, f"revision {update.rev} of {view.name(update.by)}")
+                code = "revision-changed" if any(u.by == update.by for u in alike) else "writer-changed"
+                yield violated(update.step, code, expected, f"revision {update.rev} of {view.name(update.by)}")
         elif update.time is not None:
             # Who has lost its store may use a revision again.
             times = [original.time for original in originals if original.time is not None]
             if times:
                 yield judged(
-                    update.step, "wrong", update.time in times, f"{times[-1].text}, as it came", update.time.text
+                    update.step, "time-changed", update.time in times, f"{times[-1].text}, as it came", update.time.text
                 )
 
 
@@ -276,33 +297,35 @@ def passing_on_changes_nothing(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-41", pb.CAPABILITY_CLOCK_CODEC, pb.CAPABILITY_WIDE_INTEGERS)
 def wide_numbers_differ(view: PeerView) -> Iterator[Observation]:
     """Numbers above 2^53 that differ are told apart."""
-    yield from _comparisons(view, lambda each: each.about == "wide")
+    yield from _comparisons(view, "wide-numbers-confused", lambda each: each.about == "wide")
 
 
 @check("CSDB-43", pb.CAPABILITY_CLOCK_CODEC)
 def who_is_absent_has_zero(view: PeerView) -> Iterator[Observation]:
     """A peer that is not in a vector clock has zero in it."""
-    yield from _comparisons(view, lambda each: each.about == "absent")
+    yield from _comparisons(view, "absent-not-zero", lambda each: each.about == "absent")
 
 
 @check("CSDB-48", pb.CAPABILITY_CLOCK_CODEC)
 def equal_clocks_are_before_each_other(view: PeerView) -> Iterator[Observation]:
     """Of two equal vector clocks each is before the other."""
-    yield from _comparisons(view, lambda each: each.about == "numbers" and all(each.right))
+    yield from _comparisons(view, "equal-not-before", lambda each: each.about == "numbers" and all(each.right))
 
 
 @check("CSDB-50", pb.CAPABILITY_CLOCK_CODEC)
 def smaller_clocks_are_before(view: PeerView) -> Iterator[Observation]:
     """Of two vector clocks of which one alone has a larger number, the other one is before it."""
-    yield from _comparisons(view, lambda each: each.about == "numbers" and any(each.right) and not all(each.right))
+    yield from _comparisons(
+        view, "smaller-not-before", lambda each: each.about == "numbers" and any(each.right) and not all(each.right)
+    )
 
 
 @check("CSDB-51", pb.CAPABILITY_CLOCK_CODEC)
 def concurrent_clocks_are_not_before(view: PeerView) -> Iterator[Observation]:
     """Of two vector clocks each with a larger number neither is before the other."""
-    yield from _comparisons(view, lambda each: each.about == "numbers" and not any(each.right))
+    yield from _comparisons(view, "concurrent-before", lambda each: each.about == "numbers" and not any(each.right))
 
 
-def _comparisons(view: PeerView, concerns: Callable[[Compared], bool]) -> Iterator[Observation]:
+def _comparisons(view: PeerView, code: str, concerns: Callable[[Compared], bool]) -> Iterator[Observation]:
     for each in filter(concerns, compared(view)):
-        yield judged(each.step, "wrong", each.said == each.right, WORDS[each.right], WORDS[each.said])
+        yield judged(each.step, code, each.said == each.right, WORDS[each.right], WORDS[each.said])

@@ -35,13 +35,13 @@ OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
 def equal_records_are_discarded(view: PeerView) -> Iterator[Observation]:
     """A record that comes with the vector clock of what is there changes nothing. It "can be discarded": where it says
     something else, whoever decides between the two as in a conflict is right as well."""
-    yield from _stays(view, "equal", "the same vector clock")
+    yield from _stays(view, "equal", "equal-not-discarded", "the same vector clock")
 
 
 @check("CSDB-49", of="received shown")
 def ancestors_are_discarded(view: PeerView) -> Iterator[Observation]:
     """A record from which the own one descends changes nothing, whatever its update_time; of deletions CSDB-56."""
-    yield from _stays(view, "older", "a vector clock from which that of this one descends")
+    yield from _stays(view, "older", "ancestor-not-discarded", "a vector clock from which that of this one descends")
 
 
 @check("CSDB-50", of="received shown")
@@ -49,7 +49,7 @@ def descendants_replace(view: PeerView) -> Iterator[Observation]:
     """A record that descends from the own one replaces it, whatever the update_time; of deletions CSDB-02."""
     for fate in _plain_fates(view):
         if _descends(fate) and (fate.left == INCOMING or takes_updates(view)):
-            yield _descended(view, fate)
+            yield _descended(view, fate, "descendant-discarded")
 
 
 @check("CSDB-55", of="received shown")
@@ -59,10 +59,11 @@ def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
         meeting = fate.meeting
         older = meeting.arrival.outcome == "older" and not meeting.there.deleted
         if _descends(fate) and meeting.later == PRESENT and (fate.left == INCOMING or takes_updates(view)):
-            yield _descended(view, fate)
+            yield _descended(view, fate, "earlier-descendant-discarded")
         elif older and meeting.later == INCOMING and fate.left:
             expected = f"{view.named(meeting.there)}, although what came at step {meeting.step.index} is later"
-            yield judged(fate.shown.step, "wrong", fate.left == PRESENT, expected, view.named(meeting.incoming))
+            seen = view.named(meeting.incoming)
+            yield judged(fate.shown.step, "later-ancestor-taken", fate.left == PRESENT, expected, seen)
 
 
 def _plain_fates(view: PeerView) -> list[Fate]:
@@ -74,19 +75,19 @@ def _descends(fate: Fate) -> bool:
     return bool(fate.left) and fate.meeting.arrival.outcome == "newer" and not fate.meeting.incoming.deleted
 
 
-def _descended(view: PeerView, fate: Fate) -> Observation:
+def _descended(view: PeerView, fate: Fate, code: str) -> Observation:
     expected = f"{view.named(fate.meeting.incoming)}, which came at step {fate.meeting.step.index} and descends"
-    return judged(fate.shown.step, "wrong", fate.left == INCOMING, expected, view.named(fate.meeting.there))
+    return judged(fate.shown.step, code, fate.left == INCOMING, expected, view.named(fate.meeting.there))
 
 
-def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
+def _stays(view: PeerView, outcome: str, code: str, clock: str) -> Iterator[Observation]:
     for fate in _plain_fates(view):
         meeting = fate.meeting
         if outcome == "equal" and fate.left == INCOMING and not meeting.alike and meeting.later != PRESENT:
             continue
         if meeting.arrival.outcome == outcome and fate.left and not meeting.there.deleted:
             expected = f"{view.named(meeting.there)}: what came at step {meeting.step.index} has {clock}"
-            yield judged(fate.shown.step, "wrong", fate.left == PRESENT, expected, view.named(meeting.incoming))
+            yield judged(fate.shown.step, code, fate.left == PRESENT, expected, view.named(meeting.incoming))
 
 
 # ---- Neither does ----------------------------------------------------------------------------------------------------
@@ -99,7 +100,12 @@ def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
         if meeting.signalled:
             yield held(meeting.step)
         elif left == INCOMING:
-            yield violated(meeting.step, "wrong", _conflict(view, meeting), "none is signalled, and that is there")
+            yield violated(
+                meeting.step,
+                "concurrent-change-taken",
+                _conflict(view, meeting),
+                "none is signalled, and that is there",
+            )
 
 
 @check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
@@ -109,7 +115,12 @@ def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation
         if meeting.signalled:
             yield held(meeting.step)
         elif left == PRESENT and takes_updates(view) and not meeting.incoming.deleted:
-            yield violated(meeting.step, "wrong", _conflict(view, meeting), "none is signalled, and that is not there")
+            yield violated(
+                meeting.step,
+                "concurrent-change-discarded",
+                _conflict(view, meeting),
+                "none is signalled, and that is not there",
+            )
 
 
 def _concurrent(view: PeerView) -> Iterator[tuple[Meeting, str]]:
@@ -135,9 +146,9 @@ def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
         meeting = contest.meeting
         if meeting.later == INCOMING and contest.ignored and takes_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
-            yield violated(contest.shown.step, "wrong", expected, "none, as if nothing had come")
+            yield violated(contest.shown.step, "second-record-ignored", expected, "none, as if nothing had come")
         elif contest.nobody and by_default(view):
-            yield violated(contest.shown.step, "wrong", f"a record with the key {meeting.incoming.key!r}", "none")
+            yield violated(contest.shown.step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "none")
         elif contest.having:
             yield held(contest.shown.step)
 
@@ -149,7 +160,7 @@ def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
         seen = f"{one.told} here, {other.told} at {whose.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
         position = "" if one.meeting.later else "CA-9"
-        yield judged(one.shown.step, "wrong", one.agrees(other), expected, seen, position)
+        yield judged(one.shown.step, "peers-disagree", one.agrees(other), expected, seen, position)
 
 
 @check("CSDB-40", of="received")
@@ -165,7 +176,10 @@ def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
         elif takes_updates(view) and not declines:
             key, uuid = meeting.incoming.key, meeting.there.uuid
             yield violated(
-                meeting.step, "wrong", f"a second record with the key {key!r}, beside {uuid}", "it is refused"
+                meeting.step,
+                "second-record-refused",
+                f"a second record with the key {key!r}, beside {uuid}",
+                "it is refused",
             )
 
 
@@ -185,7 +199,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
             if fate.mixed:
                 winner = meeting.incoming if fate.left == INCOMING else meeting.there
                 seen = f"its revision with what the other one says: {told_of(fate.seen)}"
-                yield violated(fate.shown.step, "wrong", f"{view.named(winner)}, as it came", seen)
+                yield violated(fate.shown.step, "winner-mixed", f"{view.named(winner)}, as it came", seen)
     for contest in contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.left and not contest.ignored:
             yield _won(view, contest.meeting, contest.shown.step.index, contest.left)
@@ -197,7 +211,7 @@ def ties_end_alike(view: PeerView) -> Iterator[Observation]:
     for one, other, whose in ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
         seen = f"{OF_TWO[one.left]} here, {OF_TWO[other.left]} at {whose.party.name}"
-        yield judged(one.shown.step, "wrong", version_left(one) == version_left(other), expected, seen, "CA-9")
+        yield judged(one.shown.step, "tie-not-agreed", version_left(one) == version_left(other), expected, seen, "CA-9")
 
 
 def _won(view: PeerView, meeting: Meeting, step: int, left: str) -> Observation:
@@ -207,7 +221,9 @@ def _won(view: PeerView, meeting: Meeting, step: int, left: str) -> Observation:
     times = f"{_time(winner.time)} is later than {_time(loser.time)}"
     position = "CA-9" if meeting.of_one_second else ""
     place = view.trace.steps[step - 1]
-    return judged(place, "wrong", left == meeting.later, f"{view.named(winner)}: {times}", view.named(loser), position)
+    return judged(
+        place, "earlier-time-wins", left == meeting.later, f"{view.named(winner)}: {times}", view.named(loser), position
+    )
 
 
 def _time(time: object) -> str:
@@ -218,17 +234,17 @@ def _time(time: object) -> str:
 def conflicts_are_merged(view: PeerView) -> Iterator[Observation]:
     """Where the application merges two objects, the members of both are there afterwards."""
     if resolution(view) == pb.RESOLUTION_MERGE and view.level is READ_WRITE:
-        yield from _resolved(view)
+        yield from _resolved(view, "not-merged")
 
 
 @check("CSDB-53", pb.CAPABILITY_RESOLUTION_SEPARATE, of="received shown")
 def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
     """Where the application separates two records, both values are there afterwards."""
     if resolution(view) == pb.RESOLUTION_SEPARATE and view.level is READ_WRITE:
-        yield from _resolved(view)
+        yield from _resolved(view, "not-separated")
 
 
-def _resolved(view: PeerView) -> Iterator[Observation]:
+def _resolved(view: PeerView, code: str) -> Iterator[Observation]:
     for meeting, shown, missing in unresolved(view):
         expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.there)}"
-        yield judged(shown.step, "wrong", not missing, expected, missing)
+        yield judged(shown.step, code, not missing, expected, missing)

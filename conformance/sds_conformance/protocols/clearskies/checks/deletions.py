@@ -18,7 +18,7 @@ def the_deleted_do_not_come_back(view: PeerView) -> Iterator[Observation]:
         ghost = meeting.there.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
         if ghost and fate.left and is_traced(view, meeting.there):
             expected = f"no {meeting.incoming.key!r}, which was deleted before it came at step {meeting.step.index}"
-            yield judged(fate.shown.step, "wrong", fate.left != INCOMING, expected, "it is there again")
+            yield judged(fate.shown.step, "ghost-reappears", fate.left != INCOMING, expected, "it is there again")
 
 
 @check("CSDB-56", of="shown")
@@ -39,4 +39,4 @@ def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
         # One can be missing for other reasons; all that is deleted, and nothing else, for one alone.
         if len(there) > len(deleted) > 1 and missing in ([], deleted):
             expected = f"the deletion of {there[deleted[0]].key!r}, beside what is not deleted"
-            yield judged(shown.step, "wrong", not missing, expected, "nothing that is deleted")
+            yield judged(shown.step, "deletion-forgotten", not missing, expected, "nothing that is deleted")

@@ -18,7 +18,9 @@ def names_the_extension(view: PeerView) -> Iterator[Observation]:
     for step in view.steps:
         if step.reply is not None and step.answer == "opened":
             named = list(step.reply.opened.extensions)
-            yield judged(step, "wrong", EXTENSION in named, f"the extension {EXTENSION!r}", f"{named!r}"[:200])
+            yield judged(
+                step, "extension-not-named", EXTENSION in named, f"the extension {EXTENSION!r}", f"{named!r}"[:200]
+            )
 
 
 @check("CSDB-01", of="sent")
@@ -28,5 +30,9 @@ def types_have_the_prefix(view: PeerView) -> Iterator[Observation]:
         kind = update.message.type
         if kind == UPDATE or not kind.startswith(f"{EXTENSION}."):
             yield judged(
-                update.step, "wrong", kind == UPDATE, f"a type that begins with {EXTENSION!r} and a dot", f"{kind!r}"
+                update.step,
+                "prefix-missing",
+                kind == UPDATE,
+                f"a type that begins with {EXTENSION!r} and a dot",
+                f"{kind!r}",
             )

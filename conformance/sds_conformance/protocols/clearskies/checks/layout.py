@@ -17,6 +17,7 @@ from ..view.changes import COMMANDS, Change, renames_in_place
 from ..view.copies import copies_sent, told_to_applications
 from ..view.facts import Update, Version, equal, has_wide_numbers, same_content
 from ..view.peer_view import PeerView
+from ..view.shown import Seen
 from ..view.telling import told_of
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
@@ -35,17 +36,20 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
         if update.deleted:
             if change.kind == "put" and update.step is change.step:
                 yield violated(
-                    update.step, "wrong", f"the value {_quoted(change.value)} of {change.key!r}", "a deletion"
+                    update.step,
+                    "sent-as-deletion",
+                    f"the value {_quoted(change.value)} of {change.key!r}",
+                    "a deletion",
                 )
             continue
         if update.key != change.key:
             if change.kind == "put":
-                yield violated(update.step, "wrong", f"the key {change.key!r}", f"{update.key!r}")
+                yield violated(update.step, "key-changed", f"the key {change.key!r}", f"{update.key!r}")
         elif change.kind == "put":
             met = "value" in update.members and equal(update.value, change.value)
             wide = has_wide_numbers(change.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS)
             expected = f"the value {_quoted(change.value)} of {change.key!r}"
-            yield judged(update.step, "wrong", met, expected, _value(update), "CA-6" if wide else "")
+            yield judged(update.step, "value-changed", met, expected, _value(update), "CA-6" if wide else "")
 
 
 @check("CSDB-07", of="received shown")
@@ -61,7 +65,8 @@ def content_of_others_is_kept_as_it_came(view: PeerView) -> Iterator[Observation
             continue  # CSDB-22
         expected = f"{_quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
         seen = f"{_quoted(proof.seen.value)} under {proof.seen.key!r}"
-        yield judged(proof.shown.step, "wrong", proof.same, expected, seen, _of_numbers(view, update))
+        code = _changed(proof.seen, update)
+        yield judged(proof.shown.step, code, proof.same, expected, seen, _of_numbers(view, update))
 
 
 @check("CSDB-07", of="received sent")
@@ -71,14 +76,8 @@ def content_is_passed_on_as_it_came(view: PeerView) -> Iterator[Observation]:
         if update.deleted == original.deleted and not _had_key(view, original, update.key):  # CSDB-13, CSDB-22
             met = same_content(update.content, original.content)
             expected = f"{_quoted(original.value)} under {original.key!r}, which came at step {original.step.index}"
-            yield judged(
-                update.step,
-                "wrong",
-                met,
-                expected,
-                f"{_value(update)} under {update.key!r}",
-                _of_numbers(view, original),
-            )
+            seen, position = f"{_value(update)} under {update.key!r}", _of_numbers(view, original)
+            yield judged(update.step, _changed(update, original), met, expected, seen, position)
 
 
 @check("CSDB-07", pb.CAPABILITY_CHANGED, of="received")
@@ -88,7 +87,8 @@ def applications_are_told_what_came(view: PeerView) -> Iterator[Observation]:
         if seen.deleted == original.deleted and not _had_key(view, original, seen.key):
             met = same_content(seen.content, original.content)
             expected = f"{_quoted(original.value)} under {original.key!r}, which came at step {original.step.index}"
-            yield judged(step, "wrong", met, expected, told_of(seen), _of_numbers(view, original))
+            code = _changed(seen, original)
+            yield judged(step, code, met, expected, told_of(seen), _of_numbers(view, original))
 
 
 @check("CSDB-07", of="own")
@@ -101,7 +101,10 @@ def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
         strange = strange and view.opened_afresh(update.step) and not view.in_conflict(update.step)
         if strange and not any(map(renames_in_place, view.steps)):
             yield violated(
-                update.step, "wrong", "a record that the application has written", f"one with the key {update.key!r}"
+                update.step,
+                "record-made-up",
+                "a record that the application has written",
+                f"one with the key {update.key!r}",
             )
 
 
@@ -110,7 +113,9 @@ def uuids_have_128_bits(view: PeerView) -> Iterator[Observation]:
     """A new record has a uuid of 32 hex digits."""
     for change, update in _first_shown(view):
         seen = update.members.get("uuid")
-        yield judged(update.step, "wrong", update.uuid is not None, f"32 hex digits for {change.key!r}", _quoted(seen))
+        yield judged(
+            update.step, "uuid-malformed", update.uuid is not None, f"32 hex digits for {change.key!r}", _quoted(seen)
+        )
 
 
 @check("CSDB-08", of="changes")
@@ -126,7 +131,7 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
                 continue  # its key is free, and for itself as well (CA-13)
             if other is view and first[1] is not change:
                 expected = f"a uuid of its own for {change.key!r}"
-                yield violated(update.step, "wrong", expected, f"that of {first[1].key!r} of {first[0]}")
+                yield violated(update.step, "uuid-reused", expected, f"that of {first[1].key!r} of {first[0]}")
             elif other is view:
                 yield held(update.step)
 
@@ -138,7 +143,11 @@ def uuids_stay(view: PeerView) -> Iterator[Observation]:
         if one.uuid is not None and other.uuid is not None:
             key = other.key
             yield judged(
-                other.step, "wrong", other.uuid == one.uuid, f"{one.uuid!r}, the uuid of {key!r}", f"{other.uuid!r}"
+                other.step,
+                "uuid-changed",
+                other.uuid == one.uuid,
+                f"{one.uuid!r}, the uuid of {key!r}",
+                f"{other.uuid!r}",
             )
 
 
@@ -152,14 +161,20 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
             continue  # CSDB-15
         if update.by is None:
             yield violated(
-                update.step, "wrong", "the ID of a peer, 32 hex digits", _quoted(update.members["last_updated_by"])
+                update.step,
+                "writer-malformed",
+                "the ID of a peer, 32 hex digits",
+                _quoted(update.members["last_updated_by"]),
             )
         elif update.version in theirs:
             yield held(update.step)
         elif update.version in mine and (original := repeated(view, update)) is not None:
             writer, place = view.name(original.by), original.step.index
             yield violated(
-                update.step, "wrong", f"{writer}, who has written {original.key!r} (step {place})", "its own name"
+                update.step,
+                "wrong-writer",
+                f"{writer}, the writer of {original.key!r} (step {place})",
+                "its own name",
             )
 
 
@@ -171,7 +186,7 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
         same_store = view.known.same_era(place, both.other.step.index)
         if same_store and before is not None and after is not None:
             expected = f"more than {before}, the revision of the change before (step {place})"
-            yield judged(both.other.step, "wrong", after > before, expected, f"{after}")
+            yield judged(both.other.step, "revision-not-higher", after > before, expected, f"{after}")
 
 
 @check("CSDB-10", of="changes sent")
@@ -185,7 +200,9 @@ def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
         change = None if same_content(before.content, update.content) else _between(view, before, update)
         if change is not None and not view.in_conflict(update.step):  # what comes of that may be no change (CA-8)
             expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
-            yield violated(update.step, "wrong", expected, f"{update.rev}, which went out at step {before.step.index}")
+            yield violated(
+                update.step, "revision-reused", expected, f"{update.rev}, which went out at step {before.step.index}"
+            )
 
 
 def _between(view: PeerView, before: Update, update: Update) -> Change | None:
@@ -202,7 +219,9 @@ def revisions_are_integers(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         if "last_updated_rev" in update.members:
             seen = update.members["last_updated_rev"]
-            yield judged(update.step, "wrong", update.rev is not None, "an integer of 64 bits", _quoted(seen))
+            yield judged(
+                update.step, "revision-not-integer", update.rev is not None, "an integer of 64 bits", _quoted(seen)
+            )
 
 
 @check("CSDB-11", of="sent")
@@ -212,7 +231,7 @@ def times_are_iso_8601(view: PeerView) -> Iterator[Observation]:
         if update.by == view.peer_id and "update_time" in update.members:
             seen = update.members["update_time"]
             met = isinstance(seen, str) and _ISO_8601.fullmatch(seen) is not None
-            yield judged(update.step, "wrong", met, "a time in ISO 8601, with its zone", _quoted(seen))
+            yield judged(update.step, "not-iso-8601", met, "a time in ISO 8601, with its zone", _quoted(seen))
 
 
 @check("CSDB-11", of="received shown")
@@ -223,8 +242,8 @@ def times_of_any_precision_are_taken(view: PeerView) -> Iterator[Observation]:
         if concerned and (proof := view.proof(arrival)) is not None:
             written = arrival.update.members.get("update_time")
             expected = f"{view.named(arrival.update)}, of {written!r}, which came at step {arrival.step.index}"
-            position = "" if arrival.update.in_utc else "CA-18"
-            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof), position)
+            code, position = ("precision-not-taken", "") if arrival.update.in_utc else ("zone-not-taken", "CA-18")
+            yield judged(proof.shown.step, code, proof.is_there, expected, view.had(proof), position)
 
 
 @check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
@@ -248,7 +267,9 @@ def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
         ]
         latest = max([most, *(seconds + 1 for seconds in others)]) + number
         met = least <= update.time.seconds <= latest
-        yield judged(update.step, "wrong", met, f"the time of the change, {iso(change.step.now_ms)}", update.time.text)
+        yield judged(
+            update.step, "wrong-time", met, f"the time of the change, {iso(change.step.now_ms)}", update.time.text
+        )
 
 
 @check("CSDB-12", of="sent")
@@ -258,13 +279,12 @@ def clocks_are_there(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         said = update.members.get("vector_clock")
         if not isinstance(said, dict):
-            yield violated(
-                update.step, "wrong", f"a vector clock in {view.named(update)}", _quoted(said) if said else "none"
-            )
+            code, seen = ("clock-not-object", _quoted(said)) if said else ("clock-missing", "none")
+            yield violated(update.step, code, f"a vector clock in {view.named(update)}", seen)
         elif update.clock is not None and update.by not in (None, view.peer_id) and update.version not in came:
             met = update.by in update.clock
             expected = f"a vector clock that counts the change of {view.name(update.by)}"
-            yield judged(update.step, "wrong", met, expected, _quoted(dict(update.clock)))
+            yield judged(update.step, "writer-not-counted", met, expected, _quoted(dict(update.clock)))
 
 
 @check("CSDB-13", of="changes")
@@ -274,7 +294,9 @@ def deletions_say_so(view: PeerView) -> Iterator[Observation]:
         update = change.shown
         if update is not None and change.kind == "delete":
             seen = f"deleted is {_quoted(update.members['deleted'])}" if "deleted" in update.members else "no deleted"
-            yield judged(update.step, "wrong", update.deleted, f"deleted is true, of {change.key!r}", seen)
+            yield judged(
+                update.step, "deletion-not-marked", update.deleted, f"deleted is true, of {change.key!r}", seen
+            )
 
 
 @check("CSDB-13", of="received shown")
@@ -286,7 +308,7 @@ def what_is_not_deleted_is_there(view: PeerView) -> Iterator[Observation]:
         if proof is not None and proof.seen is not None and proof.is_shown:
             said = "says that it is not" if "deleted" in update.members else "does not say that it is"
             expected = f"{view.named(update)}, which {said} deleted (step {update.step.index})"
-            yield judged(proof.shown.step, "wrong", not proof.seen.deleted, expected, "it is deleted")
+            yield judged(proof.shown.step, "deletion-made-up", not proof.seen.deleted, expected, "it is deleted")
 
 
 @check("CSDB-13", of="received sent")
@@ -295,7 +317,9 @@ def deletions_are_passed_on(view: PeerView) -> Iterator[Observation]:
     for update, original in copies_sent(view):
         met = update.deleted == original.deleted
         expected = f"{view.named(original)}, as it came at step {original.step.index}"
-        yield judged(update.step, "wrong", met, expected, "it is deleted" if update.deleted else "it is not deleted")
+        made_up = ("deletion-made-up", "it is deleted")
+        code, seen = made_up if update.deleted else ("deletion-lost", "it is not deleted")
+        yield judged(update.step, code, met, expected, seen)
 
 
 @check("CSDB-13", pb.CAPABILITY_CHANGED, of="received")
@@ -304,7 +328,7 @@ def applications_are_told_of_deletions(view: PeerView) -> Iterator[Observation]:
     for step, seen, original in told_to_applications(view):
         if original.deleted:  # what is there may be hidden
             expected = f"{view.named(original)}, as it came at step {original.step.index}"
-            yield judged(step, "wrong", seen.deleted, expected, "it is not deleted")
+            yield judged(step, "deletion-lost", seen.deleted, expected, "it is not deleted")
 
 
 @check("CSDB-13", of="received shown")
@@ -316,7 +340,12 @@ def what_is_there_stays_there(view: PeerView) -> Iterator[Observation]:
         for uuid, seen in shown.records.items():
             update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
             if update is not None and view.has(uuid, seen.version, shown.step):
-                yield violated(shown.step, "wrong", f"{view.named(update)}, which nobody has deleted", "it is deleted")
+                yield violated(
+                    shown.step,
+                    "other-record-deleted",
+                    f"{view.named(update)}, which was not deleted",
+                    "it is deleted",
+                )
 
 
 def _first_shown(view: PeerView) -> Iterator[tuple[Change, Update]]:
@@ -381,6 +410,11 @@ def _had_key(view: PeerView, update: Update, key: str | None) -> bool:
     """Is a key another one than that of an update, and the one that its record had before?"""
     held = next((a.held for a in view.arrivals if a.update is update), None)
     return key != update.key and held is not None and any(each.key == key for each in held.candidates)
+
+
+def _changed(seen: Update | Seen, original: Update) -> str:
+    """The code for a record that says something else than the original."""
+    return "key-changed" if seen.key != original.key else "value-changed"
 
 
 def _of_numbers(view: PeerView, update: Update) -> str:

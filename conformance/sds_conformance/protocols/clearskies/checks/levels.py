@@ -20,6 +20,8 @@ from ..view.spreading import answers, relays_owed, untold
 
 _OF_A_KEY = 1_000
 """Characters of a key that everybody has room for."""
+_REFUSED = {"put": "write-refused", "rename": "rename-refused", "delete": "deletion-refused"}
+"""The code for a command that is refused."""
 
 
 @check("CSDB-02", of="received shown")
@@ -35,7 +37,8 @@ def changes_of_writers_are_taken(view: PeerView) -> Iterator[Observation]:
             continue  # CSDB-43
         if (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, which came at step {update.step.index}"
-            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
+            code = "deletion-not-taken" if update.deleted else "update-not-taken"
+            yield judged(proof.shown.step, code, proof.is_there, expected, view.had(proof))
 
 
 @check("CSDB-02", of="writes")
@@ -47,7 +50,7 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
         if step.effects is not None:
             yield held(step)
         elif (what := _possible(view, step)) and not view.in_conflict(step) and not _counted_out(view, step):
-            yield violated(step, "wrong", f"{what}: the peer may write", f"a refusal: {step.refusal}")
+            yield violated(step, _REFUSED[step.command], f"{what}: the peer may write", f"a refusal: {step.refusal}")
 
 
 @check("CSDB-03", of="reads-only")
@@ -57,13 +60,18 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
         if step.command in COMMANDS and step.reply is not None:
             made = step.uuid or any(update.by == view.peer_id for update in view.sent)
             seen = f"a change of {step.uuid!r}" if step.uuid else "a change in its own name"
-            yield violated(step, "wrong", "a refusal: the peer is read-only", seen) if made else held(step)
+            yield violated(step, "reader-writes", "a refusal: the peer is read-only", seen) if made else held(step)
 
 
 @check("CSDB-03", of="received")
 def changes_of_readers_are_refused(view: PeerView) -> Iterator[Observation]:
     """What a read-only peer has changed, or passes on without the signature of a read-write peer, is not kept."""
-    yield from not_kept(view, lambda arrival: made_by_a_reader(view.link_of(arrival.update), arrival.update))
+    yield from not_kept(
+        view,
+        lambda arrival: made_by_a_reader(view.link_of(arrival.update), arrival.update),
+        "reader-update-taken",
+        "reader-update-counted",
+    )
 
 
 @check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
@@ -72,31 +80,32 @@ def readers_pass_on(view: PeerView) -> Iterator[Observation]:
     for owed in relays_owed(view):
         if owed.arrival is not None and owed.settled:
             expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
-            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "nothing of it on that link")
+            yield judged(owed.cause, "update-not-relayed", bool(owed.copies), expected, "nothing of it on that link")
     for answer in answers(view):
         for update in answer.missing:
             expected = f"{view.named(update)}, for {view.end_of(answer.link)}"
-            yield violated(answer.request.step, "wrong", expected, "nothing of it on that link")
+            yield violated(answer.request.step, "record-left-out", expected, "nothing of it on that link")
     for shown, link, missing in untold(view):
         for left in missing:
             if left.version in unsigned(view):
                 expected = f"{left.key!r}, which is shown, for {view.end_of(link)}, with a signature"
-                yield violated(shown.step, "wrong", expected, "nothing of it: it came without one, and was kept")
+                yield violated(
+                    shown.step, "unsigned-update-kept", expected, "nothing of it: it came without one, and was kept"
+                )
     doubtful = {arrival.update.version for arrival in view.arrivals if arrival.must_not} - unsigned(view)
     # CSDB-03, CSDB-06
     for update in view.sent:
         if update.message.profile is not None and update.version not in doubtful:
             met = update.signer is READ_WRITE
-            seen = "no signature" if update.message.signature is None else "a signature that is not"
-            yield judged(
-                update.step, "wrong", met, f"{view.named(update)}, with the signature of a read-write peer", seen
-            )
+            code, seen = fault_of_signature(update)
+            expected = f"{view.named(update)}, with the signature of a read-write peer"
+            yield judged(update.step, code, met, expected, seen)
 
 
 @check("CSDB-06", of="received")
 def forged_updates_are_refused(view: PeerView) -> Iterator[Observation]:
     """What comes with a signature of nobody in the club is not kept, nor passed on."""
-    yield from not_kept(view, _forged)
+    yield from not_kept(view, _forged, "forged-update-taken", "forged-update-counted")
 
 
 def _counted_out(view: PeerView, step: Step) -> bool:
@@ -130,6 +139,13 @@ def _possible(view: PeerView, step: Step) -> str:
     return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
 
 
+def fault_of_signature(update: Update) -> tuple[str, str]:
+    """The code for an update that has not the signature of a read-write peer, and what is seen of that."""
+    if update.message.signature is None:
+        return "not-signed", "no signature"
+    return "wrong-signature", "a signature of another peer"
+
+
 def unsigned(view: PeerView) -> set[Version | None]:
     """The versions that came to a read-only peer from a read-write one, without a signature (CA-17)."""
     return {
@@ -139,8 +155,14 @@ def unsigned(view: PeerView) -> set[Version | None]:
     }
 
 
-def not_kept(view: PeerView, concerns: Callable[[Arrival], bool], *, position: str = "") -> Iterator[Observation]:
-    """Of what must be refused, and is among what ``concerns`` a check, nothing is shown or sent afterwards."""
+def not_kept(
+    view: PeerView, concerns: Callable[[Arrival], bool], taken: str, counted: str, *, position: str = ""
+) -> Iterator[Observation]:
+    """Updates that must be refused and ``concerns`` selects are not shown or sent afterwards.
+
+    ``taken`` and ``counted`` are the codes for an update that is shown or sent, and for one whose revision is asked
+    from.
+    """
     for arrival in filter(concerns, view.refused):
         update = arrival.update
         expected = f"no trace of {view.named(update)}, which came at step {update.step.index}: {arrival.must_not}"
@@ -149,14 +171,14 @@ def not_kept(view: PeerView, concerns: Callable[[Arrival], bool], *, position: s
         asked = [r for r in view.asked if r.step.index > update.step.index and str(update.by) in (r.since or {})]
         asked = asked if update.by != view.peer_id else []  # of its own it knows better
         if sent is not None:
-            yield violated(sent.step, "wrong", expected, f"a copy for {view.end_of(view.link_of(sent))}", position)
+            yield violated(sent.step, taken, expected, f"a copy for {view.end_of(view.link_of(sent))}", position)
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
-            yield violated(asked[0].step, "wrong", expected, "a request for all that follows it", position)
+            yield violated(asked[0].step, counted, expected, "a request for all that follows it", position)
         elif later := [shown for shown in view.shown if shown.as_of.index > update.step.index]:
             there = [
                 s for s in later if (seen := s.records.get(str(update.uuid))) is not None and _is_copy(seen, update)
             ]
-            yield judged((there or later)[0].step, "wrong", not there, expected, "it is there", position)
+            yield judged((there or later)[0].step, taken, not there, expected, "it is there", position)
 
 
 def _is_copy(found: Update | Seen, of: Update) -> bool:

@@ -29,14 +29,17 @@ def wide_revisions_survive(view: PeerView) -> Iterator[Observation]:
         if arrival.outcome == "new" and (arrival.update.rev or 0) > SAFE_INTEGER:
             proof = view.proof(arrival)
             if proof is not None:
-                seen = "no trace of it" if proof.seen is None else f"{proof.seen.rev}"
-                yield judged(proof.shown.step, "wrong", proof.is_there, f"revision {arrival.update.rev}", seen, "CA-6")
+                lost = ("wide-revision-changed", f"{proof.seen.rev}") if proof.seen is not None else None
+                code, seen = lost or ("wide-revision-not-taken", "no trace of it")
+                yield judged(proof.shown.step, code, proof.is_there, f"revision {arrival.update.rev}", seen, "CA-6")
     came = {arrival.update.version for arrival in view.arrivals}
     wide = [arrival.update for arrival in view.arrivals if (arrival.update.rev or 0) > SAFE_INTEGER]
     for update in view.sent if wide else ():
         for other in wide if update.version not in came else ():
             if (other.uuid, other.by) == (update.uuid, update.by) and same_content(other.content, update.content):
-                yield violated(update.step, "wrong", f"revision {other.rev}, as it came", f"{update.rev}", "CA-6")
+                yield violated(
+                    update.step, "wide-revision-changed", f"revision {other.rev}, as it came", f"{update.rev}", "CA-6"
+                )
 
 
 @check("CSDB-26", of="own")
@@ -44,13 +47,13 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
     """From one local change to the next the revision grows by one."""
     for both in view.successive_changes:
         if not _meanwhile(view, both):
-            yield from _counted(view, both)
+            yield from _counted(view, both, "revision-skipped")
         before, after = both.one.rev, both.other.rev
         again = before is not None and after is not None and after <= before and both.one.uuid != both.other.uuid
         opened = any(s.command == "open" for s in view.steps if both.one.step.index < s.index < both.other.step.index)
         if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
             expected = f"a revision above {before}, which went out at step {both.one.step.index}"
-            yield violated(both.other.step, "wrong", expected, f"{after}, of another record")
+            yield violated(both.other.step, "revision-reused", expected, f"{after}, of another record")
 
 
 @check("CSDB-27", of="changes")
@@ -64,7 +67,7 @@ def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
             yield held(change.shown.step)
         elif copies:
             yield violated(
-                copies[0].step, "wrong", f"a change by {view.party.name}", f"one by {view.name(copies[0].by)}"
+                copies[0].step, "wrong-writer", f"a change by {view.party.name}", f"one by {view.name(copies[0].by)}"
             )
 
 
@@ -76,11 +79,11 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
         original = repeated(view, update)
         if original is not None and original.rev != update.rev:  # else CSDB-09
             expected = f"no change of its own for {view.named(original)}, which came"
-            yield violated(update.step, "wrong", expected, f"its revision {update.rev}, which says the same")
+            yield violated(update.step, "counted-as-own", expected, f"its revision {update.rev}, which says the same")
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
         if _meanwhile(view, both) and not _told_of_own(view, between, both.one.rev or 0):
-            yield from _counted(view, both)
+            yield from _counted(view, both, "others-counted")
 
 
 def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
@@ -97,7 +100,9 @@ def _first(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
         if seen is not None and alone and came is after_others:
             first = seen - len(lower)
             met = first <= 2 if after_others else first in (1, 2)
-            yield judged(change.step, "wrong", met, "revision 1 or 2 for the first change", f"{seen}")
+            code = "first-revision-too-high" if first > 2 else "first-revision-zero"
+            code = "others-counted" if after_others else code
+            yield judged(change.step, code, met, "revision 1 or 2 for the first change", f"{seen}")
 
 
 def _told_of_own(view: PeerView, when: range, known: int) -> bool:
@@ -113,7 +118,7 @@ def _meanwhile(view: PeerView, both: Successive) -> bool:
     return any(both.one.step.index < a.step.index < both.other.step.index for a in view.arrivals)
 
 
-def _counted(view: PeerView, both: Successive) -> Iterator[Observation]:
+def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
     """What is between two revisions and goes out, too, is a change like these: some take two to rename a record."""
     before, after, most = both.one.rev, both.other.rev, both.most
     if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
@@ -123,4 +128,4 @@ def _counted(view: PeerView, both: Successive) -> Iterator[Observation]:
         most += sum(before < revision < after for revision in shown if revision is not None)
         upper = f" to {before + most}" if most > 1 else ""
         expected = f"revision {before + 1}{upper}, after {before} at step {both.one.step.index}"
-        yield judged(both.other.step, "wrong", after <= before + most, expected, f"{after}")
+        yield judged(both.other.step, code, after <= before + most, expected, f"{after}")
