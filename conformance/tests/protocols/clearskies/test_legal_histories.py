@@ -17,7 +17,7 @@ from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
-from sds_conformance.protocols.clearskies.view.present import PRESENT
+from sds_conformance.protocols.clearskies.view.peer_view import PRESENT
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
 

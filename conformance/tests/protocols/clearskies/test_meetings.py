@@ -16,13 +16,14 @@ from sds_conformance.protocols.clearskies.view.clocks import Compared, merges
 from sds_conformance.protocols.clearskies.view.meetings import (
     INCOMING,
     PRESENT,
+    contests,
     declined,
+    disagreement,
     fates,
     keys_met,
     takes_updates,
     versions_met,
 )
-from sds_conformance.protocols.clearskies.view.outcomes import contests, disagreement
 from sds_harness.clearskies.stage import Stage
 
 BOB, CAROL = "b" * 32, "c" * 32

@@ -9,8 +9,8 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
-from ..view.authority import SAFE_INTEGER
 from ..view.facts import Update
+from ..view.knowledge import SAFE_INTEGER
 from ..view.peer_view import PeerView
 from ..view.spreading import Answer, answers, changes_owed, relays_owed, untold
 

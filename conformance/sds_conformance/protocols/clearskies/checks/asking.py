@@ -10,9 +10,9 @@ from sds_harness.clearskies.frames import GET_UPDATES
 from ....judging.judgement import Observation, judged, violated
 from ....judging.quoting import json_of
 from ..register import check
-from ..view.asking import askings
-from ..view.links import LinkView
+from ..view.facts import LinkView
 from ..view.peer_view import PeerView
+from ..view.spreading import askings
 
 
 @check("CSDB-29", of="links")

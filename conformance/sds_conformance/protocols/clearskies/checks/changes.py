@@ -11,9 +11,9 @@ from sds_harness.clearskies.frames import UPDATE
 
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import check
-from ..view.authority import SAFE_INTEGER, made_by_a_reader
 from ..view.clocks import bodies_received
 from ..view.facts import FIELDS, Update, dominates, same_content
+from ..view.knowledge import SAFE_INTEGER, made_by_a_reader
 from ..view.peer_view import PeerView
 from ..view.spreading import answers, changes_owed, relays_owed, untold
 from .levels import fault_of_signature, not_kept, unsigned

@@ -10,7 +10,6 @@ from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from ....judging.judgement import Observation, held, judged, violated
 from ....judging.quoting import json_of
 from ..register import check
-from ..view.authority import SAFE_INTEGER
 from ..view.clocks import (
     Compared,
     clocks_shown,
@@ -25,6 +24,7 @@ from ..view.clocks import (
     wide_numbers,
 )
 from ..view.facts import Update, Version, has_zeros, same_content
+from ..view.knowledge import SAFE_INTEGER
 from ..view.meetings import INCOMING, PRESENT, fates, is_traced, takes_updates
 from ..view.peer_view import PeerView
 

@@ -9,21 +9,27 @@ from sds_harness.clearskies.clubs import READ_WRITE
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
+from ..view.facts import told_of
 from ..view.meetings import (
     INCOMING,
     PRESENT,
     Fate,
     Meeting,
+    by_default,
+    contests,
     declined,
+    disagreement,
     fates,
     is_traced,
     keys_met,
+    resolution,
     takes_updates,
+    ties,
+    unresolved,
+    version_left,
     versions_met,
 )
-from ..view.outcomes import by_default, contests, disagreement, resolution, ties, unresolved, version_left
 from ..view.peer_view import PeerView
-from ..view.telling import told_of
 
 OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
 

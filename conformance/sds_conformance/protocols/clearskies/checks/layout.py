@@ -13,12 +13,20 @@ from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
 from ....judging.quoting import json_of
 from ..register import check
-from ..view.changes import COMMANDS, Change, renames_in_place
-from ..view.copies import copies_sent, told_to_applications
-from ..view.facts import Update, Version, equal, has_wide_numbers, same_content
+from ..view.facts import (
+    COMMANDS,
+    Change,
+    Seen,
+    Update,
+    Version,
+    equal,
+    has_wide_numbers,
+    renames_in_place,
+    same_content,
+    told_of,
+)
 from ..view.peer_view import PeerView
-from ..view.shown import Seen
-from ..view.telling import told_of
+from ..view.spreading import copies_sent, told_to_applications
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
 _CLOCK = r"\d{2}(?:(?::?\d{2}){1,2})?(?:[.,]\d+)?"

@@ -10,12 +10,9 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
-from ..view.authority import SAFE_INTEGER, fits_limits, made_by_a_reader
-from ..view.changes import COMMANDS, Change
-from ..view.facts import Update, Version, has_zeros, same_content
-from ..view.knowledge import Arrival
+from ..view.facts import COMMANDS, Change, Seen, Update, Version, has_zeros, same_content
+from ..view.knowledge import SAFE_INTEGER, Arrival, fits_limits, made_by_a_reader
 from ..view.peer_view import PeerView
-from ..view.shown import Seen
 from ..view.spreading import answers, relays_owed, untold
 
 _OF_A_KEY = 1_000

@@ -8,11 +8,9 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import check
-from ..view.authority import SAFE_INTEGER
-from ..view.changes import renames_in_place
-from ..view.facts import same_content
-from ..view.peer_view import PeerView
-from ..view.proofs import Successive
+from ..view.facts import renames_in_place, same_content
+from ..view.knowledge import SAFE_INTEGER
+from ..view.peer_view import PeerView, Successive
 from .layout import repeated
 
 

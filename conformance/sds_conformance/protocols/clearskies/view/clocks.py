@@ -15,9 +15,8 @@ from clearskies_reference import MalformedMessage, VectorClock, before, vector_c
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .authority import SAFE_INTEGER
-from .changes import Change
-from .facts import Update, same_content
+from .facts import Change, Update, same_content
+from .knowledge import SAFE_INTEGER
 from .meetings import Fate, change_after, declined, fates, is_traced, shown_after, takes_updates
 from .peer_view import PeerView
 

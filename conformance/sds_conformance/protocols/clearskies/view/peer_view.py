@@ -3,23 +3,74 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from clearskies_reference import AccessLevel
 from sds_harness import trace as trace_of_any
-from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Party, Step, Trace, store_name
 
-from . import quiet, telling
-from .authority import excused, forbidden
-from .changes import Change, changes_of, renames_in_place
-from .facts import Request, Update, Version, same_content
-from .knowledge import Arrival, Knowledge
-from .links import LinkView, links_of
-from .proofs import Proof, Successive
-from .shown import Shown, observed, told
+from .facts import (
+    Change,
+    LinkView,
+    Request,
+    Seen,
+    Shown,
+    Update,
+    Version,
+    changes_of,
+    first_quiet,
+    links_of,
+    name_of,
+    named,
+    observed,
+    quiet_steps,
+    renames_in_place,
+    same_content,
+    told,
+)
+from .knowledge import Arrival, Knowledge, excused, forbidden
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome of an update, as the peer shows it."""
+
+    arrival: Arrival
+    shown: Shown
+    seen: Seen | None
+    """The record, None if there is no trace of it."""
+    passed_on: bool
+    """It was relayed, so it was taken, even if it is not in an answer."""
+
+    @property
+    def is_there(self) -> bool:
+        """Is that version there?"""
+        return self.passed_on or self.is_shown
+
+    @property
+    def is_shown(self) -> bool:
+        """Is it among what the peer shows?"""
+        return self.seen is not None and self.seen.version == self.arrival.update.version
+
+    @property
+    def same(self) -> bool:
+        """Is it there, as it came?"""
+        return self.is_shown and self.seen is not None and same_content(self.seen.content, self.arrival.update.content)
+
+
+@dataclass(frozen=True)
+class Successive:
+    """Two local changes that show, the second one surely made after the first."""
+
+    one: Update
+    other: Update
+    most: int | None
+    """By how many it is later, if all between the two were changes: what was never sent need not have been one. None
+    where more than the application may have made the peer change something."""
 
 
 class PeerView:
@@ -56,7 +107,7 @@ class PeerView:
 
     def name(self, peer_id: str | None) -> str:
         """What a peer is called in findings."""
-        return telling.name_of(self.trace, peer_id)
+        return name_of(self.trace, peer_id)
 
     def end_of(self, link: LinkView) -> str:
         """Who is at the other end of a link, in findings."""
@@ -64,7 +115,7 @@ class PeerView:
 
     def named(self, update: Update) -> str:
         """What an update is called in findings."""
-        return telling.named(self.trace, update)
+        return named(self.trace, update)
 
     # ---- What came and went --------------------------------------------------------------------------------------
 
@@ -207,7 +258,7 @@ class PeerView:
     @cached_property
     def quiet(self) -> list[int]:
         """The indices of the steps at which it had said all it had to say."""
-        return quiet.quiet_steps(self.trace, self.steps)
+        return quiet_steps(self.trace, self.steps)
 
     def quiet_before(self, step: Step) -> int:
         """The index of the last step before another at which it had said all it had to say; 0 if there is none."""
@@ -216,7 +267,7 @@ class PeerView:
 
     def due(self, step: Step, link: LinkView) -> Step | None:
         """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
-        index = quiet.due(self.quiet, step, link.readable)
+        index = first_quiet(self.quiet, step, link.readable)
         return self.trace.steps[index - 1] if index is not None else None
 
     # ---- What it knows -------------------------------------------------------------------------------------------
@@ -403,3 +454,18 @@ def peer_views(trace: Trace) -> list[PeerView]:
     for view in views:
         view.everybody = views
     return views
+
+
+PRESENT: dict[str, Callable[[PeerView], object]] = {
+    "links": lambda view: view.links,
+    "links-to-readers": lambda view: any(link.level is READ_ONLY for link in view.links),
+    "writes": lambda view: view.writes,
+    "reads-only": lambda view: not view.writes,
+    "sent": lambda view: view.sent,
+    "received": lambda view: view.received,
+    "asked": lambda view: view.asked,
+    "requests": lambda view: view.requests,
+    "changes": lambda view: view.changes,
+    "own": lambda view: view.own,
+    "shown": lambda view: view.shown,
+}

@@ -1,25 +1,26 @@
-"""What a peer owes to whom: its changes and those of others to all who have asked, and answers to those who ask.
+"""Updates that a peer owes to others, its requests, and its copies of versions of others.
 
-Something is owed on a link until the peer is quiet. What has been written over by then need not be sent any more.
+Its changes and those of others are owed to all who have asked, and answers to those who ask, until the peer is quiet.
+A version that has been overwritten by then need not be sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import is_id
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .changes import Change
-from .facts import Request, Update, Version, equal
-from .knowledge import Arrival
-from .links import LinkView
+from .facts import Change, LinkView, Request, Seen, Shown, Update, Version, equal, of_record, same_content
+from .knowledge import SAFE_INTEGER, Arrival
 from .meetings import INCOMING, fates
 from .peer_view import PeerView
-from .shown import Seen, Shown
+
+# ---- Changes that are owed, and answers ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -299,3 +300,106 @@ def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = No
     again = any(other.step.index in window and {other.key, other.old_key} & keys for other in view.changes)
     came = any(a.step.index in window and not a.must_not and a.update.key in keys for a in view.arrivals)
     return None if again or came else due
+
+
+# ---- Requests --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One request, with the revisions of each other peer that were known then."""
+
+    step: Step
+    since: Mapping[str, int]
+    at_least: Mapping[str, int]
+    """The result of a scan of all records that surely are there (CA-11)."""
+    at_most: Mapping[str, int]
+    """The highest revision that ever came. That of what is to be refused is CSDB-03, CSDB-06 and CSDB-16."""
+
+
+@once
+def askings(view: PeerView) -> list[Asking]:
+    """All requests of a peer that can be read, without repetitions of the one before."""
+    return [
+        Asking(request.step, request.since, _least(view, _formed(view, request)), _most(view, request))
+        for request in view.asked
+        if request.since is not None and not request.message.repeated
+    ]
+
+
+def _formed(view: PeerView, request: Request) -> int:
+    """The index of the step by which a request may have been formed, although it was sent later."""
+    link = view.link_of(request)
+    return link.began if request is link.asked[0] else request.step.index
+
+
+def _least(view: PeerView, index: int) -> dict[str, int]:
+    """The highest revisions of what was there when the peer was quiet last, and still is: it may be slow to process."""
+    quiet = max((step for step in view.quiet if step < index), default=0)
+    least: dict[str, int] = {}
+    for _, held in view.known.all_at(index - 1):
+        update = held.update
+        if update is None or held.step.index > quiet or update.version in view.untaken:
+            continue
+        if any(link.connection.closed_by_peer and link.ended == held.step.index for link in view.links):
+            continue  # it may have done so in place of taking it
+        exact = view.can(pb.CAPABILITY_WIDE_INTEGERS) or (update.rev or 0) <= SAFE_INTEGER
+        if update.by not in (None, view.peer_id) and update.rev and exact:
+            least[str(update.by)] = max(update.rev or 0, least.get(str(update.by), 0))
+    return least
+
+
+def _most(view: PeerView, request: Request) -> dict[str, int]:
+    most: dict[str, int] = {}
+    for arrival in view.arrivals:
+        if arrival.step.index <= request.step.index and arrival.update.by is not None:
+            most[arrival.update.by] = max(arrival.update.rev or 0, most.get(arrival.update.by, 0))
+    return most
+
+
+# ---- Copies of versions of others ------------------------------------------------------------------------------------
+
+
+@once
+def copies_sent(view: PeerView) -> list[tuple[Update, Update]]:
+    """The copies that it sent of versions of others, each with the original."""
+    out = []
+    for update in view.sent:
+        if update.by != view.peer_id and update.version is not None:
+            original = _original(view, update.version, update.content, update.step)
+            if original is not None:
+                out.append((update, original))
+    return out
+
+
+@once
+def told_to_applications(view: PeerView) -> list[tuple[Step, Seen, Update]]:
+    """The Changed events about versions of others, each with the original."""
+    return list(_told(view))
+
+
+def _told(view: PeerView) -> Iterator[tuple[Step, Seen, Update]]:
+    for step in view.steps:
+        for event in step.signals("changed"):
+            seen = of_record(event.record)
+            if seen.version is not None and seen.by != view.peer_id:
+                original = _original(view, seen.version, seen.content, step)
+                if original is not None:
+                    yield step, seen, original
+
+
+def _original(view: PeerView, version: Version, content: tuple[object, object, bool], step: Step) -> Update | None:
+    """The copy of a version that came until a step, with that content if any has it; None if it was in conflict."""
+    came = [u for u in _received_as(view).get(version, ()) if u.step.index <= step.index]
+    if not came or version[0] in view.contested(step):
+        return None
+    return next((update for update in came if same_content(update.content, content)), came[-1])
+
+
+@once
+def _received_as(view: PeerView) -> dict[Version | None, list[Update]]:
+    out: dict[Version | None, list[Update]] = {}
+    for arrival in view.arrivals:
+        if not (arrival.must_not or arrival.may_not):
+            out.setdefault(arrival.update.version, []).append(arrival.update)
+    return out

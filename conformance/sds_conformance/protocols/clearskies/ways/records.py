@@ -8,7 +8,7 @@ from itertools import pairwise
 from sds_harness.clearskies.trace import Step
 
 from ..register import way
-from ..view.outcomes import by_default
+from ..view.meetings import by_default
 from ..view.peer_view import PeerView
 
 

@@ -8,8 +8,8 @@ from sds_harness.clearskies.clubs import READ_ONLY
 from sds_harness.clearskies.trace import Step
 
 from ..register import way
-from ..view.asking import askings
 from ..view.peer_view import PeerView
+from ..view.spreading import askings
 
 
 @way(
