@@ -1,14 +1,11 @@
-"""The checks, a module for each section of the text, and more for two of them: revisions, asking and answering for
-"Requesting Updates", clocks and conflicts for "Conflicts".
-
-Importing this package registers them.
-"""
+"""The checks, by the facts that they are about. Importing this package registers them."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from . import arrivals as _arrivals
+from . import changes as _changes
+from . import conflicts as _conflicts
+from . import messages as _messages
+from . import spreading as _spreading
 
-_SECTIONS = "extension levels layout changes revisions asking answering clocks conflicts deletions"
-
-for _name in _SECTIONS.split():
-    import_module(f"{__name__}.{_name}")
+MODULES = (_arrivals, _changes, _conflicts, _messages, _spreading)

@@ -97,11 +97,6 @@ def events_until(view: PeerView, update: Update) -> int:
     return 2 * (made + sent + len(came)) + told
 
 
-def max_number(update: Update) -> int:
-    """The largest number of an update: readers of JSON may lose what is above 2^53 (CA-6)."""
-    return max([update.rev or 0, *(update.clock or {}).values()])
-
-
 def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
     """By uuid and member: all numbers that came for it, where one is of those that many readers of JSON do not keep."""
     came: dict[tuple[str, str], set[int]] = {}
@@ -155,12 +150,12 @@ def bodies_received(view: PeerView) -> set[bytes]:
     return {update.message.body.raw for update in view.received}
 
 
-def lacks(clock: VectorClock, other: VectorClock | None, me: str) -> tuple[str, int] | None:
-    """The first member of which ``clock`` does not know as much as ``other``, with its number there. The peer's own is
-    another matter, and so are numbers that readers of JSON may lose."""
+def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tuple[str, str] | None:
+    """The first number that is smaller in ``clock`` than in ``other``, as findings have it: as expected, and as seen.
+    The peer's own is another matter, and so are numbers that readers of JSON may lose."""
     for member, number in sorted((other or {}).items()):
-        if member != me and clock.get(member, 0) < number <= SAFE_INTEGER:
-            return member, number
+        if member != view.peer_id and clock.get(member, 0) < number <= SAFE_INTEGER:
+            return f"{number} for {view.name(member)} at least", f"{clock.get(member, 0)}"
     return None
 
 

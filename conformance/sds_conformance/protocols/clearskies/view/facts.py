@@ -649,9 +649,14 @@ def named(trace: Trace, update: Update) -> str:
     return f"{deletion}{key}, revision {update.rev} of {name_of(trace, update.by)}"
 
 
-def told_of(seen: Seen) -> str:
-    """The key and the value of a record that was shown, for findings."""
+def told_of(seen: Update | Seen) -> str:
+    """The key and the value of a record, for findings."""
     if seen.deleted:
         return "it is deleted"
     key = identifier(seen.key) if seen.key is not None else "no key"
     return f"{json_of(seen.value, 80)} under {key}"
+
+
+def quoted(value: object) -> str:
+    """A JSON value, for findings."""
+    return json_of(value, 120)

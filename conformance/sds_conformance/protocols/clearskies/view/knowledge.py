@@ -150,6 +150,11 @@ class Arrival:
         return self.update.step
 
     @property
+    def before(self) -> Update | None:
+        """The version that was there, where that is sure."""
+        return self.held.update if self.held is not None else None
+
+    @property
     def due(self) -> bool:
         """Must the peer have it from now on, and pass it on?"""
         return self.outcome in ("new", "newer")

@@ -46,6 +46,10 @@ class Meeting:
     def incoming(self) -> Update:
         return self.arrival.update
 
+    def version(self, which: str) -> Update:
+        """The one that came, or the one that was there."""
+        return self.incoming if which == INCOMING else self.there
+
     @property
     def alike(self) -> bool:
         """Do both say the same to an application?"""

@@ -253,6 +253,10 @@ class PeerView:
         """Was it opened once until then, so that there can be nothing from before?"""
         return sum(each.command == "open" and each.index <= step.index for each in self.steps) == 1
 
+    def opened_before(self, index: int) -> int:
+        """The index of the last step before another in which it was opened; 0 if there is none."""
+        return max((opened for opened in self._openings if opened < index), default=0)
+
     # ---- When ----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -295,9 +299,17 @@ class PeerView:
         held = self.known.at(uuid, step.index)
         return held is not None and held.update is not None and held.update.version == version
 
+    @cached_property
+    def proofs(self) -> list[Proof]:
+        """The visible outcomes of updates that came."""
+        return [proof for proof in map(self._proof, self.arrivals) if proof is not None]
+
     def proof(self, arrival: Arrival) -> Proof | None:
-        """What the peer shows first of a record of which an update came, as long as that is to be there; None if it
-        never shows it."""
+        """The outcome of one of them; None if it does not show."""
+        return next((proof for proof in self.proofs if proof.arrival is arrival), None)
+
+    def _proof(self, arrival: Arrival) -> Proof | None:
+        """The first state that the peer shows of the record, as long as the update is to be there."""
         uuid = str(arrival.update.uuid)
         shown = next((shown for shown in self.shown if shown.as_of.index > arrival.step.index), None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
@@ -315,13 +327,12 @@ class PeerView:
     @cached_property
     def untaken(self) -> set[Version | None]:
         """What was not taken although it had to be: what does not come of that is the same fault."""
-        proofs = (self.proof(arrival) for arrival in self.arrivals if arrival.due)
-        return {proof.arrival.update.version for proof in proofs if proof is not None and not proof.is_there}
+        return {p.arrival.update.version for p in self.proofs if p.arrival.due and not p.is_there}
 
     @cached_property
     def took(self) -> bool | None:
         """Did it take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
-        proofs = [proof for arrival in self.arrivals if arrival.due and (proof := self.proof(arrival)) is not None]
+        proofs = [proof for proof in self.proofs if proof.arrival.due]
         return any(proof.is_there for proof in proofs) if proofs else None
 
     def had(self, proof: Proof) -> str:
@@ -342,8 +353,8 @@ class PeerView:
 
     @cached_property
     def _takes_whole_ones(self) -> bool:
-        alone = (a for a in self.arrivals if a.due and not (a.update.in_pieces or self.one_of_many(a)))
-        return any((proof := self.proof(arrival)) is not None and proof.is_there for arrival in alone)
+        due = (proof.arrival for proof in self.proofs if proof.arrival.due and proof.is_there)
+        return any(not (arrival.update.in_pieces or self.one_of_many(arrival)) for arrival in due)
 
     @cached_property
     def _together(self) -> dict[int, list[Update]]:
@@ -362,6 +373,15 @@ class PeerView:
             and a.update.version not in taken
             and made.get(a.update.version, a.step.index) >= a.step.index
         ]
+
+    @cached_property
+    def unsigned(self) -> set[Version | None]:
+        """Versions that came to a read-only peer from a read-write one, without a signature (CA-17)."""
+        return {
+            arrival.update.version
+            for arrival in self.refused
+            if arrival.update.message.signature is None and self.link_of(arrival.update).level is READ_WRITE
+        }
 
     @cached_property
     def leaked(self) -> set[Version | None]:

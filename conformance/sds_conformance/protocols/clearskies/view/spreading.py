@@ -360,46 +360,59 @@ def _most(view: PeerView, request: Request) -> dict[str, int]:
 # ---- Copies of versions of others ------------------------------------------------------------------------------------
 
 
-@once
-def copies_sent(view: PeerView) -> list[tuple[Update, Update]]:
-    """The copies that it sent of versions of others, each with the original."""
-    out = []
-    for update in view.sent:
-        if update.by != view.peer_id and update.version is not None:
-            original = _original(view, update.version, update.content, update.step)
-            if original is not None:
-                out.append((update, original))
-    return out
+@dataclass(frozen=True)
+class Copy:
+    """A version of another peer, as a peer repeats it.
+
+    Versions that were in conflict are left out: their outcome may say something else under the same revision (CA-8). So
+    are those that may be refused, which the peer may read in another way.
+    """
+
+    step: Step
+    seen: Update | Seen
+    arrival: Arrival
+    """Of the original: one with that content, if any has it."""
+    signalled: bool
+    """Was it signalled to the application, and not sent?"""
+
+    @property
+    def original(self) -> Update:
+        return self.arrival.update
 
 
 @once
-def told_to_applications(view: PeerView) -> list[tuple[Step, Seen, Update]]:
-    """The Changed events about versions of others, each with the original."""
-    return list(_told(view))
+def copies(view: PeerView) -> list[Copy]:
+    """All copies: those that were sent, then those in Changed events."""
+    events = [(step, of_record(event.record), True) for step in view.steps for event in step.signals("changed")]
+    seen: list[tuple[Step, Update | Seen, bool]] = [*((update.step, update, False) for update in view.sent), *events]
+    found = ((*each, _original(view, each[1], each[0])) for each in seen if each[1].by != view.peer_id)
+    return [Copy(step, copy, arrival, told) for step, copy, told, arrival in found if arrival is not None]
 
 
-def _told(view: PeerView) -> Iterator[tuple[Step, Seen, Update]]:
-    for step in view.steps:
-        for event in step.signals("changed"):
-            seen = of_record(event.record)
-            if seen.version is not None and seen.by != view.peer_id:
-                original = _original(view, seen.version, seen.content, step)
-                if original is not None:
-                    yield step, seen, original
-
-
-def _original(view: PeerView, version: Version, content: tuple[object, object, bool], step: Step) -> Update | None:
-    """The copy of a version that came until a step, with that content if any has it; None if it was in conflict."""
-    came = [u for u in _received_as(view).get(version, ()) if u.step.index <= step.index]
-    if not came or version[0] in view.contested(step):
+def _original(view: PeerView, copy: Update | Seen, step: Step) -> Arrival | None:
+    """The original that came until a step; None if there is none, or if it was in conflict."""
+    came = [arrival for arrival in _received_as(view).get(copy.version, ()) if arrival.step.index <= step.index]
+    if not came or copy.uuid in view.contested(step):
         return None
-    return next((update for update in came if same_content(update.content, content)), came[-1])
+    return next((each for each in came if same_content(each.update.content, copy.content)), came[-1])
 
 
 @once
-def _received_as(view: PeerView) -> dict[Version | None, list[Update]]:
-    out: dict[Version | None, list[Update]] = {}
+def _received_as(view: PeerView) -> dict[Version | None, list[Arrival]]:
+    out: dict[Version | None, list[Arrival]] = {}
     for arrival in view.arrivals:
-        if not (arrival.must_not or arrival.may_not):
-            out.setdefault(arrival.update.version, []).append(arrival.update)
+        if arrival.update.version is not None and not (arrival.must_not or arrival.may_not):
+            out.setdefault(arrival.update.version, []).append(arrival)
     return out
+
+
+def repeated(view: PeerView, update: Update) -> Update | None:
+    """The version of another peer that an update repeats under another name; None if there is none."""
+    before = view.known.at(str(update.uuid), update.step.index - 1)
+    came = [a.update for a in view.arrivals if a.update.uuid == update.uuid and a.step.index <= update.step.index]
+    known = before.update if before is not None else None
+    for other in [*reversed(came), *([known] if known is not None else [])]:
+        same = other.key == update.key and other.deleted == update.deleted and equal(other.value, update.value)
+        if same and other.by != update.by and not view.in_conflict(update.step):
+            return other
+    return None
