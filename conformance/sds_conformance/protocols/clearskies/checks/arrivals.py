@@ -334,7 +334,7 @@ def _of_copies(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
         Rule(
             "CSDB-13",
             lambda view, copy: "deletion-made-up" if copy.seen.deleted else "deletion-lost",
-            # The application is told of records that are hidden: those may be deleted there.
+            # A Changed event may say of a hidden record that it is deleted.
             lambda view, copy: copy.signalled is signalled and (copy.original.deleted or not signalled),
             lambda view, copy: copy.seen.deleted == copy.original.deleted,
             _original,

@@ -61,7 +61,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
     for link in view.links:
         for update in link.sent if link.level is READ_ONLY else ():
             if update.message.signature is None or update.message.profile is not None:
-                expected = f"{view.named(update)}, signed, for {view.end_of(link)}, who only reads"
+                expected = f"{view.named(update)}, signed, for {view.end_of(link)}, which is read-only"
                 met = update.signer is READ_WRITE
                 yield judged(update.step, _code_of_signature(view, update), met, expected, _signature(view, update))
 

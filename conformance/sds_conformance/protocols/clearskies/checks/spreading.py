@@ -36,7 +36,7 @@ def the_highest_known_is_asked_for(view: PeerView) -> Iterator[Observation]:
         for peer, least in asking.at_least.items():
             seen = asking.since.get(peer, 0)
             code = "since-too-low" if peer in asking.since else "known-peer-not-named"
-            expected = f"at least {least} for {view.name(peer)}, of which it has that revision"
+            expected = f"at least {least} for {view.name(peer)}, which it has"
             yield judged(asking.step, code, seen >= least, expected, f"{seen or 'nothing'}")
 
 
@@ -58,7 +58,7 @@ def one_connection_is_enough(view: PeerView) -> Iterator[Observation]:
         step, other = view.trace.steps[link.began - 1], _has_another(view, link)
         if other is not None and other.asked and view.due(step, link) is not None:
             twice = [request for request in link.asked if request.step.index < other.ended]
-            seen = f"another one, beside that at step {other.asked[0].step.index}"
+            seen = f"another one after that at step {other.asked[0].step.index}"
             step, expected = twice[0].step if twice else step, "no request on a second connection"
             yield judged(step, "asked-twice", not twice, expected, seen)
 

@@ -10,9 +10,8 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
@@ -28,76 +27,66 @@ from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from sds_harness.clearskies import bodies
 from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
 from sds_harness.clearskies.stage import ROUND_MS
-from sds_harness.clearskies.streams import Message
+from sds_harness.clearskies.streams import Message, Stream
 from sds_harness.clearskies.trace import Connection, Step, Trace
 
 from ....judging.quoting import identifier, json_of, short
 
-# ---- What a message is to a database ---------------------------------------------------------------------------------
-
-
 Version = tuple[str, str, int]
-"""uuid, who wrote last, and which of its writes that was: by these an update is known (CA-3)."""
+"""uuid, last_updated_by and last_updated_rev: an update is known by these (CA-3)."""
 
 
-@dataclass(frozen=True)
-class Update:
+# ---- Records, updates and requests -----------------------------------------------------------------------------------
+
+
+class Seen:
+    """A version of a record, as a message or a state shows it. A field that does not parse is None."""
+
+    __slots__ = ("by", "clock", "deleted", "key", "rev", "time", "uuid", "value", "version")
+
+    def __init__(
+        self,
+        uuid: str | None,
+        key: str | None,
+        value: Any,
+        deleted: bool,
+        by: str | None,
+        rev: int | None,
+        time: Timestamp | None,
+        clock: VectorClock | None,
+    ) -> None:
+        self.uuid, self.by, self.rev = uuid, by, rev
+        self.key, self.value, self.deleted = key, value, deleted
+        self.time, self.clock = time, clock
+        self.version: Version | None = None if uuid is None or by is None or rev is None else (uuid, by, rev)
+
+    @property
+    def content(self) -> tuple[Any, Any, bool]:
+        """The application's part of it; of a deletion only that it is one (CA-13)."""
+        return (None, None, True) if self.deleted else (self.key, self.value, False)
+
+
+class Update(Seen):
     """One database.update on one link, as it was sent."""
 
-    message: Message
-    link: Connection
-    step: Step
-    """The one in which its last byte went."""
+    __slots__ = ("link", "members", "message", "step")
 
-    @property
-    def members(self) -> dict[str, Any]:
-        return self.message.body.members
-
-    @cached_property
-    def uuid(self) -> str | None:
-        """In lower case: nothing says in which letters it is written, or that everybody writes it in the same ones."""
-        found = self.members.get("uuid")
-        return found.lower() if isinstance(found, str) and is_id(found.lower()) else None
-
-    @cached_property
-    def by(self) -> str | None:
-        """last_updated_by."""
-        return _id(self.members.get("last_updated_by"))
-
-    @cached_property
-    def rev(self) -> int | None:
-        """last_updated_rev."""
-        found = self.members.get("last_updated_rev")
-        return found if type(found) is int and 0 <= found <= MAX_INTEGER else None
-
-    @cached_property
-    def key(self) -> str | None:
-        found = self.members.get("key")
-        return found if isinstance(found, str) else None
-
-    @property
-    def value(self) -> Any:
-        return self.members.get("value")
-
-    @property
-    def deleted(self) -> bool:
-        return self.members.get("deleted") is True
-
-    @cached_property
-    def time(self) -> Timestamp | None:
-        """update_time."""
-        try:
-            return timestamp(self.members.get("update_time"))
-        except MalformedMessage:
-            return None
-
-    @cached_property
-    def clock(self) -> VectorClock | None:
-        """vector_clock."""
-        try:
-            return vector_clock(self.members.get("vector_clock"))
-        except MalformedMessage:
-            return None
+    def __init__(self, message: Message, link: Connection, step: Step) -> None:
+        """``step`` is the one in which its last byte went."""
+        self.message, self.link, self.step = message, link, step
+        self.members = members = message.body.members
+        uuid, key, by, rev = (members.get(name) for name in ("uuid", "key", "last_updated_by", "last_updated_rev"))
+        super().__init__(
+            # The text does not say whether an ID is in lower case.
+            uuid.lower() if isinstance(uuid, str) and is_id(uuid.lower()) else None,
+            key if isinstance(key, str) else None,
+            members.get("value"),
+            members.get("deleted") is True,
+            by if isinstance(by, str) and is_id(by) else None,
+            rev if type(rev) is int and 0 <= rev <= MAX_INTEGER else None,
+            _parsed(timestamp, members.get("update_time")),
+            _parsed(vector_clock, members.get("vector_clock")),
+        )
 
     @property
     def largest(self) -> int:
@@ -119,29 +108,17 @@ class Update:
         """Is its time written in UTC, as those of the core protocol are?"""
         return self.time is not None and self.time.text[-1:] in "Zz"
 
-    @cached_property
-    def version(self) -> Version | None:
-        """None if any part of it does not parse."""
-        if self.uuid is None or self.by is None or self.rev is None:
-            return None
-        return self.uuid, self.by, self.rev
-
-    @property
-    def content(self) -> tuple[Any, Any, bool]:
-        """What the application sees of it: of what is deleted only that it is (CA-13)."""
-        return (None, None, True) if self.deleted else (self.key, self.value, False)
-
     @property
     def signer(self) -> AccessLevel | None:
-        """Whose signature it has."""
+        """The level whose key verifies its signature."""
         return self.message.signer
 
-    @cached_property
+    @property
     def odd(self) -> str:
-        """What is wrong with the body, "" if nothing is: such an update may be refused."""
+        """The fault of the body, "" if there is none: an update with one may be refused."""
         body = self.message.body
         if body.twice:
-            return f"{body.twice[0]} stands in it twice"
+            return f"{body.twice[0]} is in it twice"
         if not body.is_unicode:
             return "it has half a surrogate pair, which is no text"
         if self.message.type != UPDATE:
@@ -158,26 +135,32 @@ class Update:
         return "its revision is 0, and the counter starts with one" if self.rev == 0 else ""
 
 
-@dataclass(frozen=True)
+T = TypeVar("T")
+
+
+def _parsed(parse: Callable[[Any], T], found: object) -> T | None:
+    try:
+        return parse(found)
+    except MalformedMessage:
+        return None
+
+
 class Request:
     """One database.get_updates on one link."""
 
-    message: Message
-    link: Connection
-    step: Step
+    __slots__ = ("link", "message", "since", "step")
 
-    @cached_property
-    def since(self) -> Mapping[str, int] | None:
+    def __init__(self, message: Message, link: Connection, step: Step) -> None:
+        self.message, self.link, self.step = message, link, step
+        since = message.body.members.get("since")
+        good = isinstance(since, dict) and all(
+            is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items()
+        )
+        self.since: Mapping[str, int] | None = since if good else None
         """Revisions by peer ID; None if that does not parse."""
-        found = self.message.body.members.get("since")
-        if not isinstance(found, dict):
-            return None
-        good = all(is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in found.items())
-        return found if good else None
 
     @property
     def asks_for_all(self) -> bool:
-        """Whoever knows nothing gets everything."""
         return self.since is not None and not any(self.since.values())
 
 
@@ -238,14 +221,13 @@ def equal(one: Any, other: Any) -> bool:
     pairs = [(one, other)]  # no recursion: they may have very many levels
     while pairs:
         one, other = pairs.pop()
+        if one is other:
+            continue
         if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
             pairs += zip(one, other, strict=True)
         elif isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
             pairs += ((value, other[name]) for name, value in one.items())
-        elif isinstance(one, (bool, list, dict)) or isinstance(other, (bool, list, dict)):
-            if one is not other:
-                return False
-        elif one != other:
+        elif isinstance(one, (bool, list, dict)) or isinstance(other, (bool, list, dict)) or one != other:
             return False
     return True
 
@@ -253,10 +235,6 @@ def equal(one: Any, other: Any) -> bool:
 def same_content(one: tuple[Any, Any, bool], other: tuple[Any, Any, bool]) -> bool:
     """Do two records say the same to an application?"""
     return one[0] == other[0] and one[2] == other[2] and equal(one[1], other[1])
-
-
-def _id(value: object) -> str | None:
-    return value if isinstance(value, str) and is_id(value) else None
 
 
 # ---- What the application did ----------------------------------------------------------------------------------------
@@ -396,99 +374,79 @@ def _change(step: Step) -> Change | None:
 # ---- What went over one link -----------------------------------------------------------------------------------------
 
 
-@dataclass
 class LinkView:
     """One link, from the end of the peer under test."""
 
-    connection: Connection
-    began: int
-    """Index of the step."""
-    ended: int
-    """Index of the step with which it ended, or one more than that of the last."""
-    received: list[Update] = field(default_factory=list)
-    sent: list[Update] = field(default_factory=list)
-    asked: list[Request] = field(default_factory=list)
-    """Requests of the peer under test."""
-    requests: list[Request] = field(default_factory=list)
-    """Requests of the other end."""
-    doubt: int | None = None
-    """Index of the step with the first thing that arrived and may be refused: the peer may close the link then, or take
-    nothing more that comes on it ("with no records skipped"). None if there is no such thing."""
-
-    @property
-    def number(self) -> int:
-        return self.connection.number
-
-    @property
-    def peer_id(self) -> str:
+    def __init__(self, connection: Connection, trace: Trace) -> None:
+        self.connection = connection
+        self.number = connection.number
+        self.peer_id, self.level = connection.peer_id, connection.level
         """Of the other end."""
-        return self.connection.peer_id
-
-    @property
-    def level(self) -> AccessLevel:
-        """Of the other end."""
-        return self.connection.level
-
-    @property
-    def subscribed(self) -> int | None:
+        self.began = connection.began
+        """Index of the step."""
+        self.ended = connection.ended or len(trace.steps) + 1
+        """Index of the step with which it ended, or one more than that of the last."""
+        self.received, self.requests = _read(connection, connection.arrived, trace)
+        """Updates and requests of the other end."""
+        self.sent, self.asked = _read(connection, connection.sent, trace)
+        """Updates and requests of the peer under test."""
+        self.subscribed = next((request.step.index for request in self.requests if request.since is not None), None)
         """Index of the step from which on the other end gets all updates; None if it has not asked."""
-        return next((request.step.index for request in self.requests if request.since is not None), None)
-
-    @cached_property
-    def readable(self) -> int:
-        """Index of the last step in which the sent bytes can be read; a broken stream is CSDB-15."""
-        sent = self.connection.sent
+        broken = connection.arrived.broken
+        doubts = [broken.step] if broken is not None else []
+        doubts += [request.step.index for request in self.requests if request.since is None]
+        self.doubt = min(doubts, default=None)
+        """Index of the step with the first thing that arrived and may be refused: the peer may close the link then, or
+        take nothing more that comes on it ("with no records skipped"). None if there is no such thing."""
+        sent = connection.sent
         ends = [message.began for message in sent.messages if not message.body.members]
         ends += [sent.unfinished] if sent.unfinished is not None else []
-        return min([*ends, self.ended])
+        self.readable = min([*ends, self.ended])
+        """Index of the last step in which the sent bytes can be read; a broken stream is CSDB-15."""
 
     def there(self, step: Step) -> bool:
         """Was it there when that step was done?"""
         return self.began < step.index <= self.ended
 
     def in_doubt(self, step: Step) -> bool:
-        """May what comes on it in that step be let be?"""
+        """May the peer ignore what comes on it in that step?"""
         return self.doubt is not None and step.index >= self.doubt
 
 
-def links_of(trace: Trace, participant: str) -> list[LinkView]:
-    """The links of a peer under test, in the order in which they came about."""
-    out = []
-    for connection in trace.links_of(participant):
-        link = LinkView(connection, connection.began, connection.ended or len(trace.steps) + 1)
-        for stream, updates, requests in (
-            (connection.arrived, link.received, link.requests),
-            (connection.sent, link.sent, link.asked),
-        ):
-            for message in stream.messages:
-                step = trace.steps[message.step - 1]
-                if reads_as_update(message):
-                    updates.append(Update(message, connection, step))
-                elif reads_as_request(message):
-                    requests.append(Request(message, connection, step))
-        doubts = [request.step.index for request in link.requests if request.since is None]
-        if connection.arrived.broken is not None:
-            doubts.append(connection.arrived.broken.step)
-        link.doubt = min(doubts, default=None)
-        out.append(link)
-    return out
+def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Update], list[Request]]:
+    """The updates and the requests of one end of a link, in order."""
+    updates, requests = list[Update](), list[Request]()
+    for message in stream.messages:
+        step = trace.steps[message.step - 1]
+        if reads_as_update(message):
+            updates.append(Update(message, connection, step))
+        elif reads_as_request(message):
+            requests.append(Request(message, connection, step))
+    return updates, requests
 
 
 # ---- When a peer was quiet -------------------------------------------------------------------------------------------
 
 
-def quiet_steps(trace: Trace, steps: Iterable[Step]) -> list[int]:
-    """The indices of the steps at which the peer whose ``steps`` these are was quiet."""
+def quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Request]) -> list[int]:
+    """The indices of the steps at which the peer that took these ``steps`` and ``said`` this was quiet.
+
+    Facts that are due are expected at the next such step: some peers send at once, others when they are ticked. A
+    peer is quiet that was ticked twice in a row, each time later than ever before and the second time seconds after the
+    first, with nothing to say to a database and nothing arriving in between. Where clocks step back, a peer that waits
+    for a time waits until it comes. Repetitions of a request, and of an answer, say nothing, at whichever end.
+    """
+    spoke = {each.step.index for each in said if not each.message.repeated}
     out: list[int] = []
     latest_ms = -1
     silent_ms: int | None = None
-    """Since when it was ticked and had nothing to say; None if it had."""
+    """The time of the first of the ticks in a row at which it had nothing to say; None if it had."""
     for step in steps:
-        said = [message for message in trace.out(step) if reads_as_update(message) or reads_as_request(message)]
-        spoke = not all(message.repeated for message in said)
-        if step.command == "observe" or (not spoke and _is_asked_again(trace, step)):
+        came = trace.into(step) if step.command == "receive" else []
+        asked_again = bool(came) and all(message.repeated for message in came)
+        if step.command == "observe" or (asked_again and step.index not in spoke):
             continue
-        if step.command != "tick" or step.effects is None or spoke:
+        if step.command != "tick" or step.effects is None or step.index in spoke:
             silent_ms = None
         elif step.now_ms > latest_ms:
             silent_ms = step.now_ms if silent_ms is None else silent_ms
@@ -496,12 +454,6 @@ def quiet_steps(trace: Trace, steps: Iterable[Step]) -> list[int]:
                 out.append(step.index)
         latest_ms = max(latest_ms, step.now_ms)
     return out
-
-
-def _is_asked_again(trace: Trace, step: Step) -> bool:
-    """Did nothing arrive but what was asked for already?"""
-    came = trace.into(step)
-    return step.command == "receive" and bool(came) and all(message.repeated for message in came)
 
 
 def first_quiet(quiet: list[int], step: Step, until: int) -> int | None:
@@ -512,29 +464,6 @@ def first_quiet(quiet: list[int], step: Step, until: int) -> int | None:
 
 
 # ---- What a peer showed ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Seen:
-    """One record, as it was shown."""
-
-    uuid: str
-    key: str | None
-    value: Any
-    deleted: bool
-    by: str | None
-    rev: int | None
-    time: Timestamp | None
-    clock: VectorClock | None
-
-    @property
-    def version(self) -> Version | None:
-        return (self.uuid, self.by, self.rev) if self.by is not None and self.rev is not None else None
-
-    @property
-    def content(self) -> tuple[Any, Any, bool]:
-        """As that of an update."""
-        return (None, None, True) if self.deleted else (self.key, self.value, False)
 
 
 @dataclass(frozen=True)
@@ -583,9 +512,7 @@ def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Sho
                 # Who answers with all that it ever heard, by revision, can say what is older last: that is discarded.
                 if before is None or not yields(update, before):
                     records[update.uuid] = update
-        out.append(
-            Shown(steps[end - 1], first.step, first.step, {uuid: _of_update(u) for uuid, u in records.items()}, link)
-        )
+        out.append(Shown(steps[end - 1], first.step, first.step, records, link))
     return out
 
 
@@ -596,29 +523,15 @@ def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
         if step.index in when_quiet:
             as_of = step
         elif as_of is not None and step.state is not None and not step.request.observe.uuids:
-            out.append(Shown(step, step, as_of, {seen.uuid: seen for seen in map(of_record, step.state.records)}, None))
+            out.append(
+                Shown(step, step, as_of, {str(seen.uuid): seen for seen in map(of_record, step.state.records)}, None)
+            )
     return out
-
-
-def _of_update(update: Update) -> Seen:
-    return Seen(
-        str(update.uuid),
-        update.key,
-        update.value,
-        update.deleted,
-        update.by,
-        update.rev,
-        update.time,
-        update.clock,
-    )
 
 
 def of_record(record: pb.Record) -> Seen:
     """A record as the testee protocol has it."""
-    try:
-        time = timestamp(record.update_time)
-    except MalformedMessage:
-        time = None
+    time = _parsed(timestamp, record.update_time)
     # As in an update: what is nested too deep to be read is collapsed in the same way.
     said = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
     value = None if said is None else said.members.get("value", record.value)
@@ -649,7 +562,7 @@ def named(trace: Trace, update: Update) -> str:
     return f"{deletion}{key}, revision {update.rev} of {name_of(trace, update.by)}"
 
 
-def told_of(seen: Update | Seen) -> str:
+def told_of(seen: Seen) -> str:
     """The key and the value of a record, for findings."""
     if seen.deleted:
         return "it is deleted"

@@ -23,7 +23,6 @@ from .facts import (
     Version,
     changes_of,
     first_quiet,
-    links_of,
     name_of,
     named,
     observed,
@@ -83,10 +82,18 @@ class PeerView:
         self.peer_id = party.peer_id
         self.level: AccessLevel = party.level
         self.steps: list[Step] = list(trace.of(party.name))
-        self.links: list[LinkView] = links_of(trace, party.name)
+        self.links = [LinkView(connection, trace) for connection in trace.links_of(party.name)]
         self.everybody: list[PeerView] = [self]
         """All peers under test."""
         self._by_number = {link.number: link for link in self.links}
+        self.sent = _in_order(update for link in self.links for update in link.sent)
+        """All updates that it sent, on all links, in order."""
+        self.received = _in_order(update for link in self.links for update in link.received)
+        """All updates that came, on all links, in order."""
+        self.asked = [request for link in self.links for request in link.asked]
+        """All its requests."""
+        self.requests = [request for link in self.links for request in link.requests]
+        """All requests that came."""
 
     @property
     def writes(self) -> bool:
@@ -118,26 +125,6 @@ class PeerView:
         return named(self.trace, update)
 
     # ---- What came and went --------------------------------------------------------------------------------------
-
-    @cached_property
-    def sent(self) -> list[Update]:
-        """All updates that it sent, on all links, in order."""
-        return _in_order(update for link in self.links for update in link.sent)
-
-    @cached_property
-    def received(self) -> list[Update]:
-        """All updates that came, on all links, in order."""
-        return _in_order(update for link in self.links for update in link.received)
-
-    @cached_property
-    def asked(self) -> list[Request]:
-        """All that it asked for."""
-        return [request for link in self.links for request in link.asked]
-
-    @cached_property
-    def requests(self) -> list[Request]:
-        """All that it was asked for."""
-        return [request for link in self.links for request in link.requests]
 
     @cached_property
     def own(self) -> list[Update]:
@@ -262,7 +249,7 @@ class PeerView:
     @cached_property
     def quiet(self) -> list[int]:
         """The indices of the steps at which it had said all it had to say."""
-        return quiet_steps(self.trace, self.steps)
+        return quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
 
     def quiet_before(self, step: Step) -> int:
         """The index of the last step before another at which it had said all it had to say; 0 if there is none."""
