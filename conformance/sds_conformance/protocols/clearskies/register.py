@@ -29,9 +29,8 @@ class Rule(NamedTuple, Generic[F]):
     applies: Callable[[PeerView, F], object]
     """Is the requirement about the fact?"""
     met: Callable[[PeerView, F], object]
-    expected: Text[F]
-    """Called for violations only, like ``seen``."""
-    seen: Text[F]
+    why: Callable[[PeerView, F], tuple[str, str]]
+    """The expected and the seen. Called for violations only, like ``code`` and ``position``."""
     position: str | Text[F] = ""
     needs: tuple[int, ...] = ()
     """As with a check."""
@@ -67,7 +66,7 @@ def _check_of(
                     code, position = (
                         given if isinstance(given, str) else given(view, fact) for given in (rule.code, rule.position)
                     )
-                    yield violated(step, code, rule.expected(view, fact), rule.seen(view, fact), position)
+                    yield violated(step, code, *rule.why(view, fact), position)
 
     judge.__name__, judge.__doc__ = facts.__name__, facts.__doc__
     return judge

@@ -79,7 +79,7 @@ def test_a_key_that_was_renamed_is_free_for_another_record() -> None:
     alice.put("door", "open")
     bob.after(1_000).rename("door", "gate")
     alice.after(1_000).put("door", "open")
-    one, other = view_of(stage).in_a_row
+    one, other = view_of(stage).changes
     assert one.uuid != other.uuid
     assert accused(stage) == set()
 

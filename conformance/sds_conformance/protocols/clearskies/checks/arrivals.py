@@ -12,7 +12,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import Rule, check, table
 from ..view.clocks import clocks_shown, wide_numbers
-from ..view.facts import Seen, Update, Version, has_wide_numbers, has_zeros, quoted, same_content, told_of
+from ..view.facts import Seen, Update, grouped, has_wide_numbers, has_zeros, quoted, same_content, told_of
 from ..view.knowledge import SAFE_INTEGER, Arrival, made_by_a_reader
 from ..view.meetings import is_traced
 from ..view.peer_view import PeerView, Proof
@@ -50,9 +50,9 @@ def _taken(
         lambda view, proof: applies(view, proof.arrival),
         lambda view, proof: proof.is_there,
         lambda view, proof: (
-            f"{view.named(proof.arrival.update)}, {how(proof.arrival)} at step {proof.arrival.step.index}"
+            f"{view.named(proof.arrival.update)}, {how(proof.arrival)} at step {proof.arrival.step.index}",
+            view.had(proof),
         ),
-        lambda view, proof: view.had(proof),
         position,
     )
 
@@ -114,8 +114,7 @@ TAKEN: tuple[Rule[Proof], ...] = (
         lambda view, proof: _changed(proof.seen, proof.arrival.update) if proof.seen is not None else "",
         lambda view, proof: _is_kept(proof),
         lambda view, proof: proof.same,
-        _came,
-        _shows,
+        lambda view, proof: (_came(view, proof), _shows(view, proof)),
         lambda view, proof: _of_numbers(view, proof.arrival.update),
     ),
     _taken(
@@ -131,9 +130,9 @@ TAKEN: tuple[Rule[Proof], ...] = (
         lambda view, proof: _is_new(proof.arrival) and not proof.arrival.update.deleted and proof.is_shown,
         lambda view, proof: proof.seen is not None and not proof.seen.deleted,
         lambda view, proof: (
-            f"{view.named(proof.arrival.update)}, which is not deleted (step {proof.arrival.step.index})"
+            f"{view.named(proof.arrival.update)}, which is not deleted (step {proof.arrival.step.index})",
+            _shows(view, proof),
         ),
-        _shows,
     ),
     _taken(
         "CSDB-17",
@@ -152,16 +151,14 @@ TAKEN: tuple[Rule[Proof], ...] = (
         "new-key-not-taken",
         lambda view, proof: _is_renamed(proof),
         lambda view, proof: proof.seen is not None and proof.seen.key == proof.arrival.update.key,
-        _came,
-        _shows,
+        lambda view, proof: (_came(view, proof), _shows(view, proof)),
     ),
     Rule(
         "CSDB-25",
         lambda view, proof: "wide-revision-not-taken" if proof.seen is None else "wide-revision-changed",
         lambda view, proof: _has_wide_revision(proof),
         lambda view, proof: proof.is_there,
-        lambda view, proof: view.named(proof.arrival.update),
-        lambda view, proof: view.had(proof),
+        lambda view, proof: (view.named(proof.arrival.update), view.had(proof)),
         "CA-6",
         (pb.CAPABILITY_WIDE_INTEGERS,),
     ),
@@ -249,9 +246,9 @@ def _refused(
         lambda view, refused: not refused.leak,
         lambda view, refused: (
             f"no trace of {view.named(refused.arrival.update)}, which came at step {refused.arrival.step.index}: "
-            f"{refused.arrival.must_not}"
+            f"{refused.arrival.must_not}",
+            refused.leak,
         ),
-        lambda view, refused: refused.leak,
         position,
         needs,
     )
@@ -326,8 +323,7 @@ def _of_copies(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
                 copy.signalled is signalled and copy.seen.deleted == copy.original.deleted and not _had_key(copy)
             ),
             lambda view, copy: same_content(copy.seen.content, copy.original.content),
-            _original,
-            lambda view, copy: told_of(copy.seen),
+            lambda view, copy: (_original(view, copy), told_of(copy.seen)),
             lambda view, copy: _of_numbers(view, copy.original),
             needs,
         ),
@@ -337,8 +333,7 @@ def _of_copies(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
             # A Changed event may say of a hidden record that it is deleted.
             lambda view, copy: copy.signalled is signalled and (copy.original.deleted or not signalled),
             lambda view, copy: copy.seen.deleted == copy.original.deleted,
-            _original,
-            lambda view, copy: "it is deleted" if copy.seen.deleted else "it is not deleted",
+            lambda view, copy: (_original(view, copy), "it is deleted" if copy.seen.deleted else "it is not deleted"),
             needs=needs,
         ),
     )
@@ -379,9 +374,7 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-23", of="received sent")
 def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]:
     """A relayed update is of the record that it came of, whichever key that has."""
-    came: dict[tuple[str | None, int | None], list[Update]] = {}
-    for arrival in view.arrivals:
-        came.setdefault((arrival.update.by, arrival.update.rev), []).append(arrival.update)
+    came = grouped((arrival.update for arrival in view.arrivals), lambda u: (u.by, u.rev))
     theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
     for update in view.sent:
         originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
@@ -442,10 +435,7 @@ def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-47", of="received sent")
 def relaying_changes_nothing(view: PeerView) -> Iterator[Observation]:
     """A relayed update has the writer, the revision and the update_time that it came with."""
-    came: dict[Version, list[Update]] = {}
-    for arrival in view.arrivals:
-        if arrival.update.version is not None:
-            came.setdefault(arrival.update.version, []).append(arrival.update)
+    came = grouped((a.update for a in view.arrivals if a.update.version is not None), lambda u: u.version)
     for update in view.sent:
         if update.by is None or update.by == view.peer_id or update.version is None:
             continue

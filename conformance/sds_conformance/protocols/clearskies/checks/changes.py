@@ -13,13 +13,13 @@ from ....judging.judgement import Observation, held, judged, violated
 from ....judging.once import once
 from ....judging.quoting import json_of
 from ..register import check
-from ..view.clocks import events_until, grown, known_bases, lacks, observed_counts
+from ..view.clocks import grown, known_bases, lacks
 from ..view.facts import (
     COMMANDS,
     Change,
     Update,
-    Version,
     equal,
+    grouped,
     has_wide_numbers,
     quoted,
     renames_in_place,
@@ -278,10 +278,7 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-10", of="changes sent")
 def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
     """A change does not go out with the revision of an earlier one of the same record."""
-    sent: dict[Version | None, list[Update]] = {}
-    for update in view.sent:
-        if update.by == view.peer_id and update.version is not None:
-            sent.setdefault(update.version, []).append(update)
+    sent = grouped((u for u in view.sent if u.by == view.peer_id and u.version is not None), lambda u: u.version)
     for before, update in chain.from_iterable(map(pairwise, sent.values())):
         change = None if same_content(before.content, update.content) else _between(view, before, update)
         if change is not None and not view.in_conflict(update.step):  # a resolution may be no change (CA-8)
@@ -418,7 +415,7 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
     """The own number has not counted more than the events so far."""
     for update in view.own:
         if update.clock is not None and view.opened_afresh(update.step):
-            number, most = update.clock.get(view.peer_id, 0), events_until(view, update)
+            number, most = update.clock.get(view.peer_id, 0), _events_until(view, update)
             expected = f"at most {most}: there was nothing more to be counted"
             yield judged(update.step, "clock-starts-too-high", number <= most, expected, f"{number}")
 
@@ -430,8 +427,8 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
         if update.clock is not None:
             met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"
             yield judged(update.step, "own-number-missing", met, expected, json_of(dict(update.clock), 120))
-    bases = ((first, (base.clock or {}).get(view.peer_id, 0), base) for _, first, base in known_bases(view))
-    larger = [(first, most) for first, most, base in bases if 0 < most <= SAFE_INTEGER and base.by != view.peer_id]
+    bases = ((first, _own(view, base)) for first, base in known_bases(view) if base.by != view.peer_id)
+    larger = [(first, most) for first, most in bases if 0 < most <= SAFE_INTEGER]
     larger += [(each.first, max(_own(view, update) for update in each.before)) for each in grown(view)]
     for first, most in larger:
         number, expected = _own(view, first), f"more than {most} of its own in the clock of {view.named(first)}"
@@ -440,10 +437,19 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
 def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
-    """Where it is observed, the own number of a record is larger after a change of it."""
-    for seen in observed_counts(view):
-        expected = f"more than {seen.before} of its own in the clock of {seen.key!r}"
-        yield judged(seen.step, "change-not-counted", seen.after > seen.before, expected, f"{seen.after}")
+    """Where it is observed, the own number of a record is larger after a change of it, and of nothing else."""
+    for one, other in pairwise(shown for shown in view.shown if not shown.on_the_wire):
+        between, me = range(one.step.index + 1, other.step.index), view.peer_id
+        came = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
+        made = [change for change in view.changes if change.step.index in between and change.uuid not in came]
+        for change in made if view.known.same_era(one.step.index, other.step.index) else ():
+            seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
+            if not (seen and then and seen.clock and then.clock):
+                continue
+            if not same_content(seen.content, then.content):  # else perhaps nothing was changed
+                before, after = seen.clock.get(me, 0), then.clock.get(me, 0)
+                expected = f"more than {before} of its own in the clock of {change.key!r}"
+                yield judged(other.step, "change-not-counted", after > before, expected, f"{after}")
 
 
 @check("CSDB-45", of="changes sent")
@@ -461,13 +467,22 @@ def sending_counts(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-46", of="changes received")
 def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observation]:
     """The clock of a change has no smaller number than the clock of the version that was there."""
-    for _, first, base in known_bases(view):
+    for first, base in known_bases(view):
         if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
             continue  # it has no number of another peer
         lost = lacks(view, first.clock or {}, base.clock)
         code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
         expected, seen = lost or ("", "")
         yield judged(first.step, code, lost is None, f"{expected}: {view.named(base)} was there", seen)
+
+
+def _events_until(view: PeerView, update: Update) -> int:
+    """The largest possible own number when an update was sent: every change, every record that came or went on any
+    link, and the own number in what came. Twice the events, because some count sending and receiving as well."""
+    sent = sum(other.step.index <= update.step.index for other in view.sent)
+    came = [other for other in view.received if other.step.index <= update.step.index]
+    made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))
+    return 2 * (made + sent + len(came)) + max((_own(view, other) for other in came), default=0)
 
 
 def _own(view: PeerView, update: Update) -> int:

@@ -42,8 +42,10 @@ def _left(requirement: str, code: str, which: str, applies: Callable[[PeerView, 
         code,
         applies,
         lambda view, fate: fate.left == which,
-        lambda view, fate: f"{view.named(fate.meeting.version(which))}: {why} (step {fate.meeting.step.index})",
-        lambda view, fate: view.named(fate.meeting.version(PRESENT if which == INCOMING else INCOMING)),
+        lambda view, fate: (
+            f"{view.named(fate.meeting.version(which))}: {why} (step {fate.meeting.step.index})",
+            view.named(fate.meeting.version(PRESENT if which == INCOMING else INCOMING)),
+        ),
     )
 
 
@@ -330,8 +332,7 @@ def _compared(requirement: str, code: str, applies: Callable[[Compared], object]
         code,
         lambda view, each: applies(each),
         lambda view, each: each.said == each.right,
-        lambda view, each: RELATIONS[each.right],
-        lambda view, each: RELATIONS[each.said],
+        lambda view, each: (RELATIONS[each.right], RELATIONS[each.said]),
         needs=(pb.CAPABILITY_CLOCK_CODEC, *needs),
     )
 

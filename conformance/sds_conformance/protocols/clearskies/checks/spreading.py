@@ -153,8 +153,10 @@ def _given(
         code,
         lambda view, given: applies(view, *given),
         lambda view, given: given[1] not in given[0].missing,
-        lambda view, given: f"{view.named(given[1])}, for {view.end_of(given[0].link)}",
-        lambda view, given: "nothing of it on that connection",
+        lambda view, given: (
+            f"{view.named(given[1])}, for {view.end_of(given[0].link)}",
+            "nothing of it on that connection",
+        ),
         needs=needs,
     )
 
@@ -267,8 +269,7 @@ def _owed(requirement: str, applies: Callable[[PeerView, Owed], object], *needs:
         _not_sent,
         applies,
         lambda view, owed: owed.copies,
-        lambda view, owed: f"{_change(view, owed)}, for {view.end_of(owed.link)}",
-        lambda view, owed: "nothing of it on that link",
+        lambda view, owed: (f"{_change(view, owed)}, for {view.end_of(owed.link)}", "nothing of it on that link"),
         needs=needs,
     )
 
@@ -351,7 +352,7 @@ def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-37", of="sent received")
 def order_is_kept(view: PeerView) -> Iterator[Observation]:
     """Updates that come from one peer in the order of its revisions are relayed in that order."""
-    sources = dict.fromkeys((update.version for update in view.in_a_row), 0)
+    sources = dict.fromkeys((change.shown.version for change in view.changes if change.shown is not None), 0)
     # To a peer that has lost its store its own updates come from others.
     sources |= {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
     answered = {id(update) for answer in answers(view) for update in answer.link.sent if answer.has(update)}

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from clearskies_reference import MalformedMessage, VectorClock, before, vector_clock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Change, Update, same_content
+from .facts import Update
 from .knowledge import SAFE_INTEGER
 from .meetings import Fate, change_after, declined, fates, is_traced, shown_after, takes_updates
 from .peer_view import PeerView
@@ -25,9 +24,8 @@ from .peer_view import PeerView
 class Grown:
     """A change of a record, and what the peer had shown of that record before it."""
 
-    change: Change
     first: Update
-    """The first copy of it."""
+    """The first copy of the change."""
     before: tuple[Update, ...]
     """All copies of its own earlier versions, the first copy of the last version being the first."""
     overtaken: bool
@@ -56,45 +54,8 @@ def grown(view: PeerView) -> list[Grown]:
             earlier.sort(key=lambda update: (update.rev != last, update.step.index))
             later = (c.step.index for c in view.changes if c.uuid == first.uuid)
             overtaken = any(change.step.index < index <= first.step.index for index in later)
-            out.append(Grown(change, first, tuple(earlier), overtaken))
+            out.append(Grown(first, tuple(earlier), overtaken))
     return out
-
-
-@dataclass(frozen=True)
-class Observed:
-    """The own number in the clock of a record, before and after changes of it, where the peer was observed."""
-
-    step: Step
-    key: str
-    before: int
-    after: int
-
-
-def observed_counts(view: PeerView) -> Iterator[Observed]:
-    """What the application changed between two looks at the state, with nothing else happening to the record."""
-    looks = [shown for shown in view.shown if not shown.on_the_wire]
-    for one, other in pairwise(looks):
-        between = [change for change in view.changes if one.step.index < change.step.index < other.step.index]
-        came = {a.update.uuid for a in view.arrivals if one.step.index < a.step.index < other.step.index}
-        for change in between:
-            seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
-            if change.uuid in came or not (seen and then and seen.clock and then.clock):
-                continue
-            if same_content(seen.content, then.content):
-                continue  # nothing has changed by that, perhaps
-            if view.known.same_era(one.step.index, other.step.index):
-                me = view.peer_id
-                yield Observed(other.step, change.key, seen.clock.get(me, 0), then.clock.get(me, 0))
-
-
-def events_until(view: PeerView, update: Update) -> int:
-    """How far the own number can have counted when an update was sent: every change, every record that came or went on
-    any link, and what others said that it was. Twice that, for who counts otherwise."""
-    sent = sum(other.step.index <= update.step.index for other in view.sent)
-    came = [other for other in view.received if other.step.index <= update.step.index]
-    told = max((other.clock.get(view.peer_id, 0) for other in came if other.clock), default=0)
-    made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))
-    return 2 * (made + sent + len(came)) + told
 
 
 def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
@@ -111,7 +72,7 @@ def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
     """The clocks of records as the peer sends them and shows them, with their uuids; what it repeats byte by byte has
     the clock of who wrote it (CA-2)."""
     for update in view.sent:
-        if update.uuid is not None and update.clock is not None and not _is_repeated(view, update):
+        if update.uuid is not None and update.clock is not None and not is_repeated(view, update):
             yield update.step, update.uuid, update.clock
     for shown in view.shown:
         if not shown.on_the_wire:
@@ -133,14 +94,15 @@ def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
             seen, link = shown.records.get(uuid), shown.link
             window = range(shown.asked.index, shown.step.index + 1)
             copies = [u for u in link.sent if u.uuid == uuid and u.step.index in window] if link is not None else []
-            if seen is not None and seen.clock and not any(_is_repeated(view, update) for update in copies):
+            if seen is not None and seen.clock and not any(is_repeated(view, update) for update in copies):
                 out.append((fate, shown.step, seen.clock))
         if (change := change_after(view, fate.meeting)) is not None and change.clock is not None:
             out.append((fate, change.step, change.clock))
     return out
 
 
-def _is_repeated(view: PeerView, update: Update) -> bool:
+def is_repeated(view: PeerView, update: Update) -> bool:
+    """Has it the body of an update that came? Such a copy has the clock of its writer (CA-2)."""
     return update.message.body.raw in bodies_received(view)
 
 
@@ -160,8 +122,8 @@ def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tupl
 
 
 @once
-def known_bases(view: PeerView) -> list[tuple[Change, Update, Update]]:
-    """The changes of records of which it is sure what was there: each with its first copy, and with that."""
+def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
+    """The first copies of changes, each with the version that was there before, where that is sure."""
     never = {arrival.update.version for arrival in view.arrivals if declined(view, arrival)}
     out = []
     for change in view.changes:
@@ -171,7 +133,7 @@ def known_bases(view: PeerView) -> list[tuple[Change, Update, Update]]:
         held = view.known.at(first.uuid, change.step.index - 1)
         base = held.update if held is not None else None
         if base is not None and base.version not in never and is_traced(view, base):
-            out.append((change, first, base))
+            out.append((first, base))
     return out
 
 

@@ -135,7 +135,16 @@ class Update(Seen):
         return "its revision is 0, and the counter starts with one" if self.rev == 0 else ""
 
 
+K = TypeVar("K")
 T = TypeVar("T")
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by key, in their order."""
+    out: dict[K, list[T]] = {}
+    for item in items:
+        out.setdefault(key(item), []).append(item)
+    return out
 
 
 def _parsed(parse: Callable[[Any], T], found: object) -> T | None:

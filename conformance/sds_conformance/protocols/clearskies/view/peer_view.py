@@ -23,6 +23,7 @@ from .facts import (
     Version,
     changes_of,
     first_quiet,
+    grouped,
     name_of,
     named,
     observed,
@@ -104,10 +105,6 @@ class PeerView:
         """Are these declared?"""
         return self.trace.declaration.can(*capabilities)
 
-    def link(self, number: int) -> LinkView:
-        """The link with that number, of which a peer has each once."""
-        return self._by_number[number]
-
     def link_of(self, update: Update | Request) -> LinkView:
         """The link on which something came or went."""
         return self._by_number[update.link.number]
@@ -163,10 +160,7 @@ class PeerView:
 
     @cached_property
     def _received_as(self) -> dict[Version | None, list[Update]]:
-        out: dict[Version | None, list[Update]] = {}
-        for update in self.received:
-            out.setdefault(update.version, []).append(update)
-        return out
+        return grouped(self.received, lambda update: update.version)
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -176,11 +170,6 @@ class PeerView:
             steps = [step for step in self.steps if self._life(step) == life]
             out += changes_of(steps, [update for update in self.own if self._life(update.step) == life])
         return out
-
-    @cached_property
-    def in_a_row(self) -> list[Update]:
-        """Its local changes, as far as they show, in the order in which they were made."""
-        return [change.shown for change in self.changes if change.shown is not None]
 
     @cached_property
     def successive_changes(self) -> list[Successive]:
@@ -449,10 +438,7 @@ def _in_order(updates: Iterator[Update]) -> list[Update]:
 
 
 def _by_step(updates: list[Update]) -> dict[int, list[Update]]:
-    out: dict[int, list[Update]] = {}
-    for update in updates:
-        out.setdefault(update.step.index, []).append(update)
-    return out
+    return grouped(updates, lambda update: update.step.index)
 
 
 def peer_views(trace: Trace) -> list[PeerView]:

@@ -15,7 +15,7 @@ from clearskies_reference.vector_clock import is_id
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Change, LinkView, Request, Seen, Shown, Update, Version, equal, of_record, same_content
+from .facts import Change, LinkView, Request, Seen, Shown, Update, Version, equal, grouped, of_record, same_content
 from .knowledge import SAFE_INTEGER, Arrival
 from .meetings import INCOMING, fates
 from .peer_view import PeerView
@@ -399,11 +399,8 @@ def _original(view: PeerView, copy: Update | Seen, step: Step) -> Arrival | None
 
 @once
 def _received_as(view: PeerView) -> dict[Version | None, list[Arrival]]:
-    out: dict[Version | None, list[Arrival]] = {}
-    for arrival in view.arrivals:
-        if arrival.update.version is not None and not (arrival.must_not or arrival.may_not):
-            out.setdefault(arrival.update.version, []).append(arrival)
-    return out
+    taken = (a for a in view.arrivals if a.update.version is not None and not (a.must_not or a.may_not))
+    return grouped(taken, lambda arrival: arrival.update.version)
 
 
 def repeated(view: PeerView, update: Update) -> Update | None:
