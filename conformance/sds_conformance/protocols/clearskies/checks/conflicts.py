@@ -27,7 +27,6 @@ from ..view.meetings import (
     takes_updates,
     ties,
     unresolved,
-    version_left,
     versions_met,
 )
 from ..view.peer_view import PeerView
@@ -277,9 +276,9 @@ def ties_end_alike(view: PeerView) -> Iterator[Observation]:
     """Of two in conflict with the same update_time, the same one is there on all peers, whichever came first."""
     for one, other, whose in ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
-        here, there = (view.named(fate.meeting.version(fate.left)) for fate in (one, other))
-        seen = f"{here} here, {there} at {whose.party.name}"
-        yield judged(one.shown.step, "tie-not-agreed", version_left(one) == version_left(other), expected, seen, "CA-9")
+        here, there = (fate.meeting.version(fate.left) for fate in (one, other))
+        seen = f"{view.named(here)} here, {view.named(there)} at {whose.party.name}"
+        yield judged(one.shown.step, "tie-not-agreed", here.version == there.version, expected, seen, "CA-9")
 
 
 @check("CSDB-53", pb.CAPABILITY_RESOLUTION_MERGE, of="writes received shown")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel
@@ -20,7 +19,7 @@ from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Step
 from sds_harness.declaration import Declaration
 
-from .facts import Change, LinkView, Update, Version, dominates
+from .facts import Change, LinkView, Update, dominates
 
 # ---- Who may change a record -----------------------------------------------------------------------------------------
 
@@ -106,58 +105,58 @@ def _depth(value: object) -> int:
 # ---- What a peer must know -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Held:
-    """What is there of one record, from a step on."""
+    """The versions of one record that are or may be there, from a step on."""
 
-    step: Step
-    candidates: tuple[Update, ...]
-    """The versions one of which is there, the likeliest first. None for one of the peer's own that it has not shown."""
-    sure: bool
-    """There is nothing but the first of them: the text allows no other outcome."""
-    change: Change | None = None
-    """The peer's own, if it is one."""
-    conflict: bool = False
-    """Neither of two descends from the other."""
+    __slots__ = ("candidates", "change", "conflict", "step", "sure", "update", "versions")
 
-    @property
-    def update(self) -> Update | None:
+    def __init__(
+        self,
+        step: Step,
+        candidates: tuple[Update, ...],
+        *,
+        sure: bool,
+        change: Change | None = None,
+        conflict: bool = False,
+    ) -> None:
+        self.step = step
+        self.candidates = candidates
+        """One of these is there, the likeliest first. None for a version of the peer's own that it has not shown."""
+        self.sure = sure
+        """There is nothing but the first of them: the text allows no other outcome."""
+        self.change = change
+        """The peer's own, if it is one."""
+        self.conflict = conflict
+        """Neither of two descends from the other."""
+        self.update = candidates[0] if sure and candidates else None
         """The version that is there, where that is sure."""
-        return self.candidates[0] if self.sure and self.candidates else None
+        self.versions = {update.version for update in candidates if update.version is not None}
 
-    @property
-    def versions(self) -> set[Version]:
-        return {update.version for update in self.candidates if update.version is not None}
+    def unsure(self, step: Step, *more: Update) -> Held:
+        """The same from another step on, with more candidates, and not sure."""
+        return Held(step, (*self.candidates, *more), sure=False, change=self.change, conflict=self.conflict)
 
 
-@dataclass(frozen=True)
 class Arrival:
     """An update that came, and what must become of it."""
 
-    update: Update
-    must_not: str
-    """Why it must be refused, "" if it must not."""
-    may_not: str
-    """Why it may be, although nothing forbids to take it."""
-    held: Held | None
-    """What was there when it came."""
-    outcome: str
-    """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not
-    sure."""
+    __slots__ = ("before", "due", "held", "may_not", "must_not", "outcome", "step", "update")
 
-    @property
-    def step(self) -> Step:
-        return self.update.step
-
-    @property
-    def before(self) -> Update | None:
+    def __init__(self, update: Update, must_not: str, may_not: str, held: Held | None, outcome: str) -> None:
+        self.update, self.step = update, update.step
+        self.must_not = must_not
+        """Why it must be refused, "" if it must not."""
+        self.may_not = may_not
+        """Why it may be, although nothing forbids to take it."""
+        self.held = held
+        """The record as it was there when it came."""
+        self.outcome = outcome
+        """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is
+        not sure."""
+        self.before = held.update if held is not None else None
         """The version that was there, where that is sure."""
-        return self.held.update if self.held is not None else None
-
-    @property
-    def due(self) -> bool:
-        """Must the peer have it from now on, and pass it on?"""
-        return self.outcome in ("new", "newer")
+        self.due = outcome in ("new", "newer")
+        """The peer must have it from now on, and pass it on."""
 
 
 class Knowledge:
@@ -258,7 +257,7 @@ class Knowledge:
                     self._contest(update.step, uuid)
                 self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
             case "older" | "equal" if held is not None:
-                self.put(uuid, replace(held, step=update.step, candidates=(*held.candidates, update), sure=False))
+                self.put(uuid, held.unsure(update.step, update))
             case "conflict" | "open":
                 before = held.candidates if held is not None else ()
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
@@ -324,7 +323,7 @@ class Knowledge:
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]
         if held.sure:
-            self._history[uuid].append(replace(held, step=step, sure=False))
+            self._history[uuid].append(held.unsure(step))
 
     def show(self, update: Update) -> None:
         """The peer shows a version of its own that no command explains: what it has, it has. Who sends late may have

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import VectorClock
-from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
 from ....judging.quoting import json_of
@@ -27,57 +26,37 @@ INCOMING, PRESENT = "incoming", "present"
 """Which of two is there."""
 
 
-@dataclass(frozen=True)
 class Meeting:
     """An update that came, and what it met."""
 
-    arrival: Arrival
-    there: Update
-    """The version that was there: of the same record, or of another one with the same key."""
-    signalled: bool | None
-    """Did the peer tell its application of a conflict? None where it does not declare that it does so, or if there is
-    none."""
-
-    @property
-    def step(self) -> Step:
-        return self.arrival.step
-
-    @property
-    def incoming(self) -> Update:
-        return self.arrival.update
+    def __init__(self, arrival: Arrival, there: Update, signalled: bool | None) -> None:
+        self.arrival, self.incoming, self.step = arrival, arrival.update, arrival.step
+        self.there = there
+        """The version that was there: of the same record, or of another one with the same key."""
+        self.signalled = signalled
+        """Did the peer signal a conflict? None where it does not declare that it does so, or if there is none."""
+        self.alike = same_content(self.incoming.content, there.content)
+        """Do both say the same to an application?"""
+        self.uuids = {self.incoming.uuid, there.uuid}
+        self.later = ""
+        """Which of the two has the larger update_time; "" if they have the same, or one has none."""
+        self.of_one_second = False
+        """Are the two times in one second (CA-9)?"""
+        one, other = self.incoming.time, there.time
+        if one is not None and other is not None:
+            self.of_one_second = one.seconds == other.seconds
+            if one != other:
+                self.later = INCOMING if one > other else PRESENT
 
     def version(self, which: str) -> Update:
         """The one that came, or the one that was there."""
         return self.incoming if which == INCOMING else self.there
 
     @property
-    def alike(self) -> bool:
-        """Do both say the same to an application?"""
-        return same_content(self.incoming.content, self.there.content)
-
-    @property
-    def uuids(self) -> set[str | None]:
-        return {self.incoming.uuid, self.there.uuid}
-
-    @property
-    def later(self) -> str:
-        """Which of the two has the larger update_time; "" if they have the same, or one has none."""
-        one, other = self.incoming.time, self.there.time
-        if one is None or other is None or one == other:
-            return ""
-        return INCOMING if one > other else PRESENT
-
-    @property
     def told_apart_beyond_doubles(self) -> bool:
         """Do their clocks differ, and not once the numbers in them have been doubles (CA-6)?"""
         one, other = self.incoming.clock or {}, self.there.clock or {}
         return one != other and _as_doubles(one) == _as_doubles(other)
-
-    @property
-    def of_one_second(self) -> bool:
-        """Are the two times in one second (CA-9)?"""
-        one, other = self.incoming.time, self.there.time
-        return one is not None and other is not None and one.seconds == other.seconds
 
 
 def _as_doubles(clock: VectorClock) -> dict[str, float]:
@@ -162,28 +141,19 @@ def _rival(view: PeerView, arrival: Arrival) -> Update | None:
     return rivals[0].update if len(rivals) == 1 else None
 
 
-@dataclass(frozen=True)
 class Fate:
-    """What a peer showed first after two versions of a record met."""
+    """The first state that a peer showed after two versions of a record met."""
 
-    meeting: Meeting
-    shown: Shown
-    seen: Seen
-
-    @property
-    def left(self) -> str:
+    def __init__(self, meeting: Meeting, shown: Shown, seen: Seen) -> None:
+        self.meeting, self.shown, self.seen = meeting, shown, seen
+        self.left = ""
         """Which of the two is there, "" if it is neither, or if nothing tells them apart."""
-        incoming, there = self.meeting.incoming, self.meeting.there
-        if self.seen.version in (incoming.version, there.version):
-            return INCOMING if self.seen.version == incoming.version else PRESENT
-        if self.meeting.alike:
-            return ""
-        found = [
-            name
-            for name, update in ((INCOMING, incoming), (PRESENT, there))
-            if same_content(self.seen.content, update.content)
-        ]
-        return found[0] if found else ""
+        both = {name: meeting.version(name) for name in (INCOMING, PRESENT)}
+        found = [name for name, update in both.items() if update.version == seen.version]
+        if not found and not meeting.alike:
+            found = [name for name, update in both.items() if same_content(seen.content, update.content)]
+        if found:
+            self.left = found[0]
 
     @property
     def about_zeros(self) -> bool:
@@ -300,42 +270,29 @@ def by_default(view: PeerView) -> bool:
     return resolution(view) == pb.RESOLUTION_UNSPECIFIED
 
 
-@dataclass(frozen=True)
 class Contest:
-    """Two records with one key, and what a peer showed after they had met."""
+    """Two records with one key, and a state that a peer showed after they had met."""
 
-    meeting: Meeting
-    shown: Shown
-    relayed: bool
-    """Did the peer pass on the one that came?"""
-
-    @property
-    def having(self) -> list[Seen]:
+    def __init__(self, meeting: Meeting, shown: Shown, *, relayed: bool) -> None:
+        """``relayed`` says whether the peer passed on the one that came."""
+        self.meeting, self.shown = meeting, shown
+        key, there = meeting.incoming.key, shown.records.values()
+        self.having = [seen for seen in there if not seen.deleted and seen.key == key]
         """Those that are there with the key."""
-        key = self.meeting.incoming.key
-        return [seen for seen in self.shown.records.values() if not seen.deleted and seen.key == key]
-
-    @property
-    def nobody(self) -> bool:
+        both = meeting.uuids <= shown.records.keys()
+        self.nobody = not self.having and both
         """Is there surely none?"""
-        return not self.having and self.meeting.uuids <= self.shown.records.keys()
-
-    @property
-    def ignored(self) -> bool:
+        trace = relayed or meeting.signalled or meeting.incoming.uuid in shown.records
+        self.ignored = not trace and any(seen.uuid == meeting.there.uuid for seen in self.having)
         """Is the one that came as if it had not come?"""
-        trace = self.relayed or self.meeting.signalled or self.meeting.incoming.uuid in self.shown.records
-        return not trace and any(seen.uuid == self.meeting.there.uuid for seen in self.having)
-
-    @property
-    def left(self) -> str:
+        self.left = ""
         """Which of the two has the key, "" if that is not to be seen."""
-        if len(self.having) != 1 or not (self.meeting.uuids <= self.shown.records.keys() or not self.shown.on_the_wire):
-            return ""
-        (seen,) = self.having
-        for name, update in ((INCOMING, self.meeting.incoming), (PRESENT, self.meeting.there)):
-            if seen.uuid == update.uuid and same_content(seen.content, update.content):
-                return name
-        return ""
+        if len(self.having) == 1 and (both or not shown.on_the_wire):
+            (seen,) = self.having
+            for name in (PRESENT, INCOMING):
+                update = meeting.version(name)
+                if seen.uuid == update.uuid and same_content(seen.content, update.content):
+                    self.left = name
 
 
 @once
@@ -346,7 +303,7 @@ def contests(view: PeerView) -> list[Contest]:
         if not declined(view, meeting.arrival):
             sent = (u for u in view.sent if u.step.index >= meeting.step.index and u.uuid == meeting.incoming.uuid)
             relayed = any(sent)
-            out += [Contest(meeting, shown, relayed) for shown in shown_after(view, meeting)]
+            out += [Contest(meeting, shown, relayed=relayed) for shown in shown_after(view, meeting)]
     return out
 
 
@@ -439,11 +396,6 @@ def ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
             for one in mine:
                 if _is_tie(other) and _met(one) == _met(other):
                     yield one, other, whose
-
-
-def version_left(fate: Fate) -> Version | None:
-    """The version that a peer had after two of them met."""
-    return (fate.meeting.incoming if fate.left == INCOMING else fate.meeting.there).version
 
 
 def _is_tie(fate: Fate) -> bool:

@@ -17,7 +17,6 @@ from .facts import (
     Change,
     LinkView,
     Request,
-    Seen,
     Shown,
     Update,
     Version,
@@ -35,31 +34,21 @@ from .facts import (
 from .knowledge import Arrival, Knowledge, excused, forbidden
 
 
-@dataclass(frozen=True)
 class Proof:
     """The outcome of an update, as the peer shows it."""
 
-    arrival: Arrival
-    shown: Shown
-    seen: Seen | None
-    """The record, None if there is no trace of it."""
-    passed_on: bool
-    """It was relayed, so it was taken, even if it is not in an answer."""
+    __slots__ = ("arrival", "is_shown", "is_there", "same", "seen", "shown")
 
-    @property
-    def is_there(self) -> bool:
-        """Is that version there?"""
-        return self.passed_on or self.is_shown
-
-    @property
-    def is_shown(self) -> bool:
-        """Is it among what the peer shows?"""
-        return self.seen is not None and self.seen.version == self.arrival.update.version
-
-    @property
-    def same(self) -> bool:
+    def __init__(self, arrival: Arrival, shown: Shown, *, relayed: bool) -> None:
+        """An update that was ``relayed`` was taken, even if it is not in an answer."""
+        self.arrival, self.shown = arrival, shown
+        self.seen = seen = shown.records.get(str(arrival.update.uuid))
+        """The record, None if there is no trace of it."""
+        self.is_shown = seen is not None and seen.version == arrival.update.version
+        """Is that version among those that the peer shows?"""
+        self.is_there = relayed or self.is_shown
+        self.same = seen is not None and self.is_shown and same_content(seen.content, arrival.update.content)
         """Is it there, as it came?"""
-        return self.is_shown and self.seen is not None and same_content(self.seen.content, self.arrival.update.content)
 
 
 @dataclass(frozen=True)
@@ -293,8 +282,8 @@ class PeerView:
         if any(arrival.step.index < index < shown.asked.index for index in self._openings):
             return None  # what is kept for the next start is another matter
         copies = (update for update in self.sent if update.step.index >= arrival.step.index)
-        passed_on = any(update.version == arrival.update.version for update in copies)
-        return Proof(arrival, shown, shown.records.get(uuid), passed_on)
+        relayed = any(update.version == arrival.update.version for update in copies)
+        return Proof(arrival, shown, relayed=relayed)
 
     @cached_property
     def _openings(self) -> list[int]:
