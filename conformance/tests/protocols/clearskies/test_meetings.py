@@ -17,7 +17,6 @@ from sds_conformance.protocols.clearskies.view.meetings import (
     INCOMING,
     PRESENT,
     contests,
-    declined,
     disagreement,
     fates,
     keys_met,
@@ -141,7 +140,7 @@ def test_what_is_declined_has_met_nothing() -> None:
     stage = stage_of(model(RefusesCarol))
     in_conflict(stage, 1)
     view = view_of(stage)
-    assert [declined(view, arrival) for arrival in view.arrivals] == [False, False, True]
+    assert [arrival.declined for arrival in view.arrivals] == [False, False, True]
     assert versions_met(view) == []
     assert takes_updates(view)
 

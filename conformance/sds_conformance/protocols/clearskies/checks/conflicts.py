@@ -18,7 +18,6 @@ from ..view.meetings import (
     Meeting,
     by_default,
     contests,
-    declined,
     disagreement,
     fates,
     is_traced,
@@ -232,9 +231,9 @@ def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
     met = keys_met(view)
     rivals = {id(meeting.arrival) for meeting in met}
     alone = [arrival for arrival in view.arrivals if arrival.outcome == "new" and id(arrival) not in rivals]
-    declines = any(declined(view, arrival) for arrival in alone)
+    declines = any(arrival.declined for arrival in alone)
     for meeting in met:
-        if not declined(view, meeting.arrival):
+        if not meeting.arrival.declined:
             yield held(meeting.step)
         elif takes_updates(view) and not declines:
             expected = f"a second record with the key {meeting.incoming.key!r}, beside {meeting.there.uuid}"

@@ -16,7 +16,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.once import once
 from .facts import Update
 from .knowledge import SAFE_INTEGER
-from .meetings import Fate, change_after, declined, fates, is_traced, shown_after, takes_updates
+from .meetings import Fate, change_after, fates, is_traced, shown_after, takes_updates
 from .peer_view import PeerView
 
 
@@ -124,7 +124,7 @@ def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tupl
 @once
 def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
     """The first copies of changes, each with the version that was there before, where that is sure."""
-    never = {arrival.update.version for arrival in view.arrivals if declined(view, arrival)}
+    never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     out = []
     for change in view.changes:
         first = change.shown

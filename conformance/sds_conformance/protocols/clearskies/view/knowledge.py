@@ -140,7 +140,7 @@ class Held:
 class Arrival:
     """An update that came, and what must become of it."""
 
-    __slots__ = ("before", "due", "held", "may_not", "must_not", "outcome", "step", "update")
+    __slots__ = ("before", "declined", "due", "held", "may_not", "must_not", "outcome", "step", "update")
 
     def __init__(self, update: Update, must_not: str, may_not: str, held: Held | None, outcome: str) -> None:
         self.update, self.step = update, update.step
@@ -157,6 +157,9 @@ class Arrival:
         """The version that was there, where that is sure."""
         self.due = outcome in ("new", "newer")
         """The peer must have it from now on, and pass it on."""
+        closed = any(event.link == update.link.number for event in self.step.signals("link_closed"))
+        self.declined = closed or self.step.answer == "rejected"
+        """The peer said that it does not take it, or closed the link because of it."""
 
 
 class Knowledge:

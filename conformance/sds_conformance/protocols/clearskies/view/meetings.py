@@ -63,12 +63,6 @@ def _as_doubles(clock: VectorClock) -> dict[str, float]:
     return {member: float(number) for member, number in clock.items()}
 
 
-def declined(view: PeerView, arrival: Arrival) -> bool:
-    """Did the peer say that it does not take an update, or close the link because of it?"""
-    closed = any(event.link == arrival.update.link.number for event in arrival.step.signals("link_closed"))
-    return closed or arrival.step.answer == "rejected"
-
-
 @once
 def takes_updates(view: PeerView) -> bool:
     """Is there a trace of anything that others have made? Who takes nothing of others does not judge its age."""
@@ -91,9 +85,9 @@ def _traces(view: PeerView) -> set[Version | None]:
 def versions_met(view: PeerView) -> list[Meeting]:
     """The updates of records of which a version was there, where that was sure."""
     out = []
-    never = {arrival.update.version for arrival in view.arrivals if declined(view, arrival)}
+    never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     for arrival in view.arrivals:
-        there = arrival.held.update if arrival.held is not None else None
+        there = arrival.before
         if arrival.outcome not in ("older", "equal", "newer", "conflict") or there is None or there.version is None:
             continue
         if not {there.version, arrival.update.version} & never:
@@ -163,9 +157,8 @@ class Fate:
     @property
     def mixed(self) -> bool:
         """Is one of the two there by its revision, and does it say what the other one does, be it in part?"""
-        update = self.meeting.incoming if self.left == INCOMING else self.meeting.there
-        other = self.meeting.there if self.left == INCOMING else self.meeting.incoming
-        seen = self.seen
+        update, seen = self.meeting.version(self.left), self.seen
+        other = self.meeting.there if update is self.meeting.incoming else self.meeting.incoming
         if seen.version != update.version or same_content(seen.content, update.content):
             return False
         if seen.deleted != update.deleted:
@@ -289,10 +282,9 @@ class Contest:
         """Which of the two has the key, "" if that is not to be seen."""
         if len(self.having) == 1 and (both or not shown.on_the_wire):
             (seen,) = self.having
-            for name in (PRESENT, INCOMING):
-                update = meeting.version(name)
-                if seen.uuid == update.uuid and same_content(seen.content, update.content):
-                    self.left = name
+            both_named = ((name, meeting.version(name)) for name in (INCOMING, PRESENT))
+            alike = (name for name, u in both_named if seen.uuid == u.uuid and same_content(seen.content, u.content))
+            self.left = next(alike, "")
 
 
 @once
@@ -300,7 +292,7 @@ def contests(view: PeerView) -> list[Contest]:
     """The states that a peer showed after two records with one key had met, until something else happened to them."""
     out = []
     for meeting in keys_met(view):
-        if not declined(view, meeting.arrival):
+        if not meeting.arrival.declined:
             sent = (u for u in view.sent if u.step.index >= meeting.step.index and u.uuid == meeting.incoming.uuid)
             relayed = any(sent)
             out += [Contest(meeting, shown, relayed=relayed) for shown in shown_after(view, meeting)]
@@ -352,7 +344,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
     last, known = 0, set[str | None]()
     heard = [update for update in view.own if update.uuid in uuids]
     for arrival in view.arrivals:
-        if arrival.must_not or declined(view, arrival):
+        if arrival.must_not or arrival.declined:
             continue
         if arrival.update.uuid in uuids or arrival.update.key == key:
             if arrival.update.largest > SAFE_INTEGER:

@@ -23,24 +23,20 @@ from .peer_view import PeerView
 # ---- Changes that are owed, and answers ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Owed:
-    """One change that is owed on one link."""
+    """One change that is owed on one link: of the peer's own application, or an update that came."""
 
-    link: LinkView
-    cause: Step
-    arrival: Arrival | None
-    """None for a change of the peer's own application."""
-    change: Change | None
-    copies: tuple[Update, ...]
-    """Those that were sent on the link from then on."""
-    due: Step | None
-    """Where it is seen that nothing came; None where something did, or where nothing tells."""
+    __slots__ = ("arrival", "cause", "change", "copies", "link", "settled")
 
-    @property
-    def settled(self) -> bool:
+    def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
+        """``due`` is where it is seen that nothing came; None where something did, or where nothing tells."""
+        self.link, self.cause = link, source.step
+        self.change = source if isinstance(source, Change) else None
+        self.arrival = source if isinstance(source, Arrival) else None
+        self.copies = copies
+        """Those that were sent on the link from then on."""
+        self.settled = bool(copies) or due is not None
         """Is it known what became of it?"""
-        return bool(self.copies) or self.due is not None
 
 
 @once
@@ -50,10 +46,10 @@ def changes_owed(view: PeerView) -> list[Owed]:
     for change in view.changes if view.writes else ():
         for link in _subscribed(view, change.step):
             later = (u for u in link.sent if u.step.index >= change.step.index and _in_time(view, link, change.step, u))
-            copies = tuple(update for update in later if _is_copy(view, change, update, link))
+            copies = [update for update in later if _is_copy(view, change, update, link)]
             told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
             due = None if copies or told or _may_be_known(view, change, link) else _due(view, change, link)
-            out.append(Owed(link, change.step, None, change, copies, due))
+            out.append(Owed(link, change, copies, due))
     return out
 
 
@@ -70,7 +66,7 @@ def relays_owed(view: PeerView) -> list[Owed]:
             if link.peer_id != source:
                 later = (u for u in link.sent if u.step.index >= arrival.step.index)
                 later = (u for u in later if _in_time(view, link, arrival.step, u))
-                copies = tuple(update for update in later if update.version == version)
+                copies = [update for update in later if update.version == version]
                 told = not copies and _said_meanwhile(view, link, arrival.step, version)
                 known = _was_named(view, link, arrival)
                 due = None if copies or told or known else view.due(arrival.step, link)
@@ -78,7 +74,7 @@ def relays_owed(view: PeerView) -> list[Owed]:
                     version in view.untaken or not view.has(str(arrival.update.uuid), version, due)
                 ):
                     due = None
-                out.append(Owed(link, arrival.step, arrival, None, copies, due))
+                out.append(Owed(link, arrival, copies, due))
     return [*out, *_winners_owed(view)]
 
 
@@ -115,9 +111,9 @@ def _winners_owed(view: PeerView) -> Iterator[Owed]:
         for link in _subscribed(view, arrival.step):
             if link.peer_id != source and not _said_meanwhile(view, link, arrival.step, arrival.update.version):
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
-                copies = tuple(update for update in later if update.uuid == arrival.update.uuid)
+                copies = [update for update in later if update.uuid == arrival.update.uuid]
                 due = None if copies else view.due(fate.shown.step, link)
-                yield Owed(link, arrival.step, arrival, None, copies, due)
+                yield Owed(link, arrival, copies, due)
 
 
 def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version | None) -> bool:
@@ -133,31 +129,45 @@ def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version
     )
 
 
-@dataclass(frozen=True)
 class Answer:
-    """What came of a request, as far as it is sure what had to."""
+    """The answer to one request, as far as it is sure what had to be in it."""
 
-    link: LinkView
-    request: Request
-    due: Step | None
-    """Where it is seen what did not come; None if nothing tells."""
-    expected: tuple[Update, ...]
-    """The versions that the peer had and the client had not."""
-    given: tuple[Update, ...]
-    """The first copy of each of these that was sent after the request, in order."""
-    missing: tuple[Update, ...]
-    """Those that never were sent on the link."""
-    known: tuple[Update, ...]
-    """Copies of what the client had said that it has."""
-    unsent: tuple[Change, ...]
-    """What its application had written and the client cannot know, and what never was sent to anybody."""
-    silent: bool
-    """Nothing at all came."""
-
-    @property
-    def nothing_came(self) -> bool:
-        """Did nothing come of it at all, although something had to?"""
-        return bool(self.expected) and len(self.missing) == len(self.expected)
+    def __init__(self, view: PeerView, link: LinkView, request: Request) -> None:
+        self.link, self.request = link, request
+        since, step = request.since or {}, request.step
+        self.due = due = view.due(step, link)
+        """The step by which the answer must be whole; None if nothing tells."""
+        last = due.index if due is not None else link.ended
+        # An update that came with the request may have come behind it.
+        held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
+        there = [each.update for each in held if each.update is not None]
+        # A version that was overwritten by a forbidden one is gone: that is reported once.
+        gone = {version[0] for version in view.leaked if version is not None}
+        there = [u for u in there if u.version not in view.untaken and u.version is not None and u.uuid not in gone]
+        new = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
+        stale = {update.version for update in there} - {update.version for update in new}
+        # A version that is overwritten before the answer is whole need not be in it.
+        self.expected = [u for u in new if due is None or view.has(str(u.uuid), u.version, due)]
+        """The versions that the peer had and the client had not."""
+        wanted = {update.version for update in self.expected}
+        later = [update for update in link.sent if step.index <= update.step.index <= last]
+        self.given = list(_first(update for update in later if update.version in wanted))
+        """The first copy of each of these that was sent after the request, in order."""
+        sent = {update.version for update in link.sent if update.step.index <= last}
+        self.missing = [update for update in self.expected if due is not None and update.version not in sent]
+        """Those that never were sent on the link."""
+        # Changes since the peer was quiet may be on their way without having been asked for.
+        quiet = view.quiet_before(step)
+        again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
+        again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
+        self.known = [update for update in later if update.version in stale - again]
+        """Copies of versions that the client said to have."""
+        self.unsent = list(_unsent(view, link, request)) if due is not None and view.peer_id not in since else []
+        """Changes of its application that the client cannot know, and that never were sent to any peer."""
+        self.silent = not later
+        """Nothing at all came."""
+        self.nothing_came = bool(self.expected) and len(self.missing) == len(self.expected)
+        """Nothing of the expected versions came."""
 
     def has(self, update: Update) -> bool:
         """Is an update part of it?"""
@@ -170,9 +180,9 @@ class Answer:
 
 @once
 def answers(view: PeerView) -> list[Answer]:
-    """What came of each request."""
+    """The answers to all requests."""
     return [
-        _answer(view, link, request) for link in view.links for request in link.requests if request.since is not None
+        Answer(view, link, request) for link in view.links for request in link.requests if request.since is not None
     ]
 
 
@@ -195,42 +205,6 @@ def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
         there = [seen for seen in observed.records.values() if not seen.deleted and is_id(seen.uuid)]
         out.append((observed, link, [seen for seen in there if (seen.uuid, False) not in told]))
     return out
-
-
-def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
-    since, step = request.since or {}, request.step
-    due = view.due(step, link)
-    # An update that came with the request may have come behind it.
-    held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
-    there = [each.update for each in held if each.update is not None]
-    there = [update for update in there if update.version is not None and update.version not in view.untaken]
-    # What was written over by what had to be refused is not there any more: that is told once.
-    leaked = {version[0] for version in view.leaked if version is not None}
-    there = [update for update in there if update.uuid not in leaked]
-    expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
-    if due is not None:
-        # What is written over before the answer is whole need not be in it.
-        expected = [update for update in expected if view.has(str(update.uuid), update.version, due)]
-    wanted = {update.version for update in expected}
-    stale = {update.version for update in there if (update.rev or 0) <= since.get(str(update.by), 0)}
-    last = due.index if due is not None else link.ended
-    later = [update for update in link.sent if step.index <= update.step.index <= last]
-    # What came or was changed when the peer had not been quiet since may be on its way without having been asked for.
-    quiet = view.quiet_before(step)
-    again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
-    again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
-    sent = {update.version for update in link.sent if update.step.index <= last}
-    return Answer(
-        link,
-        request,
-        due,
-        tuple(expected),
-        tuple(_first(update for update in later if update.version in wanted)),
-        tuple(update for update in expected if update.version not in sent) if due is not None else (),
-        tuple(update for update in later if update.version in stale - again),
-        tuple(_unsent(view, link, request)) if due is not None and view.peer_id not in since else (),
-        not later,
-    )
 
 
 def _unsent(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
@@ -360,7 +334,6 @@ def _most(view: PeerView, request: Request) -> dict[str, int]:
 # ---- Copies of versions of others ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Copy:
     """A version of another peer, as a peer repeats it.
 
@@ -368,28 +341,27 @@ class Copy:
     are those that may be refused, which the peer may read in another way.
     """
 
-    step: Step
-    seen: Update | Seen
-    arrival: Arrival
-    """Of the original: one with that content, if any has it."""
-    signalled: bool
-    """Was it signalled to the application, and not sent?"""
+    __slots__ = ("arrival", "original", "seen", "signalled", "step")
 
-    @property
-    def original(self) -> Update:
-        return self.arrival.update
+    def __init__(self, step: Step, seen: Seen, arrival: Arrival, *, signalled: bool) -> None:
+        """``arrival`` is one with the same content, if any is. A copy is sent, or ``signalled`` to the application."""
+        self.step, self.seen, self.signalled = step, seen, signalled
+        self.arrival, self.original = arrival, arrival.update
 
 
 @once
 def copies(view: PeerView) -> list[Copy]:
     """All copies: those that were sent, then those in Changed events."""
     events = [(step, of_record(event.record), True) for step in view.steps for event in step.signals("changed")]
-    seen: list[tuple[Step, Update | Seen, bool]] = [*((update.step, update, False) for update in view.sent), *events]
-    found = ((*each, _original(view, each[1], each[0])) for each in seen if each[1].by != view.peer_id)
-    return [Copy(step, copy, arrival, told) for step, copy, told, arrival in found if arrival is not None]
+    seen: list[tuple[Step, Seen, bool]] = [*((update.step, update, False) for update in view.sent), *events]
+    return [
+        Copy(step, copy, arrival, signalled=signalled)
+        for step, copy, signalled in seen
+        if copy.by != view.peer_id and (arrival := _original(view, copy, step)) is not None
+    ]
 
 
-def _original(view: PeerView, copy: Update | Seen, step: Step) -> Arrival | None:
+def _original(view: PeerView, copy: Seen, step: Step) -> Arrival | None:
     """The original that came until a step; None if there is none, or if it was in conflict."""
     came = [arrival for arrival in _received_as(view).get(copy.version, ()) if arrival.step.index <= step.index]
     if not came or copy.uuid in view.contested(step):
