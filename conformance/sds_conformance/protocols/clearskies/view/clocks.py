@@ -14,7 +14,7 @@ from clearskies_reference import MalformedMessage, VectorClock, before, vector_c
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Update
+from .facts import Change, Update
 from .knowledge import SAFE_INTEGER
 from .meetings import Fate, change_after, fates, is_traced, shown_after, takes_updates
 from .peer_view import PeerView
@@ -36,10 +36,7 @@ class Grown:
 def grown(view: PeerView) -> list[Grown]:
     """The changes by which its application went on with a record of which it had sent an own version before."""
     out = []
-    for change in view.changes:
-        first = change.shown
-        if first is None or first.clock is None or first.uuid is None:
-            continue
+    for change, first in _changes_with_clocks(view):
         earlier = [
             update
             for update in view.sent
@@ -56,6 +53,13 @@ def grown(view: PeerView) -> list[Grown]:
             overtaken = any(change.step.index < index <= first.step.index for index in later)
             out.append(Grown(first, tuple(earlier), overtaken))
     return out
+
+
+def _changes_with_clocks(view: PeerView) -> Iterator[tuple[Change, Update]]:
+    """The changes that show with a uuid and a clock, each with its first copy."""
+    for change in view.changes:
+        if change.shown is not None and change.shown.clock is not None and change.shown.uuid is not None:
+            yield change, change.shown
 
 
 def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
@@ -126,42 +130,31 @@ def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
     """The first copies of changes, each with the version that was there before, where that is sure."""
     never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     out = []
-    for change in view.changes:
-        first = change.shown
-        if first is None or first.clock is None or first.uuid is None:
-            continue
-        held = view.known.at(first.uuid, change.step.index - 1)
+    for change, first in _changes_with_clocks(view):
+        held = view.known.at(str(first.uuid), change.step.index - 1)
         base = held.update if held is not None else None
         if base is not None and base.version not in never and is_traced(view, base):
             out.append((first, base))
     return out
 
 
-@dataclass(frozen=True)
 class Compared:
     """Two vector clocks that the implementation compared by its own code."""
 
-    step: Step
-    one: VectorClock
-    other: VectorClock
-    said: tuple[bool, bool]
-    """Is the first one before the other, and the other before it?"""
-
-    @property
-    def right(self) -> tuple[bool, bool]:
-        return _relation(self.one, self.other)
-
-    @property
-    def about(self) -> str:
-        """What the answer can be wrong about: ``wide`` numbers and ``absent`` members, if it is right or what somebody
-        says who does not know of these, or other ``numbers``. "" if it is about wide ones, and wrong in another way."""
-        if max([0, *self.one.values(), *self.other.values()]) > SAFE_INTEGER:
-            doubles = [{m: int(float(n)) for m, n in clock.items()} for clock in (self.one, self.other)]
-            return "wide" if self.said in (self.right, _relation(*doubles)) else ""
-        common = self.one.keys() & self.other.keys()
-        both = [{m: n for m, n in clock.items() if m in common} for clock in (self.one, self.other)]
-        of_both = _relation(*both)
-        return "absent" if of_both != self.right and self.said in (self.right, of_both) else "numbers"
+    def __init__(self, step: Step, one: VectorClock, other: VectorClock, said: tuple[bool, bool]) -> None:
+        """``said``: is the first one before the other, and the other before it?"""
+        self.step, self.said = step, said
+        self.right = right = _relation(one, other)
+        self.about = "numbers"
+        """The kind of error that the clocks can show: in ``wide`` numbers or ``absent`` members, if the answer is right
+        or ignores these; else in ``numbers``. "" for clocks with wide numbers and another error."""
+        common = one.keys() & other.keys()
+        of_both = _relation(*({m: n for m, n in clock.items() if m in common} for clock in (one, other)))
+        if max([0, *one.values(), *other.values()]) > SAFE_INTEGER:
+            doubles = _relation(*({m: int(float(n)) for m, n in clock.items()} for clock in (one, other)))
+            self.about = "wide" if said in (right, doubles) else ""
+        elif of_both != right and said in (right, of_both):
+            self.about = "absent"
 
 
 def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:

@@ -123,7 +123,7 @@ class Held:
         self.candidates = candidates
         """One of these is there, the likeliest first. None for a version of the peer's own that it has not shown."""
         self.sure = sure
-        """There is nothing but the first of them: the text allows no other outcome."""
+        """The first of them is there: the text allows no other outcome."""
         self.change = change
         """The peer's own, if it is one."""
         self.conflict = conflict

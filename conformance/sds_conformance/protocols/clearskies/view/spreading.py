@@ -6,12 +6,11 @@ A version that has been overwritten by then need not be sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference.vector_clock import is_id
+from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
@@ -130,7 +129,7 @@ def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version
 
 
 class Answer:
-    """The answer to one request, as far as it is sure what had to be in it."""
+    """The answer to one request, as far as its content is sure."""
 
     def __init__(self, view: PeerView, link: LinkView, request: Request) -> None:
         self.link, self.request = link, request
@@ -279,56 +278,47 @@ def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = No
 # ---- Requests --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Asking:
     """One request, with the revisions of each other peer that were known then."""
 
-    step: Step
-    since: Mapping[str, int]
-    at_least: Mapping[str, int]
-    """The result of a scan of all records that surely are there (CA-11)."""
-    at_most: Mapping[str, int]
-    """The highest revision that ever came. That of what is to be refused is CSDB-03, CSDB-06 and CSDB-16."""
+    def __init__(self, view: PeerView, request: Request) -> None:
+        self.step = request.step
+        self.since = request.since or {}
+        link = view.link_of(request)
+        # A request may have been formed when the link began, although it was sent later.
+        formed = link.began if request is link.asked[0] else request.step.index
+        self.at_least = _least(view, formed)
+        """The result of a scan of all records that surely are there (CA-11)."""
+        came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
+        self.at_most = _highest(came)
+        """The highest revision that ever came. Of forbidden updates it is CSDB-03, CSDB-06 and CSDB-16."""
 
 
 @once
 def askings(view: PeerView) -> list[Asking]:
     """All requests of a peer that can be read, without repetitions of the one before."""
-    return [
-        Asking(request.step, request.since, _least(view, _formed(view, request)), _most(view, request))
-        for request in view.asked
-        if request.since is not None and not request.message.repeated
-    ]
+    return [Asking(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
 
 
-def _formed(view: PeerView, request: Request) -> int:
-    """The index of the step by which a request may have been formed, although it was sent later."""
-    link = view.link_of(request)
-    return link.began if request is link.asked[0] else request.step.index
+def _highest(updates: Iterable[Update]) -> dict[str, int]:
+    """The highest revision of each peer."""
+    out: dict[str, int] = {}
+    for update in updates:
+        if update.by is not None:
+            out[update.by] = max(update.rev or 0, out.get(update.by, 0))
+    return out
 
 
 def _least(view: PeerView, index: int) -> dict[str, int]:
     """The highest revisions of what was there when the peer was quiet last, and still is: it may be slow to process."""
     quiet = max((step for step in view.quiet if step < index), default=0)
-    least: dict[str, int] = {}
-    for _, held in view.known.all_at(index - 1):
-        update = held.update
-        if update is None or held.step.index > quiet or update.version in view.untaken:
-            continue
-        if any(link.connection.closed_by_peer and link.ended == held.step.index for link in view.links):
-            continue  # it may have done so in place of taking it
-        exact = view.can(pb.CAPABILITY_WIDE_INTEGERS) or (update.rev or 0) <= SAFE_INTEGER
-        if update.by not in (None, view.peer_id) and update.rev and exact:
-            least[str(update.by)] = max(update.rev or 0, least.get(str(update.by), 0))
-    return least
-
-
-def _most(view: PeerView, request: Request) -> dict[str, int]:
-    most: dict[str, int] = {}
-    for arrival in view.arrivals:
-        if arrival.step.index <= request.step.index and arrival.update.by is not None:
-            most[arrival.update.by] = max(arrival.update.rev or 0, most.get(arrival.update.by, 0))
-    return most
+    # It may have closed a link in place of taking an update.
+    closed = {link.ended for link in view.links if link.connection.closed_by_peer}
+    known = (held for _, held in view.known.all_at(index - 1) if held.step.index <= quiet)
+    there = [held.update for held in known if held.update is not None and held.step.index not in closed]
+    most = MAX_INTEGER if view.can(pb.CAPABILITY_WIDE_INTEGERS) else SAFE_INTEGER
+    sure = (u for u in there if u.version not in view.untaken and u.by != view.peer_id and 0 < (u.rev or 0) <= most)
+    return _highest(sure)
 
 
 # ---- Copies of versions of others ------------------------------------------------------------------------------------
