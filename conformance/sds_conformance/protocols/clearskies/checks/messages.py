@@ -61,9 +61,15 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
     for link in view.links:
         for update in link.sent if link.level is READ_ONLY else ():
             if update.message.signature is None or update.message.profile is not None:
-                expected = f"{view.named(update)}, signed, for {view.end_of(link)}, which is read-only"
-                met = update.signer is READ_WRITE
-                yield judged(update.step, _code_of_signature(view, update), met, expected, _signature(view, update))
+                expected, (code, seen) = f"{view.named(update)}, signed, for {view.end_of(link)}", signature(update)
+                yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
+
+
+def signature(update: Update) -> tuple[str, str]:
+    """The code for an update that has not the signature of a read-write peer, and what is seen of that."""
+    if update.message.signature is None:
+        return "not-signed", "no signature"
+    return "wrong-signature", "a signature of another peer"
 
 
 @check("CSDB-30", of="asked")
@@ -105,12 +111,6 @@ def _without_their_writer(view: PeerView) -> set[Version | None]:
 
 
 @once
-def _not_to_relay(view: PeerView) -> set[Version | None]:
-    """The versions that must be refused, and that CSDB-03 and CSDB-06 are about."""
-    return {arrival.update.version for arrival in view.arrivals if arrival.must_not} - view.unsigned
-
-
-@once
 def _messages_received(view: PeerView) -> set[tuple[bytes, bytes | None]]:
     return {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
 
@@ -120,14 +120,6 @@ def _bodies_taken(view: PeerView) -> set[bytes]:
     return {body for body, _ in _messages_received(view)}
 
 
-def _code_of_signature(view: PeerView, update: Update) -> str:
-    return "not-signed" if update.message.signature is None else "wrong-signature"
-
-
-def _signature(view: PeerView, update: Update) -> str:
-    return "no signature" if update.message.signature is None else "a signature of another peer"
-
-
 SENT: tuple[Rule[Update], ...] = (
     Rule(
         "CSDB-01",
@@ -135,14 +127,6 @@ SENT: tuple[Rule[Update], ...] = (
         lambda view, u: u.message.type == UPDATE or not u.message.type.startswith(f"{EXTENSION}."),
         lambda view, u: u.message.type == UPDATE,
         lambda view, u: (f"a type that begins with {EXTENSION!r} and a dot", f"{u.message.type!r}"),
-    ),
-    Rule(
-        "CSDB-05",
-        _code_of_signature,
-        lambda view, u: not view.writes and u.message.profile is not None and u.version not in _not_to_relay(view),
-        lambda view, u: u.signer is READ_WRITE,
-        lambda view, u: (f"{view.named(u)}, with the signature of a read-write peer", _signature(view, u)),
-        needs=(pb.CAPABILITY_READ_ONLY,),
     ),
     Rule(
         "CSDB-10",
@@ -211,5 +195,5 @@ SENT: tuple[Rule[Update], ...] = (
 
 @table(SENT, of="sent")
 def fields_are_well_formed(view: PeerView) -> Iterator[tuple[Step, Update]]:
-    """Each update that is sent has the fields of a record, each in its form, and the signature that it needs."""
+    """Each update that is sent has the fields of a record, each in its form; a read-only peer repeats what came."""
     return ((update.step, update) for update in view.sent)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, noted, violated
@@ -13,6 +14,7 @@ from ..register import Rule, check, table
 from ..view.facts import LinkView, Update, Version, dominates
 from ..view.peer_view import PeerView
 from ..view.spreading import Answer, Owed, answers, askings, changes_owed, relays_owed, untold
+from .messages import signature
 
 # ---- Requests --------------------------------------------------------------------------------------------------------
 
@@ -248,21 +250,10 @@ def _left_out(view: PeerView, code: str, but: Collection[Version | None]) -> Ite
         yield judged(shown.step, code, not left, expected, f"nothing of it for {view.end_of(link)}, who asked for all")
 
 
-@check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only shown")
-def readers_keep_no_unsigned_records(view: PeerView) -> Iterator[Observation]:
-    """A read-only peer that keeps an unsigned update has to send it, and cannot (CA-17)."""
-    for shown, link, missing in untold(view):
-        for left in missing:
-            if left.version in view.unsigned:
-                expected = f"{left.key!r}, which is shown, for {view.end_of(link)}, with a signature"
-                seen = "nothing of it: it came without one, and was kept"
-                yield violated(shown.step, "unsigned-update-kept", expected, seen)
-
-
 # ---- Changes that are sent and relayed -------------------------------------------------------------------------------
 
 
-def _owed(requirement: str, applies: Callable[[PeerView, Owed], object], *needs: int) -> Rule[Owed]:
+def _owed(requirement: str, applies: Callable[[PeerView, Owed], object]) -> Rule[Owed]:
     """A rule by which a change is sent on each link whose other end has asked for updates."""
     return Rule(
         requirement,
@@ -270,7 +261,6 @@ def _owed(requirement: str, applies: Callable[[PeerView, Owed], object], *needs:
         applies,
         lambda view, owed: owed.copies,
         lambda view, owed: (f"{_change(view, owed)}, for {view.end_of(owed.link)}", "nothing of it on that link"),
-        needs=needs,
     )
 
 
@@ -289,7 +279,6 @@ def _change(view: PeerView, owed: Owed) -> str:
 
 
 OWED: tuple[Rule[Owed], ...] = (
-    _owed("CSDB-05", lambda view, owed: not view.writes and owed.arrival, pb.CAPABILITY_READ_ONLY),
     _owed("CSDB-14", lambda view, owed: owed.change),
     _owed("CSDB-20", lambda view, owed: view.writes and owed.arrival),
     _owed("CSDB-35", lambda view, owed: view.writes or owed.change),
@@ -300,6 +289,25 @@ OWED: tuple[Rule[Owed], ...] = (
 def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, Owed]]:
     """Local changes, and updates that were not there before, are sent to all peers that have asked for updates."""
     return ((owed.cause, owed) for owed in (*changes_owed(view), *relays_owed(view)) if owed.settled)
+
+
+@check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
+def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
+    """A read-only peer relays updates to all who have asked, each with the signature of a read-write peer."""
+    for owed in relays_owed(view):
+        if owed.settled:
+            expected = f"{_change(view, owed)}, for {view.end_of(owed.link)}"
+            yield judged(owed.cause, _not_sent(view, owed), bool(owed.copies), expected, "nothing of it on that link")
+    for shown, link, missing in untold(view):
+        for left in (seen for seen in missing if seen.version in view.unsigned):  # CA-17
+            expected = f"{left.key!r}, which is shown, for {view.end_of(link)}, with a signature"
+            seen = "nothing of it: it came without one, and was kept"
+            yield violated(shown.step, "unsigned-update-kept", expected, seen)
+    not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.must_not} - view.unsigned
+    for update in view.sent:
+        if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03, CSDB-06
+            expected, (code, seen) = f"{view.named(update)}, with the signature of a read-write peer", signature(update)
+            yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
 
 
 @check("CSDB-19", of="received")

@@ -129,7 +129,7 @@ def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version
 
 
 class Answer:
-    """The answer to one request, as far as its content is sure."""
+    """An answer to a request: the updates that surely belong in it, and those that came."""
 
     def __init__(self, view: PeerView, link: LinkView, request: Request) -> None:
         self.link, self.request = link, request
