@@ -124,7 +124,7 @@ class Step(trace.Step):
             return []
         return self._moved or [(each.link, each.data) for each in self.effects.sent]
 
-    @property
+    @cached_property
     def uuid(self) -> str:
         """Of the record that was written, in lower case; "" if it is not told."""
         return self.effects.uuid.lower() if self.effects is not None else ""

@@ -16,7 +16,7 @@ from sds_harness.schedules import Act
 from ..freedoms import Case, Side
 from .properties.club_view import ClubView
 from .sides import OF_DATABASES, before, view_of
-from .view.changes import COMMANDS
+from .view.facts import COMMANDS
 from .view.peer_view import PeerView
 
 

@@ -35,7 +35,7 @@ from sds_harness.schedules import Schedule
 from ..exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Exchanges, Pair, left_open, no
 from .properties.club_view import ClubView
 from .properties.outcomes import same
-from .view.shown import Seen
+from .view.facts import Seen
 
 _AUTHOR = "anna"
 """Made of the sender's implementation, where that one is read-only."""

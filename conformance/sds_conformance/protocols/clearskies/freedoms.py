@@ -15,8 +15,8 @@ from ..freedoms import Case, Freedom, Side, calm, left_out, one_declares, only
 from .contested import hops, in_conflict, taken
 from .moments import in_another_order, in_other_pieces, later
 from .sides import MOVED, OF_DATABASES, before, extra, link_of, number_in, view_of
-from .view.authority import excused, forbidden
-from .view.links import LinkView
+from .view.facts import LinkView
+from .view.knowledge import excused, forbidden
 from .view.peer_view import PeerView
 
 _OF_WHAT_IS_SENT = frozenset({"updates", "times", "since", "signed"})

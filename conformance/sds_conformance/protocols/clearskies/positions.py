@@ -12,9 +12,9 @@ from sds_harness.clearskies.clubs import READ_ONLY
 from sds_harness.clearskies.trace import Step
 
 from .register import shows
-from .view.asking import askings
-from .view.outcomes import by_default
+from .view.meetings import by_default
 from .view.peer_view import PeerView
+from .view.spreading import askings
 
 
 @shows("CA-1", of="changes links")

@@ -36,8 +36,7 @@ from sds_harness.trace import Party
 
 from ...judging.quoting import identifier, json_of, short
 from ..reading import DELIVERED, Item, Key, Reading, Shown, Signal, Sort, Teller
-from .view.facts import reads_as_update
-from .view.telling import OF_AN_ID
+from .view.facts import OF_AN_ID, reads_as_update
 
 LONGEST_VALUE = 40
 

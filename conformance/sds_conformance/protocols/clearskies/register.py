@@ -2,11 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from sds_harness.clearskies.trace import Step
+
+from ...judging.judgement import Observation, held, violated
 from ...judging.registry import Register
-from .view.present import PRESENT
+from .view.peer_view import PRESENT, PeerView
 
 REGISTER = Register("CSDB-", facts=PRESENT)
 
 check = REGISTER.check
 scenario = REGISTER.scenario
 shows = REGISTER.shows
+
+F = TypeVar("F")
+Text = Callable[[PeerView, F], str]
+
+
+class Rule(NamedTuple, Generic[F]):
+    """A row of a table of checks: one way in which facts of one kind can violate a requirement."""
+
+    requirement: str
+    code: str | Text[F]
+    applies: Callable[[PeerView, F], object]
+    """Is the requirement about the fact?"""
+    met: Callable[[PeerView, F], object]
+    why: Callable[[PeerView, F], tuple[str, str]]
+    """The expected and the seen. Called for violations only, like ``code`` and ``position``."""
+    position: str | Text[F] = ""
+    needs: tuple[int, ...] = ()
+    """As with a check."""
+
+
+def table(rules: Sequence[Rule[F]], *, of: str = "") -> Callable[[Callable[[PeerView], Iterable[tuple[Step, F]]]], Any]:
+    """Register a check for each requirement of a table, and for each set of capabilities that its rules need.
+
+    The decorated function gives the facts, each with the step at which it is judged. Every rule that applies to a fact
+    makes an observation.
+    """
+
+    def register(facts: Callable[[PeerView], Iterable[tuple[Step, F]]]) -> Any:
+        for requirement, needs in dict.fromkeys((rule.requirement, rule.needs) for rule in rules):
+            those = [rule for rule in rules if (rule.requirement, rule.needs) == (requirement, needs)]
+            check(requirement, *needs, of=of)(_check_of(those, facts))
+        return facts
+
+    return register
+
+
+def _check_of(
+    rules: Sequence[Rule[F]], facts: Callable[[PeerView], Iterable[tuple[Step, F]]]
+) -> Callable[[PeerView], Iterator[Observation]]:
+    def judge(view: PeerView) -> Iterator[Observation]:
+        for step, fact in facts(view):
+            for rule in rules:
+                if not rule.applies(view, fact):
+                    continue
+                if rule.met(view, fact):
+                    yield held(step)
+                else:
+                    code, position = (
+                        given if isinstance(given, str) else given(view, fact) for given in (rule.code, rule.position)
+                    )
+                    yield violated(step, code, *rule.why(view, fact), position)
+
+    judge.__name__, judge.__doc__ = facts.__name__, facts.__doc__
+    return judge

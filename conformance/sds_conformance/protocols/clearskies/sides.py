@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sds_harness.schedules import Act
 
 from ..freedoms import END, Case, Side
-from .view.links import LinkView
+from .view.facts import LinkView
 from .view.peer_view import PeerView, peer_views
 
 MOVED = frozenset({"participant", "command", "link", "at_ms", "answer", "arrives", END})

@@ -14,8 +14,7 @@ from sds_harness.clearskies.trace import Event, Step, Trace
 from sds_harness.declaration import printable
 
 from ...judging.quoting import clock, counted, foremost, identifier, json_of, short
-from .view.facts import reads_as_update
-from .view.telling import name_of
+from .view.facts import name_of, reads_as_update
 
 FEW = 3
 """Of many members of a clock, or records, so many are told."""

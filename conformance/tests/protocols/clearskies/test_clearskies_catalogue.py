@@ -66,3 +66,18 @@ def test_consequences_are_about_requirements_that_are_checked() -> None:
 
 def test_positions_are_told_by_how_their_ids_begin() -> None:
     assert RULES.positions == "CA"
+
+
+def test_every_way_to_violate_a_requirement_has_a_code_and_a_phrase() -> None:
+    noted = {"CSDB-21"}  # the check reports a deviation as a note
+    for requirement in REQUIREMENTS:
+        assert bool(requirement.codes) == (requirement.id in REGISTER.checks and requirement.id not in noted)
+        for code, phrase in requirement.codes.items():
+            assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+){1,3}", code), code
+            assert len(phrase.rstrip(".")) == len(phrase) <= 90, code
+
+
+def test_every_code_is_given_by_a_check() -> None:
+    sources = "".join(path.read_text("utf-8") for path in (SOURCES / "checks").glob("*.py"))
+    listed = {code for requirement in REQUIREMENTS for code in requirement.codes}
+    assert {code for code in listed if f'"{code}"' not in sources} == set()

@@ -17,7 +17,7 @@ from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
-from sds_conformance.protocols.clearskies.view.present import PRESENT
+from sds_conformance.protocols.clearskies.view.peer_view import PRESENT
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
 
@@ -79,7 +79,7 @@ def test_a_key_that_was_renamed_is_free_for_another_record() -> None:
     alice.put("door", "open")
     bob.after(1_000).rename("door", "gate")
     alice.after(1_000).put("door", "open")
-    one, other = view_of(stage).in_a_row
+    one, other = view_of(stage).changes
     assert one.uuid != other.uuid
     assert accused(stage) == set()
 

@@ -16,13 +16,13 @@ from sds_conformance.protocols.clearskies.view.clocks import Compared, merges
 from sds_conformance.protocols.clearskies.view.meetings import (
     INCOMING,
     PRESENT,
-    declined,
+    contests,
+    disagreement,
     fates,
     keys_met,
     takes_updates,
     versions_met,
 )
-from sds_conformance.protocols.clearskies.view.outcomes import contests, disagreement
 from sds_harness.clearskies.stage import Stage
 
 BOB, CAROL = "b" * 32, "c" * 32
@@ -140,7 +140,7 @@ def test_what_is_declined_has_met_nothing() -> None:
     stage = stage_of(model(RefusesCarol))
     in_conflict(stage, 1)
     view = view_of(stage)
-    assert [declined(view, arrival) for arrival in view.arrivals] == [False, False, True]
+    assert [arrival.declined for arrival in view.arrivals] == [False, False, True]
     assert versions_met(view) == []
     assert takes_updates(view)
 

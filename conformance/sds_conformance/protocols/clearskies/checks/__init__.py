@@ -1,8 +1,4 @@
-"""The checks, a module for each section of the text, and more for two of them: revisions, asking and answering for
-"Requesting Updates", clocks and conflicts for "Conflicts".
-
-Importing this package registers them.
-"""
+"""The checks, by the facts that they are about. Importing this package registers them."""
 
 from __future__ import annotations
 

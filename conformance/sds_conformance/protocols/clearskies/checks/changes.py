@@ -1,253 +1,159 @@
-"""Section "Record Changes": what goes to whom, and in which form."""
+"""Checks of what the application of a peer changes: which commands pass, and how the changes are numbered and sent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, pairwise
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import EXTENSION
-from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
-from sds_harness.clearskies.frames import UPDATE
+from sds_harness.clearskies.peer import iso
+from sds_harness.clearskies.trace import Step
 
-from ....judging.judgement import Observation, held, judged, noted, violated
+from ....judging.judgement import Observation, held, judged, violated
+from ....judging.once import once
+from ....judging.quoting import json_of
 from ..register import check
-from ..view.authority import SAFE_INTEGER, made_by_a_reader
-from ..view.clocks import bodies_received
-from ..view.facts import FIELDS, Update, dominates, same_content
-from ..view.peer_view import PeerView
-from ..view.spreading import answers, changes_owed, relays_owed, untold
-from .levels import not_kept, unsigned
+from ..view.clocks import grown, known_bases, lacks
+from ..view.facts import (
+    COMMANDS,
+    Change,
+    Update,
+    equal,
+    grouped,
+    has_wide_numbers,
+    quoted,
+    renames_in_place,
+    same_content,
+)
+from ..view.knowledge import SAFE_INTEGER, fits_limits
+from ..view.peer_view import PeerView, Successive
+from ..view.spreading import repeated
+
+_OF_A_KEY = 1_000
+"""Characters of a key that every implementation must have room for."""
+
+# ---- Commands --------------------------------------------------------------------------------------------------------
+
+_REFUSED = {"put": "write-refused", "rename": "rename-refused", "delete": "deletion-refused"}
+"""The code for a command that is refused."""
 
 
-@check("CSDB-14", of="changes requests")
-def changes_go_to_all_peers(view: PeerView) -> Iterator[Observation]:
-    """Each local change is sent on every link whose other end has asked for updates."""
-    for owed in changes_owed(view):
-        if owed.change is not None and owed.settled:
-            what = "the deletion" if owed.change.kind == "delete" else "an update"
-            expected = f"{what} of {owed.change.key!r} for {view.end_of(owed.link)}"
-            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "none came on that link")
-
-
-@check("CSDB-15", of="links")
-def messages_are_whole(view: PeerView) -> Iterator[Observation]:
-    """What is sent are messages as the core protocol frames them, and their bodies are JSON objects."""
-    for link in view.links:
-        broken = link.connection.sent.broken
-        if broken is not None:
-            step = view.trace.steps[broken.step - 1]
-            yield violated(step, "wrong", f"a message for {view.end_of(link)}", f"bytes that are none: {broken.reason}")
-        elif (begun := link.connection.sent.unfinished) is not None:
-            step, left = view.trace.steps[begun - 1], link.connection.sent.rest
-            if any(begun < index <= link.ended for index in view.quiet):
-                yield violated(
-                    step, "wrong", f"a whole message for {view.end_of(link)}", f"{left} bytes, and no more of it"
-                )
-        for message in link.connection.sent.messages:
-            body = message.body
-            wrong = body.error or ("" if isinstance(body.value, dict) else "no JSON object")
-            if not wrong and body.twice and body.raw not in bodies_received(view):  # what came so may be repeated so
-                wrong = f"{body.twice[0]!r} stands in it twice"
-            yield judged(view.trace.steps[message.step - 1], "wrong", not wrong, "a body that is a JSON object", wrong)
-
-
-@check("CSDB-15", of="sent")
-def updates_have_all_fields(view: PeerView) -> Iterator[Observation]:
-    """An update is of the type ``database.update``, and has all fields of a record."""
-    for update in view.sent:
-        kind = update.message.type
-        if kind != UPDATE and kind.startswith(f"{EXTENSION}."):
-            yield violated(update.step, "wrong", f"the type {UPDATE!r}", f"{kind!r}")
-        absent = [name for name in FIELDS if name not in update.members]
-        absent = [n for n in absent if n != "vector_clock" and not (update.deleted and n in ("key", "value"))]
-        if absent:
-            yield violated(update.step, "wrong", f"an update with the field {absent[0]}", "it has none")
-        elif kind == UPDATE:
-            yield held(update.step)
-
-
-@check("CSDB-16", of="writes links-to-readers sent")
-def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
-    """What a read-write peer sends to a read-only one has the signature of a read-write peer."""
-    for link in view.links:
-        for update in link.sent if link.level is READ_ONLY else ():
-            if update.message.signature is None or update.message.profile is not None:
-                met = update.signer is READ_WRITE
-                seen = "no signature" if update.message.signature is None else "a signature of somebody else"
-                expected = f"{view.named(update)}, signed, for {view.end_of(link)}, who only reads"
-                yield judged(update.step, "wrong", met, expected, seen)
-
-
-@check("CSDB-16", pb.CAPABILITY_READ_ONLY, of="reads-only received")
-def readers_take_what_is_signed_alone(view: PeerView) -> Iterator[Observation]:
-    """A read-only peer keeps nothing that comes from a read-write one without a signature."""
-    yield from not_kept(
-        view,
-        lambda arrival: (
-            arrival.update.message.signature is None
-            and not made_by_a_reader(view.link_of(arrival.update), arrival.update)
-        ),
-        position="CA-17",
-    )
-
-
-@check("CSDB-17", of="writes received shown")
-def writers_need_no_signatures(view: PeerView) -> Iterator[Observation]:
-    """Between read-write peers an update is taken with a signature and without one."""
-    for arrival in view.arrivals:
-        concerned = view.link_of(arrival.update).level is READ_WRITE and arrival.due
-        if concerned and arrival.update.largest <= SAFE_INTEGER and (proof := view.proof(arrival)) is not None:
-            how = "without a signature" if arrival.update.message.signature is None else "signed"
-            expected = f"{view.named(arrival.update)}, which came {how} at step {arrival.step.index}"
-            yield judged(proof.shown.step, "wrong", proof.is_there, expected, view.had(proof))
-
-
-@check("CSDB-18", pb.CAPABILITY_READ_ONLY, of="reads-only sent")
-def readers_repeat_bytes(view: PeerView) -> Iterator[Observation]:
-    """What a read-only peer sends is what it has received, byte by byte, with its signature."""
-    known = {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
-    for update in view.sent:
-        met = (update.message.body.raw, update.message.signature) in known
-        yield judged(
-            update.step, "wrong", met, f"{view.named(update)}, as it came", "other bytes, or another signature"
-        )
-
-
-@check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE, of="reads-only requests")
-def readers_keep_messages(view: PeerView) -> Iterator[Observation]:
-    """A read-only peer that is started again has the messages that it had."""
-    opened = [step.index for step in view.steps if step.command == "open"]
-    for answer in answers(view):
-        began = max((index for index in opened if index < answer.link.began), default=0)
-        for update in answer.expected:
-            if update.step.index < began:
-                expected = f"{view.named(update)}, which came before it was started again"
-                if update in answer.missing:
-                    yield violated(answer.request.step, "wrong", expected, "nothing of it on that link")
-                elif answer.given:
-                    yield held(answer.request.step)
-
-
-@check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_OBSERVE, of="reads-only shown")
-def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Observation]:
-    """A read-only peer answers a request for everything with a signed message of each record that it shows."""
-    for shown, link, missing in untold(view):
-        left = [seen for seen in missing if seen.version not in unsigned(view)]  # CSDB-05
-        seen = f"nothing of it for {view.end_of(link)}, who asked for everything"
-        yield judged(shown.step, "wrong", not left, f"{left[0].key!r}, which is shown" if left else "", seen)
-
-
-@check("CSDB-19", of="received")
-def what_is_known_is_not_repeated(view: PeerView) -> Iterator[Observation]:
-    """An update that comes again is not passed on again."""
-    for arrival in view.arrivals:
-        if arrival.outcome != "present":
+@check("CSDB-02", of="writes")
+def writers_can_write(view: PeerView) -> Iterator[Observation]:
+    """The application of a read-write peer can write any record, and delete what is there."""
+    for step in view.steps:
+        if step.command not in COMMANDS or step.answer not in ("effects", "rejected"):
             continue
-        version = arrival.update.version
-        for link in view.links:
-            # A late copy, or one in an answer, is not there because the update came again.
-            settled = view.quiet_before(arrival.step)
-            asked = any(request.step.index > settled for request in link.requests)
-            first = min(a.step.index for a in view.arrivals if a.update.version == version)
-            if link.subscribed is None or not link.there(arrival.step) or asked or first > settled:
-                continue
-            copies = [update for update in link.sent if update.version == version]
-            before = [update for update in copies if update.step.index < arrival.step.index]
-            again = [u for u in copies if u.step.index >= arrival.step.index and not _knows_more(view, u, before)]
-            if again and before:
-                expected = f"no second {view.named(arrival.update)} for {view.end_of(link)}"
-                yield violated(
-                    again[0].step, "wrong", expected, f"one more, because it came again at step {arrival.step.index}"
-                )
-            elif copies and view.due(arrival.step, link) is not None:
-                yield held(arrival.step)
+        if step.effects is not None:
+            yield held(step)
+        elif (what := _possible(view, step)) and not view.in_conflict(step) and not _counted_out(view, step):
+            yield violated(step, _REFUSED[step.command], f"{what}: the peer may write", f"a refusal: {step.refusal}")
 
 
-@check("CSDB-20", of="writes received requests")
-def changes_of_others_are_passed_on(view: PeerView) -> Iterator[Observation]:
-    """An update that was not there is sent on to everybody who has asked, but for who sent it."""
-    for owed in relays_owed(view):
-        if owed.arrival is not None and owed.settled:
-            expected = f"{view.named(owed.arrival.update)}, for {view.end_of(owed.link)}"
-            yield judged(owed.cause, "wrong", bool(owed.copies), expected, "nothing of it on that link")
+@check("CSDB-03", of="reads-only")
+def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
+    """The application of a read-only peer is refused all changes."""
+    for step in view.steps:
+        if step.command in COMMANDS and step.reply is not None:
+            made = step.uuid or any(update.by == view.peer_id for update in view.sent)
+            seen = f"a change of {step.uuid!r}" if step.uuid else "a change in its own name"
+            yield judged(step, "reader-writes", not made, "a refusal: the peer is read-only", seen)
 
 
-@check("CSDB-21", of="received requests")
-def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
-    """An update is not repeated to the peer that sent it: "as an optimization", so that it is only told."""
-    for arrival in view.arrivals:
-        link = view.link_of(arrival.update)
-        asked = any(request.step.index >= arrival.step.index for request in link.requests)
-        if not arrival.due or link.subscribed is None or asked:
+def _counted_out(view: PeerView, step: Step) -> bool:
+    """Did numbers of its own come to the peer that are so large that its counters may be at their end?"""
+    came = [update for update in view.received if update.step.index < step.index]
+    own = [update.rev or 0 for update in came if update.by == view.peer_id]
+    own += [(update.clock or {}).get(view.peer_id, 0) for update in came]
+    return max(own, default=0) > SAFE_INTEGER
+
+
+def _possible(view: PeerView, step: Step) -> str:
+    """The purpose of a refused command with nothing wrong in it, "" if there may be: such as a key that is not there,
+    or is taken, or a value that is too large, or no JSON."""
+    keys: dict[str, Change] = {}
+    for change in view.changes:
+        if change.step.index < step.index:
+            keys.pop(change.old_key, None)
+            keys |= {change.key: change} if change.kind != "delete" else {}
+    command, taken = getattr(step.request, step.command), {arrival.update.key for arrival in view.arrivals}
+    if step.command == "put":
+        uuids = {change.uuid for change in keys.values()} | {arrival.update.uuid for arrival in view.arrivals}
+        if command.uuid and command.uuid.lower() in uuids:
+            return ""  # a suggestion that cannot be followed
+        fits = fits_limits(view.trace.declaration, command.value)
+        return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
+    if command.key not in keys or command.key in taken or not view.untouched(keys[command.key], step):
+        return ""
+    if step.command == "delete":
+        return f"to delete {command.key!r}"
+    free = command.new_key not in keys.keys() | taken and len(command.new_key) <= _OF_A_KEY
+    return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
+
+
+# ---- Content, keys and deletions -------------------------------------------------------------------------------------
+
+
+@check("CSDB-07", of="changes")
+def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
+    """Key and value go over the wire as the application wrote them."""
+    for change in view.changes:
+        update = change.shown
+        if update is None or change.kind == "delete" or view.in_conflict(update.step):
             continue
-        back = [u for u in link.sent if u.step.index >= arrival.step.index and u.version == arrival.update.version]
-        if back:
-            yield noted(back[0].step, f"{view.named(arrival.update)} goes back to {view.end_of(link)}")
-        elif view.due(arrival.step, link) is not None:
-            yield held(arrival.step)
+        expected = f"the value {quoted(change.value)} of {change.key!r}"
+        if update.deleted:
+            if change.kind == "put" and update.step is change.step:
+                yield violated(update.step, "sent-as-deletion", expected, "a deletion")
+        elif update.key != change.key:
+            if change.kind == "put":
+                yield violated(update.step, "key-changed", f"the key {change.key!r}", f"{update.key!r}")
+        elif change.kind == "put":
+            met = "value" in update.members and equal(update.value, change.value)
+            wide = has_wide_numbers(change.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS)
+            seen = quoted(update.value) if "value" in update.members else "no value"
+            yield judged(update.step, "value-changed", met, expected, seen, "CA-6" if wide else "")
+
+
+@check("CSDB-07", of="own")
+def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
+    """A peer makes no record that its application has not written, unless it resolves a conflict."""
+    written = {change.uuid for change in view.changes} | {arrival.update.uuid for arrival in view.arrivals}
+    asked = {getattr(s.request, s.command).key for s in view.steps if s.command in COMMANDS and s.effects is not None}
+    for update in view.unexplained:
+        strange = update.uuid not in written and update.key not in asked and not update.deleted
+        strange = strange and view.opened_afresh(update.step) and not view.in_conflict(update.step)
+        if strange and not any(map(renames_in_place, view.steps)):
+            expected = "a record that the application has written"
+            yield violated(update.step, "record-made-up", expected, f"one with the key {update.key!r}")
+
+
+@check("CSDB-13", of="changes")
+def deletions_say_so(view: PeerView) -> Iterator[Observation]:
+    """A deletion goes out as an update of the record that says that it is deleted."""
+    for change in view.changes:
+        update = change.shown
+        if update is not None and change.kind == "delete":
+            seen = f"deleted is {quoted(update.members['deleted'])}" if "deleted" in update.members else "no deleted"
+            expected = f"deleted is true, of {change.key!r}"
+            yield judged(update.step, "deletion-not-marked", update.deleted, expected, seen)
 
 
 @check("CSDB-22", of="changes shown")
 def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
-    """A record that the application renames has its new key, and nothing has the old one."""
+    """A record that the application renames has its new key, and none has the old one."""
     for change in view.changes:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
-        yield judged(
-            change.shown.step, "wrong", change.shown.key == change.key, f"the key {change.key!r}", "another one"
-        )
+        met, expected = change.shown.key == change.key, f"the key {change.key!r}"
+        yield judged(change.shown.step, "new-key-not-sent", met, expected, "another one")
         later = (other for other in view.changes if other.step.index > change.step.index)
         again = min((c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=None)
         shown = next((shown for shown in view.shown if shown.asked.index > change.step.index), None)
         if shown is None or view.in_conflict(shown.step) or (again is not None and again < shown.step.index):
             continue
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
-        yield judged(shown.step, "wrong", change.old_key not in shown.values, expected, "a record")
-
-
-@check("CSDB-22", of="received shown")
-def records_of_others_change_their_keys(view: PeerView) -> Iterator[Observation]:
-    """A record that comes with another key has that afterwards, and no more the old one."""
-    for arrival in view.arrivals:
-        before = arrival.held.update if arrival.held is not None else None
-        if arrival.outcome != "newer" or before is None or before.deleted or arrival.update.deleted:
-            continue
-        proof = view.proof(arrival) if before.key != arrival.update.key else None
-        if proof is not None and proof.seen is not None and proof.is_shown:
-            expected = f"the key {arrival.update.key!r}, which came at step {arrival.step.index}"
-            yield judged(
-                proof.shown.step, "wrong", proof.seen.key == arrival.update.key, expected, f"{proof.seen.key!r}"
-            )
-
-
-@check("CSDB-23", of="changes")
-def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
-    """A record that is renamed keeps its uuid."""
-    for change in view.changes:
-        if change.kind != "rename" or change.shown is None or change.shown.uuid is None:
-            continue
-        before = _uuid_of(view, change.old_key, change.step.index)
-        if before is not None and not view.in_conflict(change.step):
-            seen = change.shown.uuid
-            yield judged(change.shown.step, "wrong", seen == before, f"{before!r}, the uuid of the record", f"{seen!r}")
-
-
-@check("CSDB-23", of="received sent")
-def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]:
-    """What is passed on is of the record that it came of, whichever key that has."""
-    came: dict[tuple[str | None, int | None], list[Update]] = {}
-    for arrival in view.arrivals:
-        came.setdefault((arrival.update.by, arrival.update.rev), []).append(arrival.update)
-    theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
-    for update in view.sent:
-        originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
-        if update.uuid is None or (update.uuid, update.by) in theirs:
-            continue  # CSDB-47, if it is another version
-        for original in originals:
-            if same_content(original.content, update.content):
-                expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
-                yield violated(update.step, "wrong", expected, f"{update.uuid!r}")
-                break
+        yield judged(shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record")
 
 
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")
@@ -256,21 +162,329 @@ def keys_are_unique(view: PeerView) -> Iterator[Observation]:
     for shown in view.shown:
         if not shown.on_the_wire and view.in_conflict(shown.step):
             most = max((len(values) for values in shown.values.values()), default=0)
-            yield judged(shown.step, "wrong", most <= 1, "one record with each key", f"{most} with one key")
+            yield judged(shown.step, "key-twice", most <= 1, "one record with each key", f"{most} with one key")
 
 
-def _knows_more(view: PeerView, update: Update, before: list[Update]) -> bool:
-    """Has its clock a number of somebody else that no earlier copy has? So the winner of a conflict goes out again,
-    with the clocks merged (CA-3, CA-8)."""
-    others = {member: n for member, n in (update.clock or {}).items() if member != view.peer_id}
-    return not any(dominates(each.clock, others) for each in before)
+# ---- UUIDs -----------------------------------------------------------------------------------------------------------
+
+
+@check("CSDB-08", of="changes")
+def uuids_have_128_bits(view: PeerView) -> Iterator[Observation]:
+    """A new record has a uuid of 32 hex digits."""
+    for change, update in _first_shown(view):
+        met, expected = update.uuid is not None, f"32 hex digits for {change.key!r}"
+        yield judged(update.step, "uuid-malformed", met, expected, quoted(update.members.get("uuid")))
+
+
+@check("CSDB-08", of="changes")
+def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
+    """No two records have one uuid, whichever peers have made them."""
+    makers: dict[str, tuple[str, Change]] = {}
+    for other in view.everybody:
+        for change, update in _first_shown(other):
+            if update.uuid is None:
+                continue
+            name, first = makers.setdefault(update.uuid, (other.party.name, change))
+            if name == other.party.name and _is_revived(other, first, change):
+                continue  # its key is free, and for itself as well (CA-13)
+            if other is view:
+                expected, seen = f"a uuid of its own for {change.key!r}", f"that of {first.key!r} of {name}"
+                yield judged(update.step, "uuid-reused", first is change, expected, seen)
+
+
+@check("CSDB-08", of="changes")
+def uuids_stay(view: PeerView) -> Iterator[Observation]:
+    """A record that is written again keeps its uuid."""
+    for one, other in _again(view):
+        if one.uuid is not None and other.uuid is not None:
+            expected = f"{one.uuid!r}, the uuid of {other.key!r}"
+            yield judged(other.step, "uuid-changed", other.uuid == one.uuid, expected, f"{other.uuid!r}")
+
+
+@check("CSDB-23", of="changes")
+def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
+    """A record that is renamed keeps its uuid."""
+    for change in view.changes:
+        if change.kind == "rename" and change.shown is not None and change.shown.uuid is not None:
+            before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
+            if before is not None and not view.in_conflict(change.step):
+                expected = f"{before!r}, the uuid of the record"
+                yield judged(change.shown.step, "uuid-changed-by-rename", seen == before, expected, f"{seen!r}")
+
+
+@once
+def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
+    """The changes that visibly made a record: the first of each key, or after it was deleted."""
+    came = [(arrival.step.index, arrival.update.key) for arrival in view.arrivals]
+    live: set[str] = set()
+    out = []
+    for change in view.changes:
+        taken = {key for index, key in came if index < change.step.index}
+        if change.kind == "put" and change.key not in live | taken and change.shown is not None:
+            out.append((change, change.shown))
+        live -= {change.old_key} if change.kind != "put" else set()
+        live |= {change.key} if change.kind != "delete" else set()
+    return out
+
+
+def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
+    """Was a record deleted and, with a later change, made again under its key?"""
+    between = range(first.step.index + 1, change.step.index)
+    kinds = {c.kind for c in view.changes if c.step.index in between and change.key in (c.key, c.old_key)}
+    return first.key == change.key and "delete" in kinds and "rename" not in kinds
+
+
+def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
+    """The updates of a record and of its next change under the same key, neither a deletion, where no other peer can
+    have changed or taken the key in between."""
+    last: dict[str, Change] = {}
+    taken = {(arrival.update.key, arrival.update.uuid) for arrival in view.arrivals}
+    for change in view.changes:
+        if change.kind == "put" and change.shown is not None:
+            before = last.get(change.key)
+            # A second record with the key is a conflict of its own making.
+            conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
+            if before is not None and before.shown is not None and not conflict:
+                others = any(key == change.key and uuid != before.uuid for key, uuid in taken)
+                if not others and view.untouched(before, change.step):
+                    yield before.shown, change.shown
+            last[change.key] = change
+        elif change.kind != "put":
+            last.pop(change.old_key, None)
+            last.pop(change.key, None)
 
 
 def _uuid_of(view: PeerView, key: str, index: int) -> str | None:
     """The uuid of the one record that surely has a key before the step with that index."""
-    found = [
-        uuid
-        for uuid, held_ in view.known.all_at(index - 1)
-        if held_.update is not None and not held_.update.deleted and held_.update.key == key
-    ]
+    there = ((uuid, each.update) for uuid, each in view.known.all_at(index - 1))
+    found = [uuid for uuid, update in there if update is not None and not update.deleted and update.key == key]
     return found[0] if len(found) == 1 else None
+
+
+# ---- Writers, revisions and times ------------------------------------------------------------------------------------
+
+
+@check("CSDB-10", of="own")
+def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
+    """From one local change to the next the revision grows, whichever record they are of."""
+    for both in view.successive_changes:
+        before, after, place = both.one.rev, both.other.rev, both.one.step.index
+        same_store = view.known.same_era(place, both.other.step.index)
+        if same_store and before is not None and after is not None:
+            expected = f"more than {before}, the revision of the change before (step {place})"
+            yield judged(both.other.step, "revision-not-higher", after > before, expected, f"{after}")
+
+
+@check("CSDB-10", of="changes sent")
+def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
+    """A change does not go out with the revision of an earlier one of the same record."""
+    sent = grouped((u for u in view.sent if u.by == view.peer_id and u.version is not None), lambda u: u.version)
+    for before, update in chain.from_iterable(map(pairwise, sent.values())):
+        change = None if same_content(before.content, update.content) else _between(view, before, update)
+        if change is not None and not view.in_conflict(update.step):  # a resolution may be no change (CA-8)
+            expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
+            seen = f"{update.rev}, which went out at step {before.step.index}"
+            yield violated(update.step, "revision-reused", expected, seen)
+
+
+def _between(view: PeerView, before: Update, update: Update) -> Change | None:
+    """The change that was made between two updates with one version, and shows in the second one."""
+    if not view.known.same_era(before.step.index, update.step.index):
+        return None  # a peer that has lost its store may use a revision again
+    made = (change for change in view.changes if before.step.index < change.step.index <= update.step.index)
+    return next((change for change in made if change.is_in(update) and not change.is_in(before)), None)
+
+
+@check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
+def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
+    """update_time is when the record was changed, to the second: it may be later where the version before is later, or
+    where the change is sent later.
+
+    An own change may be a second later than the own change before it, which need not have been sent (CA-8).
+    """
+    for number, change in enumerate(view.changes):
+        update = change.shown
+        if update is None or update.time is None or not change.is_in(update) or view.in_conflict(update.step):
+            continue
+        until = [step for step in view.steps if step.index <= update.step.index]
+        least = min(step.now_ms for step in until if step.index >= change.since) // 1_000 - 1
+        most = max(step.now_ms for step in until) // 1_000 + 1
+        others = (u for u in (*view.own, *view.received) if u.step.index < update.step.index)
+        latest = max([most, *(u.time.seconds + 1 for u in others if u.time is not None)]) + number
+        met, expected = least <= update.time.seconds <= latest, f"the time of the change, {iso(change.step.now_ms)}"
+        yield judged(update.step, "wrong-time", met, expected, update.time.text)
+
+
+@check("CSDB-25", of="own")
+def revisions_start_with_one(view: PeerView) -> Iterator[Observation]:
+    """The first local change has the revision 1 or 2."""
+    yield from _first_revision(view, after_others=False)
+
+
+@check("CSDB-26", of="own")
+def revisions_count_on(view: PeerView) -> Iterator[Observation]:
+    """From one local change to the next the revision grows by one."""
+    for both in view.successive_changes:
+        if not _is_interrupted(view, both):
+            yield from _counted(view, both, "revision-skipped")
+        before, after = both.one.rev, both.other.rev
+        again = before is not None and after is not None and after <= before and both.one.uuid != both.other.uuid
+        opened = any(s.command == "open" for s in view.steps if both.one.step.index < s.index < both.other.step.index)
+        if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
+            expected = f"a revision above {before}, which went out at step {both.one.step.index}"
+            yield violated(both.other.step, "revision-reused", expected, f"{after}, of another record")
+
+
+@check("CSDB-27", of="changes")
+def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
+    """In a local change, last_updated_by is the ID of the peer."""
+    for change in view.changes:
+        foreign = (u for u in view.sent if u.by not in (None, view.peer_id))
+        copies = [u for u in foreign if u.step is change.step and change.is_in(u)]
+        if change.shown is not None:
+            yield held(change.shown.step)
+        elif copies:
+            expected = f"a change by {view.party.name}"
+            yield violated(copies[0].step, "wrong-writer", expected, f"one by {view.name(copies[0].by)}")
+
+
+@check("CSDB-28", of="own received")
+def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
+    """The own revision grows by one, however many changes of others came meanwhile."""
+    yield from _first_revision(view, after_others=True)
+    for update in view.unexplained:
+        original = repeated(view, update)
+        if original is not None and original.rev != update.rev:  # else CSDB-09
+            expected = f"no change of its own for {view.named(original)}, which came"
+            yield violated(update.step, "counted-as-own", expected, f"its revision {update.rev}, which says the same")
+    for both in view.successive_changes:
+        between = range(both.one.step.index, both.other.step.index)
+        if _is_interrupted(view, both) and not _heard_of_own(view, between, both.one.rev or 0):
+            yield from _counted(view, both, "others-counted")
+
+
+def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
+    """The first change has 1 or 2 (CA-4), before or after changes of others."""
+    for change in view.changes[:1]:
+        if change.shown is None or not change.is_in(change.shown) or change.shown.rev is None:
+            continue  # CSDB-27, CSDB-07, or a later version
+        seen = change.shown.rev
+        lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as the half of a rename
+        came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
+        alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
+        alone = alone and not any(renames_in_place(step) for step in view.steps if step.index < change.step.index)
+        if alone and came is after_others and not _heard_of_own(view, range(change.step.index), 0):
+            first = seen - len(lower)
+            code = "first-revision-too-high" if first > 2 else "first-revision-zero"
+            code = "others-counted" if after_others else code
+            met = first <= 2 if after_others else first in (1, 2)
+            yield judged(change.step, code, met, "revision 1 or 2 for the first change", f"{seen}")
+
+
+def _heard_of_own(view: PeerView, when: range, known: int) -> bool:
+    """Did a change in its own name come to the peer then, with a higher revision? It may count on from that: no
+    revision is to be used twice, and it may have forgotten its changes."""
+    return any(
+        a.step.index in when and a.update.by == view.peer_id and (a.update.rev or 0) > known for a in view.arrivals
+    )
+
+
+def _is_interrupted(view: PeerView, both: Successive) -> bool:
+    """Did any update come between two changes?"""
+    return any(both.one.step.index < a.step.index < both.other.step.index for a in view.arrivals)
+
+
+def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
+    """An update between two revisions that goes out, too, is a change like these: a rename may take two."""
+    before, after, most = both.one.rev, both.other.rev, both.most
+    if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
+        if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
+            return  # it is not known how many revisions that took
+        shown = {update.rev for update in view.own if both.one.step.index <= update.step.index}
+        most += sum(before < revision < after for revision in shown if revision is not None)
+        upper = f" to {before + most}" if most > 1 else ""
+        expected = f"revision {before + 1}{upper}, after {before} at step {both.one.step.index}"
+        yield judged(both.other.step, code, after <= before + most, expected, f"{after}")
+
+
+# ---- Vector clocks ---------------------------------------------------------------------------------------------------
+
+
+@check("CSDB-43", of="own")
+def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
+    """The own number has not counted more than the events so far."""
+    for update in view.own:
+        if update.clock is not None and view.opened_afresh(update.step):
+            number, most = update.clock.get(view.peer_id, 0), _events_until(view, update)
+            expected = f"at most {most}: there was nothing more to be counted"
+            yield judged(update.step, "clock-starts-too-high", number <= most, expected, f"{number}")
+
+
+@check("CSDB-44", of="changes sent")
+def changes_count(view: PeerView) -> Iterator[Observation]:
+    """The clock of a change has the number of its writer, larger than in all that was sent of the record before."""
+    for update in view.own:
+        if update.clock is not None:
+            met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"
+            yield judged(update.step, "own-number-missing", met, expected, json_of(dict(update.clock), 120))
+    bases = ((first, _own(view, base)) for first, base in known_bases(view) if base.by != view.peer_id)
+    larger = [(first, most) for first, most in bases if 0 < most <= SAFE_INTEGER]
+    larger += [(each.first, max(_own(view, update) for update in each.before)) for each in grown(view)]
+    for first, most in larger:
+        number, expected = _own(view, first), f"more than {most} of its own in the clock of {view.named(first)}"
+        yield judged(first.step, "change-not-counted", number > most, expected, f"{number}")
+
+
+@check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
+def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
+    """Where it is observed, the own number of a record is larger after a change of it, and of nothing else."""
+    for one, other in pairwise(shown for shown in view.shown if not shown.on_the_wire):
+        between, me = range(one.step.index + 1, other.step.index), view.peer_id
+        came = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
+        made = [change for change in view.changes if change.step.index in between and change.uuid not in came]
+        for change in made if view.known.same_era(one.step.index, other.step.index) else ():
+            seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
+            if not (seen and then and seen.clock and then.clock):
+                continue
+            if not same_content(seen.content, then.content):  # else perhaps nothing was changed
+                before, after = seen.clock.get(me, 0), then.clock.get(me, 0)
+                expected = f"more than {before} of its own in the clock of {change.key!r}"
+                yield judged(other.step, "change-not-counted", after > before, expected, f"{after}")
+
+
+@check("CSDB-45", of="changes sent")
+def sending_counts(view: PeerView) -> Iterator[Observation]:
+    """From one change of a record that was sent to the next, the own number grows by two at least: one for each change,
+    and one for sending it. A repetition of a superseded version need not count."""
+    for each in grown(view):
+        last = each.before[0]
+        before, after = _own(view, last), _own(view, each.first)
+        if after > before and not each.overtaken:
+            expected = f"{before + 2} at least: revision {last.rev} was sent at step {last.step.index}"
+            yield judged(each.first.step, "sending-not-counted", after >= before + 2, expected, f"{after}", "CA-15")
+
+
+@check("CSDB-46", of="changes received")
+def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observation]:
+    """The clock of a change has no smaller number than the clock of the version that was there."""
+    for first, base in known_bases(view):
+        if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
+            continue  # it has no number of another peer
+        lost = lacks(view, first.clock or {}, base.clock)
+        code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
+        expected, seen = lost or ("", "")
+        yield judged(first.step, code, lost is None, f"{expected}: {view.named(base)} was there", seen)
+
+
+def _events_until(view: PeerView, update: Update) -> int:
+    """The largest possible own number when an update was sent: every change, every record that came or went on any
+    link, and the own number in what came. Twice the events, because some count sending and receiving as well."""
+    sent = sum(other.step.index <= update.step.index for other in view.sent)
+    came = [other for other in view.received if other.step.index <= update.step.index]
+    made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))
+    return 2 * (made + sent + len(came)) + max((_own(view, other) for other in came), default=0)
+
+
+def _own(view: PeerView, update: Update) -> int:
+    """The peer's own number in the clock of an update."""
+    return (update.clock or {}).get(view.peer_id, 0)

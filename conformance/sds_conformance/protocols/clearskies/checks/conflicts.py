@@ -1,92 +1,166 @@
-"""Section "Conflicts": which of two records is the newer one, and which one wins where neither is."""
+"""Checks of sections "Conflicts" and "Deleted Records": which of two versions or records is there afterwards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, violated
-from ..register import check
+from ..register import Rule, check, table
+from ..view.clocks import Compared, compared, lacks, merges
+from ..view.facts import told_of
 from ..view.meetings import (
     INCOMING,
     PRESENT,
     Fate,
     Meeting,
-    declined,
+    by_default,
+    contests,
+    disagreement,
     fates,
     is_traced,
     keys_met,
+    resolution,
     takes_updates,
+    ties,
+    unresolved,
     versions_met,
 )
-from ..view.outcomes import by_default, contests, disagreement, resolution, ties, unresolved, version_left
 from ..view.peer_view import PeerView
-from ..view.telling import told_of
 
-OF_TWO = {INCOMING: "the one that came", PRESENT: "the one that was there"}
-
-
-# ---- One of two descends from the other ------------------------------------------------------------------------------
+# ---- One of two versions descends from the other ---------------------------------------------------------------------
 
 
-@check("CSDB-48", of="received shown")
-def equal_records_are_discarded(view: PeerView) -> Iterator[Observation]:
-    """A record that comes with the vector clock of what is there changes nothing. It "can be discarded": where it says
-    something else, whoever decides between the two as in a conflict is right as well."""
-    yield from _stays(view, "equal", "the same vector clock")
+def _left(requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str) -> Rule[Fate]:
+    """A rule by which one of two versions is there after they met; ``why`` says so in findings."""
+    return Rule(
+        requirement,
+        code,
+        applies,
+        lambda view, fate: fate.left == which,
+        lambda view, fate: (
+            f"{view.named(fate.meeting.version(which))}: {why} (step {fate.meeting.step.index})",
+            view.named(fate.meeting.version(PRESENT if which == INCOMING else INCOMING)),
+        ),
+    )
 
 
-@check("CSDB-49", of="received shown")
-def ancestors_are_discarded(view: PeerView) -> Iterator[Observation]:
-    """A record from which the own one descends changes nothing, whatever its update_time; of deletions CSDB-56."""
-    yield from _stays(view, "older", "a vector clock from which that of this one descends")
+def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
+    """Has an update that outcome, neither by numbers above 2^53 (CSDB-41) nor by zeros (CSDB-43)?"""
+    plain = not (fate.meeting.told_apart_beyond_doubles or fate.about_zeros)
+    return plain and fate.meeting.arrival.outcome == outcome
 
 
-@check("CSDB-50", of="received shown")
-def descendants_replace(view: PeerView) -> Iterator[Observation]:
-    """A record that descends from the own one replaces it, whatever the update_time; of deletions CSDB-02."""
-    for fate in _plain_fates(view):
-        if _descends(fate) and (fate.left == INCOMING or takes_updates(view)):
-            yield _descended(view, fate)
+def _descends(view: PeerView, fate: Fate) -> bool:
+    """Has a descendant come that is no deletion (CSDB-02), to a peer that takes updates at all?"""
+    replaces = _decided_by_clocks(fate, "newer") and not fate.meeting.incoming.deleted
+    return replaces and _is_taken_or_refused(view, fate)
 
 
-@check("CSDB-55", of="received shown")
-def times_do_not_decide(view: PeerView) -> Iterator[Observation]:
-    """Where one record descends from the other, the larger update_time of the other one changes nothing."""
-    for fate in _plain_fates(view):
-        meeting = fate.meeting
-        older = meeting.arrival.outcome == "older" and not meeting.there.deleted
-        if _descends(fate) and meeting.later == PRESENT and (fate.left == INCOMING or takes_updates(view)):
-            yield _descended(view, fate)
-        elif older and meeting.later == INCOMING and fate.left:
-            expected = f"{view.named(meeting.there)}, although what came at step {meeting.step.index} is later"
-            yield judged(fate.shown.step, "wrong", fate.left == PRESENT, expected, view.named(meeting.incoming))
+def _is_taken_or_refused(view: PeerView, fate: Fate) -> bool:
+    return fate.left == INCOMING or takes_updates(view)
 
 
-def _plain_fates(view: PeerView) -> list[Fate]:
-    """The fates that neither numbers above 2^53 (CSDB-41) nor zeros in clocks (CSDB-43) decide."""
-    return [fate for fate in fates(view) if not (fate.meeting.told_apart_beyond_doubles or fate.about_zeros)]
+def _is_an_ancestor(fate: Fate) -> bool:
+    return _decided_by_clocks(fate, "older") and not fate.meeting.there.deleted  # CSDB-56
 
 
-def _descends(fate: Fate) -> bool:
-    return bool(fate.left) and fate.meeting.arrival.outcome == "newer" and not fate.meeting.incoming.deleted
+def _is_equal(fate: Fate) -> bool:
+    """Has an update an equal clock? It "can be discarded": where it has another content, a peer that decides between
+    the two as in a conflict is right as well."""
+    meeting = fate.meeting
+    as_in_a_conflict = fate.left == INCOMING and not meeting.alike and meeting.later != PRESENT
+    return _decided_by_clocks(fate, "equal") and not meeting.there.deleted and not as_in_a_conflict
 
 
-def _descended(view: PeerView, fate: Fate) -> Observation:
-    expected = f"{view.named(fate.meeting.incoming)}, which came at step {fate.meeting.step.index} and descends"
-    return judged(fate.shown.step, "wrong", fate.left == INCOMING, expected, view.named(fate.meeting.there))
+def _is_about_zeros(view: PeerView, fate: Fate, outcome: str) -> bool:
+    return view.took is not False and fate.about_zeros and fate.meeting.arrival.outcome == outcome
 
 
-def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
-    for fate in _plain_fates(view):
-        meeting = fate.meeting
-        if outcome == "equal" and fate.left == INCOMING and not meeting.alike and meeting.later != PRESENT:
+def _is_a_ghost(view: PeerView, fate: Fate) -> bool:
+    """Has a version come from before a deletion?"""
+    meeting = fate.meeting
+    ghost = meeting.there.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
+    return ghost and is_traced(view, meeting.there)
+
+
+ZERO = "a zero is as if the number were not there"
+DESCENDS = "the version that came descends from the other one"
+
+LEFT: tuple[Rule[Fate], ...] = (
+    _left(
+        "CSDB-41",
+        "wide-numbers-confused",
+        INCOMING,
+        lambda view, fate: (
+            fate.meeting.arrival.outcome == "newer"
+            and fate.meeting.told_apart_beyond_doubles
+            and _is_taken_or_refused(view, fate)
+        ),
+        DESCENDS,
+    ),
+    _left("CSDB-43", "zero-counts", INCOMING, lambda view, fate: _is_about_zeros(view, fate, "newer"), ZERO),
+    _left("CSDB-43", "zero-counts", PRESENT, lambda view, fate: _is_about_zeros(view, fate, "older"), ZERO),
+    _left(
+        "CSDB-48",
+        "equal-not-discarded",
+        PRESENT,
+        lambda view, fate: _is_equal(fate),
+        "the version that came has the same vector clock",
+    ),
+    _left(
+        "CSDB-49",
+        "ancestor-not-discarded",
+        PRESENT,
+        lambda view, fate: _is_an_ancestor(fate),
+        "it descends from the version that came",
+    ),
+    _left("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDS),
+    _left(
+        "CSDB-55",
+        "earlier-descendant-discarded",
+        INCOMING,
+        lambda view, fate: _descends(view, fate) and fate.meeting.later == PRESENT,
+        f"{DESCENDS}, which is later",
+    ),
+    _left(
+        "CSDB-55",
+        "later-ancestor-taken",
+        PRESENT,
+        lambda view, fate: _is_an_ancestor(fate) and fate.meeting.later == INCOMING,
+        "it descends from the version that came, which is later",
+    ),
+    _left("CSDB-56", "ghost-reappears", PRESENT, _is_a_ghost, "the record was deleted before the other version came"),
+)
+
+
+@table(LEFT, of="received shown")
+def the_descendant_is_left(view: PeerView) -> Iterator[tuple[Step, Fate]]:
+    """Of two versions of a record, the one that descends from the other is there, whatever their update_times."""
+    return ((fate.shown.step, fate) for fate in fates(view) if fate.left)
+
+
+@check("CSDB-56", of="shown")
+def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
+    """The answer to a request for everything has deletions, too."""
+    for shown in view.shown:
+        if shown.link is None:
             continue
-        if meeting.arrival.outcome == outcome and fate.left and not meeting.there.deleted:
-            expected = f"{view.named(meeting.there)}: what came at step {meeting.step.index} has {clock}"
-            yield judged(fate.shown.step, "wrong", fate.left == PRESENT, expected, view.named(meeting.incoming))
+        said = {update.version for update in shown.link.received}  # these need not be sent back
+        held_ = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index))
+        there = {
+            uuid: update
+            for uuid, update in held_
+            if update is not None and update.version not in said and (not update.deleted or is_traced(view, update))
+        }
+        missing = [uuid for uuid in there if uuid not in shown.records]
+        deleted = [uuid for uuid, update in there.items() if update.deleted]
+        # One can be missing for other reasons; all deletions, and nothing else, for one alone.
+        if len(there) > len(deleted) > 1 and missing in ([], deleted):
+            expected = f"the deletion of {there[deleted[0]].key!r}, beside other records"
+            yield judged(shown.step, "deletion-forgotten", not missing, expected, "nothing that is deleted")
 
 
 # ---- Neither does ----------------------------------------------------------------------------------------------------
@@ -94,30 +168,29 @@ def _stays(view: PeerView, outcome: str, clock: str) -> Iterator[Observation]:
 
 @check("CSDB-39", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
-    """A change that does not know of what is there is not taken for a newer one: there is a conflict."""
-    for meeting, left in _concurrent(view):
-        if meeting.signalled:
-            yield held(meeting.step)
-        elif left == INCOMING:
-            yield violated(meeting.step, "wrong", _conflict(view, meeting), "none is signalled, and that is there")
+    """A change that does not know of the version there does not count as a newer one: there is a conflict."""
+    yield from _concurrent(view, "concurrent-change-taken", INCOMING)
 
 
 @check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation]:
-    """A change that does not know of what is there is not taken for an older one: there is a conflict."""
-    for meeting, left in _concurrent(view):
-        if meeting.signalled:
-            yield held(meeting.step)
-        elif left == PRESENT and takes_updates(view) and not meeting.incoming.deleted:
-            yield violated(meeting.step, "wrong", _conflict(view, meeting), "none is signalled, and that is not there")
+    """A change that does not know of the version there does not count as an older one: there is a conflict."""
+    yield from _concurrent(view, "concurrent-change-discarded", PRESENT)
 
 
-def _concurrent(view: PeerView) -> Iterator[tuple[Meeting, str]]:
-    """Versions that say different things and meet, neither of which descends from the other, with which one is left."""
+def _concurrent(view: PeerView, code: str, which: str) -> Iterator[Observation]:
+    """Versions with different contents that meet, neither of which descends from the other: a conflict is signalled,
+    or it is not ``which`` that is there."""
     left = {id(fate.meeting): fate.left for fate in fates(view)}
     for meeting in versions_met(view):
-        if meeting.arrival.outcome == "conflict" and meeting.signalled is not None and not meeting.alike:
-            yield meeting, left.get(id(meeting), "")
+        if meeting.arrival.outcome != "conflict" or meeting.signalled is None or meeting.alike:
+            continue
+        surely = which == INCOMING or (takes_updates(view) and not meeting.incoming.deleted)
+        if meeting.signalled:
+            yield held(meeting.step)
+        elif left.get(id(meeting)) == which and surely:
+            seen = f"none is signalled, and {view.named(meeting.version(which))} is there"
+            yield violated(meeting.step, code, _conflict(view, meeting), seen)
 
 
 def _conflict(view: PeerView, meeting: Meeting) -> str:
@@ -130,26 +203,26 @@ def _conflict(view: PeerView, meeting: Meeting) -> str:
 
 @check("CSDB-38", of="received shown")
 def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
-    """Of two records with one key, one has it afterwards; which one, whoever came first does not say."""
+    """Of two records with one key, one has it afterwards, and not because it came first."""
     for contest in contests(view):
-        meeting = contest.meeting
+        meeting, step = contest.meeting, contest.shown.step
         if meeting.later == INCOMING and contest.ignored and takes_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
-            yield violated(contest.shown.step, "wrong", expected, "none, as if nothing had come")
+            yield violated(step, "second-record-ignored", expected, "none, as if nothing had come")
         elif contest.nobody and by_default(view):
-            yield violated(contest.shown.step, "wrong", f"a record with the key {meeting.incoming.key!r}", "none")
+            yield violated(step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "none")
         elif contest.having:
-            yield held(contest.shown.step)
+            yield held(step)
 
 
 @check("CSDB-38", of="received shown")
 def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
-    """All who know of two records with one key come to have the same one there."""
+    """All peers that know of two records with one key come to have the same one there."""
     for one, other, whose in disagreement(view):
         seen = f"{one.told} here, {other.told} at {whose.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
         position = "" if one.meeting.later else "CA-9"
-        yield judged(one.shown.step, "wrong", one.agrees(other), expected, seen, position)
+        yield judged(one.shown.step, "peers-disagree", one.agrees(other), expected, seen, position)
 
 
 @check("CSDB-40", of="received")
@@ -158,18 +231,16 @@ def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
     met = keys_met(view)
     rivals = {id(meeting.arrival) for meeting in met}
     alone = [arrival for arrival in view.arrivals if arrival.outcome == "new" and id(arrival) not in rivals]
-    declines = any(declined(view, arrival) for arrival in alone)
+    declines = any(arrival.declined for arrival in alone)
     for meeting in met:
-        if not declined(view, meeting.arrival):
+        if not meeting.arrival.declined:
             yield held(meeting.step)
         elif takes_updates(view) and not declines:
-            key, uuid = meeting.incoming.key, meeting.there.uuid
-            yield violated(
-                meeting.step, "wrong", f"a second record with the key {key!r}, beside {uuid}", "it is refused"
-            )
+            expected = f"a second record with the key {meeting.incoming.key!r}, beside {meeting.there.uuid}"
+            yield violated(meeting.step, "second-record-refused", expected, "it is refused")
 
 
-# ---- Who wins --------------------------------------------------------------------------------------------------------
+# ---- Winners ---------------------------------------------------------------------------------------------------------
 
 
 @check("CSDB-54", of="received shown")
@@ -180,55 +251,106 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
         if not meeting.there.in_utc and not is_traced(view, meeting.there):
             continue  # it may have been refused (CA-18)
-        if decided and meeting.later and fate.left and (fate.left == INCOMING or takes_updates(view)):
-            yield _won(view, meeting, fate.shown.step.index, fate.left)
+        if decided and meeting.later and fate.left and _is_taken_or_refused(view, fate):
+            yield _won(view, meeting, fate.shown.step, fate.left)
             if fate.mixed:
-                winner = meeting.incoming if fate.left == INCOMING else meeting.there
-                seen = f"its revision with what the other one says: {told_of(fate.seen)}"
-                yield violated(fate.shown.step, "wrong", f"{view.named(winner)}, as it came", seen)
+                seen = f"its revision with the content of the other one: {told_of(fate.seen)}"
+                expected = f"{view.named(meeting.version(fate.left))}, as it came"
+                yield violated(fate.shown.step, "winner-mixed", expected, seen)
     for contest in contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.left and not contest.ignored:
-            yield _won(view, contest.meeting, contest.shown.step.index, contest.left)
+            yield _won(view, contest.meeting, contest.shown.step, contest.left)
+
+
+def _won(view: PeerView, meeting: Meeting, step: Step, left: str) -> Observation:
+    winner = meeting.version(meeting.later)
+    loser = meeting.there if winner is meeting.incoming else meeting.incoming
+    times = " is later than ".join(update.time.text if update.time else "no time" for update in (winner, loser))
+    expected, position = f"{view.named(winner)}: {times}", "CA-9" if meeting.of_one_second else ""
+    return judged(step, "earlier-time-wins", left == meeting.later, expected, view.named(loser), position)
 
 
 @check("CSDB-54", of="received shown")
 def ties_end_alike(view: PeerView) -> Iterator[Observation]:
-    """Of two in conflict with the same update_time, the same one is there on all peers, whatever came first."""
+    """Of two in conflict with the same update_time, the same one is there on all peers, whichever came first."""
     for one, other, whose in ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
-        seen = f"{OF_TWO[one.left]} here, {OF_TWO[other.left]} at {whose.party.name}"
-        yield judged(one.shown.step, "wrong", version_left(one) == version_left(other), expected, seen, "CA-9")
+        here, there = (fate.meeting.version(fate.left) for fate in (one, other))
+        seen = f"{view.named(here)} here, {view.named(there)} at {whose.party.name}"
+        yield judged(one.shown.step, "tie-not-agreed", here.version == there.version, expected, seen, "CA-9")
 
 
-def _won(view: PeerView, meeting: Meeting, step: int, left: str) -> Observation:
-    winner, loser = meeting.incoming, meeting.there
-    if meeting.later == PRESENT:
-        winner, loser = loser, winner
-    times = f"{_time(winner.time)} is later than {_time(loser.time)}"
-    position = "CA-9" if meeting.of_one_second else ""
-    place = view.trace.steps[step - 1]
-    return judged(place, "wrong", left == meeting.later, f"{view.named(winner)}: {times}", view.named(loser), position)
-
-
-def _time(time: object) -> str:
-    return str(getattr(time, "text", "no time"))
-
-
-@check("CSDB-53", pb.CAPABILITY_RESOLUTION_MERGE, of="received shown")
+@check("CSDB-53", pb.CAPABILITY_RESOLUTION_MERGE, of="writes received shown")
 def conflicts_are_merged(view: PeerView) -> Iterator[Observation]:
     """Where the application merges two objects, the members of both are there afterwards."""
-    if resolution(view) == pb.RESOLUTION_MERGE and view.level is READ_WRITE:
-        yield from _resolved(view)
+    yield from _resolved(view, pb.RESOLUTION_MERGE, "not-merged")
 
 
-@check("CSDB-53", pb.CAPABILITY_RESOLUTION_SEPARATE, of="received shown")
+@check("CSDB-53", pb.CAPABILITY_RESOLUTION_SEPARATE, of="writes received shown")
 def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
     """Where the application separates two records, both values are there afterwards."""
-    if resolution(view) == pb.RESOLUTION_SEPARATE and view.level is READ_WRITE:
-        yield from _resolved(view)
+    yield from _resolved(view, pb.RESOLUTION_SEPARATE, "not-separated")
 
 
-def _resolved(view: PeerView) -> Iterator[Observation]:
-    for meeting, shown, missing in unresolved(view):
+def _resolved(view: PeerView, by: int, code: str) -> Iterator[Observation]:
+    for meeting, shown, missing in unresolved(view) if resolution(view) == by else ():
         expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.there)}"
-        yield judged(shown.step, "wrong", not missing, expected, missing)
+        yield judged(shown.step, code, not missing, expected, missing)
+
+
+# ---- Clocks that are merged and compared -----------------------------------------------------------------------------
+
+
+@check("CSDB-46", of="received")
+def nothing_is_lost_by_an_arrival(view: PeerView) -> Iterator[Observation]:
+    """The clock of a record that stays has no smaller number than before another version of it came."""
+    for fate, step, clock in merges(view):
+        if fate.left == PRESENT:
+            lost = lacks(view, clock, fate.meeting.there.clock)
+            expected, seen = lost or ("", "")
+            expected = f"{expected}, as before step {fate.meeting.step.index}"
+            yield judged(step, "known-numbers-lost", lost is None, expected, seen)
+
+
+@check("CSDB-52", of="received")
+def conflicts_merge_clocks(view: PeerView) -> Iterator[Observation]:
+    """The clock of the outcome of a conflict has no smaller number than the clocks of the two."""
+    for fate, step, clock in merges(view):
+        meeting = fate.meeting
+        lost = lacks(view, clock, meeting.incoming.clock) or lacks(view, clock, meeting.there.clock)
+        expected, seen = lost or ("", "")
+        expected = f"{expected}: it was in conflict at step {meeting.step.index}"
+        yield judged(step, "clocks-not-merged", lost is None, expected, seen)
+
+
+def _compared(requirement: str, code: str, applies: Callable[[Compared], object], *needs: int) -> Rule[Compared]:
+    """A rule by which the implementation compares two vector clocks as the text does."""
+    return Rule(
+        requirement,
+        code,
+        lambda view, each: applies(each),
+        lambda view, each: each.said == each.right,
+        lambda view, each: (RELATIONS[each.right], RELATIONS[each.said]),
+        needs=(pb.CAPABILITY_CLOCK_CODEC, *needs),
+    )
+
+
+RELATIONS = {
+    (True, True): "they are equal",
+    (True, False): "the first is before the other",
+    (False, True): "the other is before the first",
+    (False, False): "neither is before the other",
+}
+COMPARED: tuple[Rule[Compared], ...] = (
+    _compared("CSDB-41", "wide-numbers-confused", lambda each: each.about == "wide", pb.CAPABILITY_WIDE_INTEGERS),
+    _compared("CSDB-43", "absent-not-zero", lambda each: each.about == "absent"),
+    _compared("CSDB-48", "equal-not-before", lambda each: each.about == "numbers" and all(each.right)),
+    _compared("CSDB-50", "smaller-not-before", lambda each: each.about == "numbers" and sum(each.right) == 1),
+    _compared("CSDB-51", "concurrent-before", lambda each: each.about == "numbers" and not any(each.right)),
+)
+
+
+@table(COMPARED)
+def clocks_are_compared(view: PeerView) -> Iterator[tuple[Step, Compared]]:
+    """One vector clock is before another if none of its numbers is larger, and a peer that is absent has zero."""
+    return ((each.step, each) for each in compared(view))

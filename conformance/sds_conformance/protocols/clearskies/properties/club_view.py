@@ -13,12 +13,9 @@ from sds_harness.clearskies.operations import Calm, Leave, Look, Read
 from sds_harness.clearskies.performance import Act, Performance
 from sds_harness.clearskies.trace import Step, store_name
 
-from ..view.authority import excused
-from ..view.facts import Update, Version
-from ..view.knowledge import Arrival
-from ..view.links import LinkView
+from ..view.facts import LinkView, Shown, Update, Version
+from ..view.knowledge import Arrival, excused
 from ..view.peer_view import PeerView, peer_views
-from ..view.shown import Shown
 
 T = TypeVar("T", Update, Arrival)
 _AFTER_CALM = (Calm, Look, Read, Leave)

@@ -11,8 +11,7 @@ from sds_harness.clearskies.performance import Act
 from ....judging.once import once
 from ....judging.quoting import identifier
 from ...properties import Sighting, held, violated
-from ..view.shown import Seen, Shown
-from ..view.telling import named
+from ..view.facts import Seen, Shown, named
 from .club_view import ClubView, Side
 from .outcomes import Expected, outcomes, same
 from .registry import global_property

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from ....judging.quoting import identifier
 from ...properties import Sighting, held, violated
-from ..view.facts import Update, Version, dominates
-from ..view.shown import Seen, Shown
-from ..view.telling import named
+from ..view.facts import Seen, Shown, Update, Version, dominates, named
 from .club_view import ClubView, Side
 from .registry import global_property
 

@@ -8,7 +8,7 @@ from sds_harness.clearskies.clubs import READ_WRITE
 
 from ....judging.judgement import Outcome
 from ...properties import Sighting, held, judged, violated
-from ..view.telling import named
+from ..view.facts import named
 from .club_view import ClubView
 from .registry import global_property
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from clearskies_reference import MalformedMessage, VectorClock, before, vector_clock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .authority import SAFE_INTEGER
-from .changes import Change
-from .facts import Update, same_content
-from .meetings import Fate, change_after, declined, fates, is_traced, shown_after, takes_updates
+from .facts import Change, Update
+from .knowledge import SAFE_INTEGER
+from .meetings import Fate, change_after, fates, is_traced, shown_after, takes_updates
 from .peer_view import PeerView
 
 
@@ -26,9 +24,8 @@ from .peer_view import PeerView
 class Grown:
     """A change of a record, and what the peer had shown of that record before it."""
 
-    change: Change
     first: Update
-    """The first copy of it."""
+    """The first copy of the change."""
     before: tuple[Update, ...]
     """All copies of its own earlier versions, the first copy of the last version being the first."""
     overtaken: bool
@@ -39,10 +36,7 @@ class Grown:
 def grown(view: PeerView) -> list[Grown]:
     """The changes by which its application went on with a record of which it had sent an own version before."""
     out = []
-    for change in view.changes:
-        first = change.shown
-        if first is None or first.clock is None or first.uuid is None:
-            continue
+    for change, first in _changes_with_clocks(view):
         earlier = [
             update
             for update in view.sent
@@ -57,50 +51,15 @@ def grown(view: PeerView) -> list[Grown]:
             earlier.sort(key=lambda update: (update.rev != last, update.step.index))
             later = (c.step.index for c in view.changes if c.uuid == first.uuid)
             overtaken = any(change.step.index < index <= first.step.index for index in later)
-            out.append(Grown(change, first, tuple(earlier), overtaken))
+            out.append(Grown(first, tuple(earlier), overtaken))
     return out
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The own number in the clock of a record, before and after changes of it, where the peer was observed."""
-
-    step: Step
-    key: str
-    before: int
-    after: int
-
-
-def observed_counts(view: PeerView) -> Iterator[Observed]:
-    """What the application changed between two looks at the state, with nothing else happening to the record."""
-    looks = [shown for shown in view.shown if not shown.on_the_wire]
-    for one, other in pairwise(looks):
-        between = [change for change in view.changes if one.step.index < change.step.index < other.step.index]
-        came = {a.update.uuid for a in view.arrivals if one.step.index < a.step.index < other.step.index}
-        for change in between:
-            seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
-            if change.uuid in came or not (seen and then and seen.clock and then.clock):
-                continue
-            if same_content(seen.content, then.content):
-                continue  # nothing has changed by that, perhaps
-            if view.known.same_era(one.step.index, other.step.index):
-                me = view.peer_id
-                yield Observed(other.step, change.key, seen.clock.get(me, 0), then.clock.get(me, 0))
-
-
-def events_until(view: PeerView, update: Update) -> int:
-    """How far the own number can have counted when an update was sent: every change, every record that came or went on
-    any link, and what others said that it was. Twice that, for who counts otherwise."""
-    sent = sum(other.step.index <= update.step.index for other in view.sent)
-    came = [other for other in view.received if other.step.index <= update.step.index]
-    told = max((other.clock.get(view.peer_id, 0) for other in came if other.clock), default=0)
-    made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))
-    return 2 * (made + sent + len(came)) + told
-
-
-def max_number(update: Update) -> int:
-    """The largest number of an update: readers of JSON may lose what is above 2^53 (CA-6)."""
-    return max([update.rev or 0, *(update.clock or {}).values()])
+def _changes_with_clocks(view: PeerView) -> Iterator[tuple[Change, Update]]:
+    """The changes that show with a uuid and a clock, each with its first copy."""
+    for change in view.changes:
+        if change.shown is not None and change.shown.clock is not None and change.shown.uuid is not None:
+            yield change, change.shown
 
 
 def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
@@ -117,7 +76,7 @@ def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
     """The clocks of records as the peer sends them and shows them, with their uuids; what it repeats byte by byte has
     the clock of who wrote it (CA-2)."""
     for update in view.sent:
-        if update.uuid is not None and update.clock is not None and not _is_repeated(view, update):
+        if update.uuid is not None and update.clock is not None and not is_repeated(view, update):
             yield update.step, update.uuid, update.clock
     for shown in view.shown:
         if not shown.on_the_wire:
@@ -139,14 +98,15 @@ def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
             seen, link = shown.records.get(uuid), shown.link
             window = range(shown.asked.index, shown.step.index + 1)
             copies = [u for u in link.sent if u.uuid == uuid and u.step.index in window] if link is not None else []
-            if seen is not None and seen.clock and not any(_is_repeated(view, update) for update in copies):
+            if seen is not None and seen.clock and not any(is_repeated(view, update) for update in copies):
                 out.append((fate, shown.step, seen.clock))
         if (change := change_after(view, fate.meeting)) is not None and change.clock is not None:
             out.append((fate, change.step, change.clock))
     return out
 
 
-def _is_repeated(view: PeerView, update: Update) -> bool:
+def is_repeated(view: PeerView, update: Update) -> bool:
+    """Has it the body of an update that came? Such a copy has the clock of its writer (CA-2)."""
     return update.message.body.raw in bodies_received(view)
 
 
@@ -156,56 +116,45 @@ def bodies_received(view: PeerView) -> set[bytes]:
     return {update.message.body.raw for update in view.received}
 
 
-def lacks(clock: VectorClock, other: VectorClock | None, me: str) -> tuple[str, int] | None:
-    """The first member of which ``clock`` does not know as much as ``other``, with its number there. The peer's own is
-    another matter, and so are numbers that readers of JSON may lose."""
+def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tuple[str, str] | None:
+    """The first number that is smaller in ``clock`` than in ``other``, as findings have it: as expected, and as seen.
+    The peer's own is another matter, and so are numbers that readers of JSON may lose."""
     for member, number in sorted((other or {}).items()):
-        if member != me and clock.get(member, 0) < number <= SAFE_INTEGER:
-            return member, number
+        if member != view.peer_id and clock.get(member, 0) < number <= SAFE_INTEGER:
+            return f"{number} for {view.name(member)} at least", f"{clock.get(member, 0)}"
     return None
 
 
 @once
-def known_bases(view: PeerView) -> list[tuple[Change, Update, Update]]:
-    """The changes of records of which it is sure what was there: each with its first copy, and with that."""
-    never = {arrival.update.version for arrival in view.arrivals if declined(view, arrival)}
+def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
+    """The first copies of changes, each with the version that was there before, where that is sure."""
+    never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     out = []
-    for change in view.changes:
-        first = change.shown
-        if first is None or first.clock is None or first.uuid is None:
-            continue
-        held = view.known.at(first.uuid, change.step.index - 1)
+    for change, first in _changes_with_clocks(view):
+        held = view.known.at(str(first.uuid), change.step.index - 1)
         base = held.update if held is not None else None
         if base is not None and base.version not in never and is_traced(view, base):
-            out.append((change, first, base))
+            out.append((first, base))
     return out
 
 
-@dataclass(frozen=True)
 class Compared:
     """Two vector clocks that the implementation compared by its own code."""
 
-    step: Step
-    one: VectorClock
-    other: VectorClock
-    said: tuple[bool, bool]
-    """Is the first one before the other, and the other before it?"""
-
-    @property
-    def right(self) -> tuple[bool, bool]:
-        return _relation(self.one, self.other)
-
-    @property
-    def about(self) -> str:
-        """What the answer can be wrong about: ``wide`` numbers and ``absent`` members, if it is right or what somebody
-        says who does not know of these, or other ``numbers``. "" if it is about wide ones, and wrong in another way."""
-        if max([0, *self.one.values(), *self.other.values()]) > SAFE_INTEGER:
-            doubles = [{m: int(float(n)) for m, n in clock.items()} for clock in (self.one, self.other)]
-            return "wide" if self.said in (self.right, _relation(*doubles)) else ""
-        common = self.one.keys() & self.other.keys()
-        both = [{m: n for m, n in clock.items() if m in common} for clock in (self.one, self.other)]
-        of_both = _relation(*both)
-        return "absent" if of_both != self.right and self.said in (self.right, of_both) else "numbers"
+    def __init__(self, step: Step, one: VectorClock, other: VectorClock, said: tuple[bool, bool]) -> None:
+        """``said``: is the first one before the other, and the other before it?"""
+        self.step, self.said = step, said
+        self.right = right = _relation(one, other)
+        self.about = "numbers"
+        """The kind of error that the clocks can show: in ``wide`` numbers or ``absent`` members, if the answer is right
+        or ignores these; else in ``numbers``. "" for clocks with wide numbers and another error."""
+        common = one.keys() & other.keys()
+        of_both = _relation(*({m: n for m, n in clock.items() if m in common} for clock in (one, other)))
+        if max([0, *one.values(), *other.values()]) > SAFE_INTEGER:
+            doubles = _relation(*({m: int(float(n)) for m, n in clock.items()} for clock in (one, other)))
+            self.about = "wide" if said in (right, doubles) else ""
+        elif of_both != right and said in (right, of_both):
+            self.about = "absent"
 
 
 def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:

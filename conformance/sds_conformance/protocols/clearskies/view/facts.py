@@ -1,17 +1,19 @@
-"""What a message is to a database: an update or a request, read with all that is wrong in it.
+"""The facts that a trace has of one peer under test: updates, requests, changes, links, states shown, quiet steps.
 
 One thing that is wrong leaves the rest as it is: a field that does not parse is None, and an update of another type
-that has the fields of one is read as one, so that only what is about that type says so.
+that has the fields of one is read as one, so that only the checks of that field or type report it.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
     AccessLevel,
     MalformedMessage,
@@ -22,72 +24,69 @@ from clearskies_reference import (
     vector_clock,
 )
 from clearskies_reference.vector_clock import MAX_INTEGER, is_id
+from sds_harness.clearskies import bodies
 from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
-from sds_harness.clearskies.streams import Message
-from sds_harness.clearskies.trace import Connection, Step
+from sds_harness.clearskies.stage import ROUND_MS
+from sds_harness.clearskies.streams import Message, Stream
+from sds_harness.clearskies.trace import Connection, Step, Trace
+
+from ....judging.quoting import identifier, json_of, short
 
 Version = tuple[str, str, int]
-"""uuid, who wrote last, and which of its writes that was: by these an update is known (CA-3)."""
+"""uuid, last_updated_by and last_updated_rev: an update is known by these (CA-3)."""
 
 
-@dataclass(frozen=True)
-class Update:
+# ---- Records, updates and requests -----------------------------------------------------------------------------------
+
+
+class Seen:
+    """A version of a record, as a message or a state shows it. A field that does not parse is None."""
+
+    __slots__ = ("by", "clock", "deleted", "key", "rev", "time", "uuid", "value", "version")
+
+    def __init__(
+        self,
+        uuid: str | None,
+        key: str | None,
+        value: Any,
+        deleted: bool,
+        by: str | None,
+        rev: int | None,
+        time: Timestamp | None,
+        clock: VectorClock | None,
+    ) -> None:
+        self.uuid, self.by, self.rev = uuid, by, rev
+        self.key, self.value, self.deleted = key, value, deleted
+        self.time, self.clock = time, clock
+        self.version: Version | None = None if uuid is None or by is None or rev is None else (uuid, by, rev)
+
+    @property
+    def content(self) -> tuple[Any, Any, bool]:
+        """The application's part of it; of a deletion only that it is one (CA-13)."""
+        return (None, None, True) if self.deleted else (self.key, self.value, False)
+
+
+class Update(Seen):
     """One database.update on one link, as it was sent."""
 
-    message: Message
-    link: Connection
-    step: Step
-    """The one in which its last byte went."""
+    __slots__ = ("link", "members", "message", "step")
 
-    @property
-    def members(self) -> dict[str, Any]:
-        return self.message.body.members
-
-    @cached_property
-    def uuid(self) -> str | None:
-        """In lower case: nothing says in which letters it is written, or that everybody writes it in the same ones."""
-        found = self.members.get("uuid")
-        return found.lower() if isinstance(found, str) and is_id(found.lower()) else None
-
-    @cached_property
-    def by(self) -> str | None:
-        """last_updated_by."""
-        return _id(self.members.get("last_updated_by"))
-
-    @cached_property
-    def rev(self) -> int | None:
-        """last_updated_rev."""
-        found = self.members.get("last_updated_rev")
-        return found if type(found) is int and 0 <= found <= MAX_INTEGER else None
-
-    @cached_property
-    def key(self) -> str | None:
-        found = self.members.get("key")
-        return found if isinstance(found, str) else None
-
-    @property
-    def value(self) -> Any:
-        return self.members.get("value")
-
-    @property
-    def deleted(self) -> bool:
-        return self.members.get("deleted") is True
-
-    @cached_property
-    def time(self) -> Timestamp | None:
-        """update_time."""
-        try:
-            return timestamp(self.members.get("update_time"))
-        except MalformedMessage:
-            return None
-
-    @cached_property
-    def clock(self) -> VectorClock | None:
-        """vector_clock."""
-        try:
-            return vector_clock(self.members.get("vector_clock"))
-        except MalformedMessage:
-            return None
+    def __init__(self, message: Message, link: Connection, step: Step) -> None:
+        """``step`` is the one in which its last byte went."""
+        self.message, self.link, self.step = message, link, step
+        self.members = members = message.body.members
+        uuid, key, by, rev = (members.get(name) for name in ("uuid", "key", "last_updated_by", "last_updated_rev"))
+        super().__init__(
+            # The text does not say whether an ID is in lower case.
+            uuid.lower() if isinstance(uuid, str) and is_id(uuid.lower()) else None,
+            key if isinstance(key, str) else None,
+            members.get("value"),
+            members.get("deleted") is True,
+            by if isinstance(by, str) and is_id(by) else None,
+            rev if type(rev) is int and 0 <= rev <= MAX_INTEGER else None,
+            _parsed(timestamp, members.get("update_time")),
+            _parsed(vector_clock, members.get("vector_clock")),
+        )
 
     @property
     def largest(self) -> int:
@@ -109,29 +108,17 @@ class Update:
         """Is its time written in UTC, as those of the core protocol are?"""
         return self.time is not None and self.time.text[-1:] in "Zz"
 
-    @cached_property
-    def version(self) -> Version | None:
-        """None if any part of it does not parse."""
-        if self.uuid is None or self.by is None or self.rev is None:
-            return None
-        return self.uuid, self.by, self.rev
-
-    @property
-    def content(self) -> tuple[Any, Any, bool]:
-        """What the application sees of it: of what is deleted only that it is (CA-13)."""
-        return (None, None, True) if self.deleted else (self.key, self.value, False)
-
     @property
     def signer(self) -> AccessLevel | None:
-        """Whose signature it has."""
+        """The level whose key verifies its signature."""
         return self.message.signer
 
-    @cached_property
+    @property
     def odd(self) -> str:
-        """What is wrong with the body, "" if nothing is: such an update may be refused."""
+        """The fault of the body, "" if there is none: an update with one may be refused."""
         body = self.message.body
         if body.twice:
-            return f"{body.twice[0]} stands in it twice"
+            return f"{body.twice[0]} is in it twice"
         if not body.is_unicode:
             return "it has half a surrogate pair, which is no text"
         if self.message.type != UPDATE:
@@ -148,26 +135,41 @@ class Update:
         return "its revision is 0, and the counter starts with one" if self.rev == 0 else ""
 
 
-@dataclass(frozen=True)
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by key, in their order."""
+    out: dict[K, list[T]] = {}
+    for item in items:
+        out.setdefault(key(item), []).append(item)
+    return out
+
+
+def _parsed(parse: Callable[[Any], T], found: object) -> T | None:
+    try:
+        return parse(found)
+    except MalformedMessage:
+        return None
+
+
 class Request:
     """One database.get_updates on one link."""
 
-    message: Message
-    link: Connection
-    step: Step
+    __slots__ = ("link", "message", "since", "step")
 
-    @cached_property
-    def since(self) -> Mapping[str, int] | None:
+    def __init__(self, message: Message, link: Connection, step: Step) -> None:
+        self.message, self.link, self.step = message, link, step
+        since = message.body.members.get("since")
+        good = isinstance(since, dict) and all(
+            is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items()
+        )
+        self.since: Mapping[str, int] | None = since if good else None
         """Revisions by peer ID; None if that does not parse."""
-        found = self.message.body.members.get("since")
-        if not isinstance(found, dict):
-            return None
-        good = all(is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in found.items())
-        return found if good else None
 
     @property
     def asks_for_all(self) -> bool:
-        """Whoever knows nothing gets everything."""
         return self.since is not None and not any(self.since.values())
 
 
@@ -228,14 +230,13 @@ def equal(one: Any, other: Any) -> bool:
     pairs = [(one, other)]  # no recursion: they may have very many levels
     while pairs:
         one, other = pairs.pop()
+        if one is other:
+            continue
         if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
             pairs += zip(one, other, strict=True)
         elif isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
             pairs += ((value, other[name]) for name, value in one.items())
-        elif isinstance(one, (bool, list, dict)) or isinstance(other, (bool, list, dict)):
-            if one is not other:
-                return False
-        elif one != other:
+        elif isinstance(one, (bool, list, dict)) or isinstance(other, (bool, list, dict)) or one != other:
             return False
     return True
 
@@ -245,5 +246,339 @@ def same_content(one: tuple[Any, Any, bool], other: tuple[Any, Any, bool]) -> bo
     return one[0] == other[0] and one[2] == other[2] and equal(one[1], other[1])
 
 
-def _id(value: object) -> str | None:
-    return value if isinstance(value, str) and is_id(value) else None
+# ---- What the application did ----------------------------------------------------------------------------------------
+
+
+COMMANDS = ("put", "rename", "delete")
+
+
+@dataclass
+class Change:
+    """One command that changes a record, and was not refused."""
+
+    step: Step
+    kind: str
+    """``put``, ``rename`` or ``delete``."""
+    key: str
+    """The one that the record has then; of what is deleted, the one that it had."""
+    old_key: str
+    """The one that it had before."""
+    value: Any = None
+    """Of ``put``."""
+    shown: Update | None = None
+    """The first copy of it on any link; None where it was never sent, or under another name."""
+    since: int = 0
+    """Index of the step of the first of the changes of its record that nothing was sent of until this one was: what is
+    sent late may have been made by any of these, or by all of them together."""
+
+    @property
+    def uuid(self) -> str:
+        """As the peer tells it, else as it shows; "" where neither is known."""
+        return self.step.uuid or (self.shown.uuid if self.shown is not None and self.shown.uuid else "")
+
+    @property
+    def keeps_its_key(self) -> bool:
+        """Is it a rename that changes nothing?"""
+        return self.kind == "rename" and self.key == self.old_key
+
+    def says_the_same(self, other: Change) -> bool:
+        """Do both write the same under the same key?"""
+        return self.kind == other.kind == "put" and self.key == other.key and equal(self.value, other.value)
+
+    def is_in(self, update: Update) -> bool:
+        """Has the update the content of this change?"""
+        if self.step.uuid and update.uuid is not None and update.uuid != self.step.uuid:
+            return False
+        if self.kind == "delete":
+            return update.deleted
+        same = not update.deleted and update.key == self.key
+        return same and (self.kind == "rename" or equal(update.value, self.value))
+
+    def is_shown_by(self, update: Update) -> bool:
+        """Is the update a copy of it, whatever may be wrong with that?"""
+        version = self.shown.version if self.shown is not None else None
+        return self.is_in(update) or (version is not None and update.version == version)
+
+
+def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
+    """The changes in the steps of a peer; ``own`` are the first copies of its own versions by revision, as they were
+    sent.
+
+    A copy is known by what it says, first where it is sent at once, or else by being sent at once, or by being of the
+    record that was last changed so. A late sender may leave out overwritten versions: of several changes
+    that say the same, the last ones are those that show. A rename to the same key is a change where it shows as one,
+    and need not be.
+    """
+    changes = [change for step in steps if (change := _change(step)) is not None]
+    if any(change.step.uuid for change in changes):
+        changes = [change for change in changes if change.kind != "delete" or change.step.uuid]  # it deleted nothing
+    left = list(own)
+    tests: tuple[Callable[[Change, Update], bool], ...] = (
+        lambda change, update: change.step is update.step and change.is_in(update),
+        lambda change, update: change.step.index <= update.step.index and change.is_in(update),
+        lambda change, update: _belongs(update, change, changes),
+    )
+    for test in tests:
+        for change in sorted(changes, key=lambda change: (change.keeps_its_key, -change.step.index)):
+            if change.shown is None and (those := [update for update in left if test(change, update)]):
+                earlier = (c for c in changes if c.shown is None and c.step.index < change.step.index)
+                rivals = sum(any(test(c, update) for update in those) for c in earlier) if len(those) > 1 else 0
+                change.shown = those[min(rivals, len(those) - 1)]
+                left = [update for update in left if update is not change.shown]
+    changes = [change for change in changes if change.shown is not None or not change.keeps_its_key]
+    _say_since_when(changes)
+    return changes
+
+
+def _say_since_when(changes: list[Change]) -> None:
+    """Since when was nothing sent of the record of each change?"""
+    began: dict[str, int] = {}
+    for change in changes:
+        names = {change.step.uuid} if change.step.uuid else {change.key, change.old_key}
+        change.since = min([change.step.index, *(began[name] for name in names if name in began)])
+        for name in names:
+            if change.shown is None:
+                began[name] = change.since
+            else:
+                began.pop(name, None)
+
+
+def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
+    """Is an update that of a change, although it says something else? Of a record whose key another one was given, it
+    may be the deletion."""
+    uuid = change.step.uuid
+    if update.step is change.step:
+        return uuid in ("", update.uuid or update.members.get("uuid"))
+    if not uuid or update.uuid != uuid or update.step.index < change.step.index:
+        return False
+    later = (c for c in changes if change.step.index < c.step.index <= update.step.index)
+    return not any(c.step.uuid == uuid or change.key in (c.key, c.old_key) for c in later)
+
+
+def written(request: pb.Request) -> Any:
+    """The value that is put. Raises ValueError or RecursionError for what is no JSON."""
+    return json.loads(request.put.value)
+
+
+def renames_in_place(step: Step) -> bool:
+    """Was a record given the key that it has? Some count that as a change, and it need not show as one."""
+    command = step.request.rename
+    return step.command == "rename" and step.effects is not None and command.key == command.new_key
+
+
+def _change(step: Step) -> Change | None:
+    if step.effects is None or step.command not in COMMANDS:
+        return None
+    request: pb.Request = step.request
+    if step.command == "put":
+        try:
+            return Change(step, "put", request.put.key, request.put.key, written(request))
+        except (ValueError, RecursionError):
+            return None
+    if step.command == "rename":
+        return Change(step, "rename", request.rename.new_key, request.rename.key)
+    return Change(step, "delete", request.delete.key, request.delete.key)
+
+
+# ---- What went over one link -----------------------------------------------------------------------------------------
+
+
+class LinkView:
+    """One link, from the end of the peer under test."""
+
+    def __init__(self, connection: Connection, trace: Trace) -> None:
+        self.connection = connection
+        self.number = connection.number
+        self.peer_id, self.level = connection.peer_id, connection.level
+        """Of the other end."""
+        self.began = connection.began
+        """Index of the step."""
+        self.ended = connection.ended or len(trace.steps) + 1
+        """Index of the step with which it ended, or one more than that of the last."""
+        self.received, self.requests = _read(connection, connection.arrived, trace)
+        """Updates and requests of the other end."""
+        self.sent, self.asked = _read(connection, connection.sent, trace)
+        """Updates and requests of the peer under test."""
+        self.subscribed = next((request.step.index for request in self.requests if request.since is not None), None)
+        """Index of the step from which on the other end gets all updates; None if it has not asked."""
+        broken = connection.arrived.broken
+        doubts = [broken.step] if broken is not None else []
+        doubts += [request.step.index for request in self.requests if request.since is None]
+        self.doubt = min(doubts, default=None)
+        """Index of the step with the first thing that arrived and may be refused: the peer may close the link then, or
+        take nothing more that comes on it ("with no records skipped"). None if there is no such thing."""
+        sent = connection.sent
+        ends = [message.began for message in sent.messages if not message.body.members]
+        ends += [sent.unfinished] if sent.unfinished is not None else []
+        self.readable = min([*ends, self.ended])
+        """Index of the last step in which the sent bytes can be read; a broken stream is CSDB-15."""
+
+    def there(self, step: Step) -> bool:
+        """Was it there when that step was done?"""
+        return self.began < step.index <= self.ended
+
+    def in_doubt(self, step: Step) -> bool:
+        """May the peer ignore what comes on it in that step?"""
+        return self.doubt is not None and step.index >= self.doubt
+
+
+def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Update], list[Request]]:
+    """The updates and the requests of one end of a link, in order."""
+    updates, requests = list[Update](), list[Request]()
+    for message in stream.messages:
+        step = trace.steps[message.step - 1]
+        if reads_as_update(message):
+            updates.append(Update(message, connection, step))
+        elif reads_as_request(message):
+            requests.append(Request(message, connection, step))
+    return updates, requests
+
+
+# ---- When a peer was quiet -------------------------------------------------------------------------------------------
+
+
+def quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Request]) -> list[int]:
+    """The indices of the steps at which the peer that took these ``steps`` and ``said`` this was quiet.
+
+    Facts that are due are expected at the next such step: some peers send at once, others when they are ticked. A
+    peer is quiet that was ticked twice in a row, each time later than ever before and the second time seconds after the
+    first, with nothing to say to a database and nothing arriving in between. Where clocks step back, a peer that waits
+    for a time waits until it comes. Repetitions of a request, and of an answer, say nothing, at whichever end.
+    """
+    spoke = {each.step.index for each in said if not each.message.repeated}
+    out: list[int] = []
+    latest_ms = -1
+    silent_ms: int | None = None
+    """The time of the first of the ticks in a row at which it had nothing to say; None if it had."""
+    for step in steps:
+        came = trace.into(step) if step.command == "receive" else []
+        asked_again = bool(came) and all(message.repeated for message in came)
+        if step.command == "observe" or (asked_again and step.index not in spoke):
+            continue
+        if step.command != "tick" or step.effects is None or step.index in spoke:
+            silent_ms = None
+        elif step.now_ms > latest_ms:
+            silent_ms = step.now_ms if silent_ms is None else silent_ms
+            if step.now_ms >= silent_ms + ROUND_MS:
+                out.append(step.index)
+        latest_ms = max(latest_ms, step.now_ms)
+    return out
+
+
+def first_quiet(quiet: list[int], step: Step, until: int) -> int | None:
+    """The index of the first quiet step after ``step``, by which all that is due because of it must have come; None if
+    that is after ``until``, or if there is none."""
+    place = bisect_right(quiet, step.index)
+    return quiet[place] if place < len(quiet) and quiet[place] <= until else None
+
+
+# ---- What a peer showed ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shown:
+    """All records of a peer, as of a step."""
+
+    step: Step
+    """The one by which all had been shown."""
+    asked: Step
+    """The one with which that began."""
+    as_of: Step
+    """The peer had processed all that came before it: some process what arrives when they are ticked."""
+    records: Mapping[str, Seen]
+    """By uuid."""
+    link: LinkView | None
+    """The one of the stranger; None where the peer was observed."""
+
+    @property
+    def on_the_wire(self) -> bool:
+        return self.link is not None
+
+    @property
+    def values(self) -> dict[str, list[Any]]:
+        """By key the values of what is not deleted: more than one where records are hidden from applications."""
+        out: dict[str, list[Any]] = {}
+        for seen in self.records.values():
+            if not seen.deleted and seen.key is not None:
+                out.setdefault(seen.key, []).append(seen.value)
+        return out
+
+
+def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
+    """The answers to requests for everything, with all that followed until the peer was quiet."""
+    out = []
+    for link in links:
+        first = link.requests[0] if link.requests else None
+        if first is None or not first.asks_for_all:
+            continue
+        end = first_quiet(quiet, first.step, link.readable)
+        if end is None:
+            continue
+        records: dict[str, Update] = {}
+        for update in link.sent:
+            if update.uuid is not None and first.step.index <= update.step.index <= end:
+                before = records.get(update.uuid)
+                # Who answers with all that it ever heard, by revision, can say what is older last: that is discarded.
+                if before is None or not yields(update, before):
+                    records[update.uuid] = update
+        out.append(Shown(steps[end - 1], first.step, first.step, records, link))
+    return out
+
+
+def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
+    """All states that it showed when it was observed."""
+    out, as_of, when_quiet = [], steps[0] if steps else None, set(quiet)
+    for step in steps:
+        if step.index in when_quiet:
+            as_of = step
+        elif as_of is not None and step.state is not None and not step.request.observe.uuids:
+            out.append(
+                Shown(step, step, as_of, {str(seen.uuid): seen for seen in map(of_record, step.state.records)}, None)
+            )
+    return out
+
+
+def of_record(record: pb.Record) -> Seen:
+    """A record as the testee protocol has it."""
+    time = _parsed(timestamp, record.update_time)
+    # As in an update: what is nested too deep to be read is collapsed in the same way.
+    said = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
+    value = None if said is None else said.members.get("value", record.value)
+    clock = {peer_id: number for peer_id, number in record.vector_clock.items() if number}
+    by, rev = record.last_updated_by, record.last_updated_rev
+    return Seen(record.uuid.lower(), record.key, value, record.deleted, by, rev, time, clock)
+
+
+# ---- How findings name things ----------------------------------------------------------------------------------------
+
+
+OF_AN_ID = 8
+"""Digits of an ID that findings show of a peer without a name."""
+
+
+def name_of(trace: Trace, peer_id: str | None) -> str:
+    """The name of a peer in findings; of a stranger to the club, the beginning of its ID."""
+    if peer_id is None:
+        return "nobody"
+    name = trace.club.name_of(peer_id)
+    return short(name) if name != peer_id else f"{peer_id[:OF_AN_ID]}…"
+
+
+def named(trace: Trace, update: Update) -> str:
+    """An update as findings quote it: its record by its key, and which version of it."""
+    key = identifier(update.key) if update.key is not None else "a record without a key"
+    deletion = "the deletion of " if update.deleted else ""
+    return f"{deletion}{key}, revision {update.rev} of {name_of(trace, update.by)}"
+
+
+def told_of(seen: Seen) -> str:
+    """The key and the value of a record, for findings."""
+    if seen.deleted:
+        return "it is deleted"
+    key = identifier(seen.key) if seen.key is not None else "no key"
+    return f"{json_of(seen.value, 80)} under {key}"
+
+
+def quoted(value: object) -> str:
+    """A JSON value, for findings."""
+    return json_of(value, 120)

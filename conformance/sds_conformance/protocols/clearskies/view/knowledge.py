@@ -1,70 +1,165 @@
-"""What a peer under test must know of each record, and since when: from what it was told and what it did itself.
+"""The model of a peer under test: the versions that it must and must not have, from which step on.
 
-The rules of section "Conflicts", applied to what the peer has seen. Where the text leaves the outcome to applications,
-or where something may have been refused, nothing is sure until something comes that descends from all that may be
-there. So it is where the clocks alone decide, and the times say otherwise, or something came that changes nothing: what
-is wrong then is told there. What the peer itself shows is taken over as soon as it differs: one fault is told once.
+Sections "Access Levels" and "Record Changes" say who may change a record. The rules of section "Conflicts" are applied
+to what the peer has seen. Nothing is sure where the text leaves the outcome to applications, or an update may have
+been refused, until one comes that descends from all that may be there. The same holds where the clocks decide
+against the times, and where something came that changes nothing: other checks report that. A version that the peer
+shows is taken over as soon as it differs, so that one fault is reported once.
 """
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import AccessLevel
+from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Step
+from sds_harness.declaration import Declaration
 
-from .changes import Change
-from .facts import Update, Version, dominates
+from .facts import Change, LinkView, Update, dominates
+
+# ---- Who may change a record -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+SAFE_INTEGER = 1 << 53
+"""The largest that survives without wide integers (CA-6)."""
+
+
+def forbidden(level: AccessLevel, link: LinkView, update: Update) -> str:
+    """Why a peer of that level must not take an update that came on a link, "" if it may.
+
+    Between two read-write peers a signature is "not necessary", so that it need not be checked.
+    """
+    if level is link.level is READ_WRITE:
+        return ""
+    if update.message.signature is not None:
+        if update.message.profile is not None and update.signer is not READ_WRITE:
+            return "its signature is not that of a read-write peer"
+        return ""
+    if level is READ_ONLY:
+        return "it is not signed, and comes to a read-only peer"
+    if link.level is READ_ONLY:
+        return "it is not signed, and comes from a read-only peer"
+    return ""
+
+
+def made_by_a_reader(link: LinkView, update: Update) -> bool:
+    """Does a read-only peer say that it has changed something, by its signature or by sending it without any?"""
+    if update.message.signature is not None:
+        return update.signer is READ_ONLY
+    return link.level is READ_ONLY
+
+
+def excused(declared: Declaration, update: Update) -> str:
+    """Why an update may be refused although nothing demands that, "" if it is to be taken."""
+    if update.odd:
+        return update.odd
+    if update.message.signature is not None and update.message.profile is None:
+        return "its signature is of an unknown profile"
+    if update.message.signature is not None and update.signer is not READ_WRITE:
+        return "its signature is not that of a read-write peer"
+    if _over(len(update.message.body.raw), declared.limit("body_bytes")):
+        return "its body is larger than declared"
+    clock = update.clock or {}
+    if _over(len(clock), declared.limit("clock_members")):
+        return "its vector clock has more members than declared"
+    if not declared.can(pb.CAPABILITY_WIDE_INTEGERS) and max([update.rev or 0, *clock.values()]) > SAFE_INTEGER:
+        return "it has integers above 2^53, and wide ones are not declared"
+    if _over(1 + _depth(update.value), declared.limit("depth")):
+        return "its value is nested deeper than declared"
+    if update.message.body.depth:
+        return "its value is nested deeper than most readers of JSON go"
+    return ""
+
+
+def fits_limits(declared: Declaration, text: str) -> bool:
+    """Is it JSON, and within the declared limits? Beside it there is not much in a message."""
+    try:
+        value = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return False
+    too_large = _over(2 * len(text.encode("utf-8", "surrogatepass")) + 4_096, declared.limit("body_bytes") or 1 << 24)
+    return not too_large and not _over(1 + _depth(value), declared.limit("depth"))
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _over(number: int, limit: int | None) -> bool:
+    return limit is not None and number > limit
+
+
+def _depth(value: object) -> int:
+    """How deep arrays and objects are nested in a JSON value."""
+    deepest, layer = 0, [value]
+    while layer := [each for each in layer if isinstance(each, (dict, list))]:
+        deepest += 1
+        layer = [inner for each in layer for inner in (each.values() if isinstance(each, dict) else each)]
+    return deepest
+
+
+# ---- What a peer must know -------------------------------------------------------------------------------------------
+
+
 class Held:
-    """What is there of one record, from a step on."""
+    """The versions of one record that are or may be there, from a step on."""
 
-    step: Step
-    candidates: tuple[Update, ...]
-    """The versions one of which is there, the likeliest first. None for one of the peer's own that it has not shown."""
-    sure: bool
-    """There is nothing but the first of them: the text allows no other outcome."""
-    change: Change | None = None
-    """The peer's own, if it is one."""
-    conflict: bool = False
-    """Neither of two descends from the other."""
+    __slots__ = ("candidates", "change", "conflict", "step", "sure", "update", "versions")
 
-    @property
-    def update(self) -> Update | None:
+    def __init__(
+        self,
+        step: Step,
+        candidates: tuple[Update, ...],
+        *,
+        sure: bool,
+        change: Change | None = None,
+        conflict: bool = False,
+    ) -> None:
+        self.step = step
+        self.candidates = candidates
+        """One of these is there, the likeliest first. None for a version of the peer's own that it has not shown."""
+        self.sure = sure
+        """The first of them is there: the text allows no other outcome."""
+        self.change = change
+        """The peer's own, if it is one."""
+        self.conflict = conflict
+        """Neither of two descends from the other."""
+        self.update = candidates[0] if sure and candidates else None
         """The version that is there, where that is sure."""
-        return self.candidates[0] if self.sure and self.candidates else None
+        self.versions = {update.version for update in candidates if update.version is not None}
 
-    @property
-    def versions(self) -> set[Version]:
-        return {update.version for update in self.candidates if update.version is not None}
+    def unsure(self, step: Step, *more: Update) -> Held:
+        """The same from another step on, with more candidates, and not sure."""
+        return Held(step, (*self.candidates, *more), sure=False, change=self.change, conflict=self.conflict)
 
 
-@dataclass(frozen=True)
 class Arrival:
     """An update that came, and what must become of it."""
 
-    update: Update
-    must_not: str
-    """Why it must be refused, "" if it must not."""
-    may_not: str
-    """Why it may be, although nothing forbids to take it."""
-    held: Held | None
-    """What was there when it came."""
-    outcome: str
-    """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is not
-    sure."""
+    __slots__ = ("before", "declined", "due", "held", "may_not", "must_not", "outcome", "step", "update")
 
-    @property
-    def step(self) -> Step:
-        return self.update.step
-
-    @property
-    def due(self) -> bool:
-        """Must the peer have it from now on, and pass it on?"""
-        return self.outcome in ("new", "newer")
+    def __init__(self, update: Update, must_not: str, may_not: str, held: Held | None, outcome: str) -> None:
+        self.update, self.step = update, update.step
+        self.must_not = must_not
+        """Why it must be refused, "" if it must not."""
+        self.may_not = may_not
+        """Why it may be, although nothing forbids to take it."""
+        self.held = held
+        """The record as it was there when it came."""
+        self.outcome = outcome
+        """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is
+        not sure."""
+        self.before = held.update if held is not None else None
+        """The version that was there, where that is sure."""
+        self.due = outcome in ("new", "newer")
+        """The peer must have it from now on, and pass it on."""
+        closed = any(event.link == update.link.number for event in self.step.signals("link_closed"))
+        self.declined = closed or self.step.answer == "rejected"
+        """The peer said that it does not take it, or closed the link because of it."""
 
 
 class Knowledge:
@@ -165,7 +260,7 @@ class Knowledge:
                     self._contest(update.step, uuid)
                 self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
             case "older" | "equal" if held is not None:
-                self.put(uuid, replace(held, step=update.step, candidates=(*held.candidates, update), sure=False))
+                self.put(uuid, held.unsure(update.step, update))
             case "conflict" | "open":
                 before = held.candidates if held is not None else ()
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
@@ -231,7 +326,7 @@ class Knowledge:
     def _unsettle(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]
         if held.sure:
-            self._history[uuid].append(replace(held, step=step, sure=False))
+            self._history[uuid].append(held.unsure(step))
 
     def show(self, update: Update) -> None:
         """The peer shows a version of its own that no command explains: what it has, it has. Who sends late may have

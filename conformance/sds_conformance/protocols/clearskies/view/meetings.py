@@ -1,63 +1,56 @@
-"""What meets at a peer: an update and the version that was there of its record, or two records that have one key.
+"""Two versions of a record, or two records with one key, that meet at a peer, and the outcome.
 
-Each with what the peer shows of them afterwards, as long as nothing else has come between. Absence on the wire proves
-nothing: who leaves something out of an answer may have it all the same.
+Each has what the peer shows of them afterwards, until something else happens to them. Absence on the wire proves
+nothing: an answer may leave out what the peer has. An application sees one record with a key. On the wire the loser may
+still be there, deleted or not, or be gone (CA-8), so that there only an impossible outcome is a fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import VectorClock
-from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .facts import Update, Version, dominates, equal, has_zeros, same_content
-from .knowledge import Arrival
+from ....judging.quoting import json_of
+from .facts import Seen, Shown, Update, Version, dominates, equal, has_zeros, same_content
+from .knowledge import SAFE_INTEGER, Arrival
 from .peer_view import PeerView
-from .shown import Seen, Shown
+
+# ---- Two versions, or two records with one key -----------------------------------------------------------------------
+
 
 INCOMING, PRESENT = "incoming", "present"
 """Which of two is there."""
 
 
-@dataclass(frozen=True)
 class Meeting:
     """An update that came, and what it met."""
 
-    arrival: Arrival
-    there: Update
-    """The version that was there: of the same record, or of another one with the same key."""
-    signalled: bool | None
-    """Did the peer tell its application of a conflict? None where it does not declare that it does so, or if there is
-    none."""
-
-    @property
-    def step(self) -> Step:
-        return self.arrival.step
-
-    @property
-    def incoming(self) -> Update:
-        return self.arrival.update
-
-    @property
-    def alike(self) -> bool:
+    def __init__(self, arrival: Arrival, there: Update, signalled: bool | None) -> None:
+        self.arrival, self.incoming, self.step = arrival, arrival.update, arrival.step
+        self.there = there
+        """The version that was there: of the same record, or of another one with the same key."""
+        self.signalled = signalled
+        """Did the peer signal a conflict? None where it does not declare that it does so, or if there is none."""
+        self.alike = same_content(self.incoming.content, there.content)
         """Do both say the same to an application?"""
-        return same_content(self.incoming.content, self.there.content)
-
-    @property
-    def uuids(self) -> set[str | None]:
-        return {self.incoming.uuid, self.there.uuid}
-
-    @property
-    def later(self) -> str:
+        self.uuids = {self.incoming.uuid, there.uuid}
+        self.later = ""
         """Which of the two has the larger update_time; "" if they have the same, or one has none."""
-        one, other = self.incoming.time, self.there.time
-        if one is None or other is None or one == other:
-            return ""
-        return INCOMING if one > other else PRESENT
+        self.of_one_second = False
+        """Are the two times in one second (CA-9)?"""
+        one, other = self.incoming.time, there.time
+        if one is not None and other is not None:
+            self.of_one_second = one.seconds == other.seconds
+            if one != other:
+                self.later = INCOMING if one > other else PRESENT
+
+    def version(self, which: str) -> Update:
+        """The one that came, or the one that was there."""
+        return self.incoming if which == INCOMING else self.there
 
     @property
     def told_apart_beyond_doubles(self) -> bool:
@@ -65,21 +58,9 @@ class Meeting:
         one, other = self.incoming.clock or {}, self.there.clock or {}
         return one != other and _as_doubles(one) == _as_doubles(other)
 
-    @property
-    def of_one_second(self) -> bool:
-        """Are the two times in one second (CA-9)?"""
-        one, other = self.incoming.time, self.there.time
-        return one is not None and other is not None and one.seconds == other.seconds
-
 
 def _as_doubles(clock: VectorClock) -> dict[str, float]:
     return {member: float(number) for member, number in clock.items()}
-
-
-def declined(view: PeerView, arrival: Arrival) -> bool:
-    """Did the peer say that it does not take an update, or close the link because of it?"""
-    closed = any(event.link == arrival.update.link.number for event in arrival.step.signals("link_closed"))
-    return closed or arrival.step.answer == "rejected"
 
 
 @once
@@ -104,9 +85,9 @@ def _traces(view: PeerView) -> set[Version | None]:
 def versions_met(view: PeerView) -> list[Meeting]:
     """The updates of records of which a version was there, where that was sure."""
     out = []
-    never = {arrival.update.version for arrival in view.arrivals if declined(view, arrival)}
+    never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     for arrival in view.arrivals:
-        there = arrival.held.update if arrival.held is not None else None
+        there = arrival.before
         if arrival.outcome not in ("older", "equal", "newer", "conflict") or there is None or there.version is None:
             continue
         if not {there.version, arrival.update.version} & never:
@@ -154,28 +135,19 @@ def _rival(view: PeerView, arrival: Arrival) -> Update | None:
     return rivals[0].update if len(rivals) == 1 else None
 
 
-@dataclass(frozen=True)
 class Fate:
-    """What a peer showed first after two versions of a record met."""
+    """The first state that a peer showed after two versions of a record met."""
 
-    meeting: Meeting
-    shown: Shown
-    seen: Seen
-
-    @property
-    def left(self) -> str:
+    def __init__(self, meeting: Meeting, shown: Shown, seen: Seen) -> None:
+        self.meeting, self.shown, self.seen = meeting, shown, seen
+        self.left = ""
         """Which of the two is there, "" if it is neither, or if nothing tells them apart."""
-        incoming, there = self.meeting.incoming, self.meeting.there
-        if self.seen.version in (incoming.version, there.version):
-            return INCOMING if self.seen.version == incoming.version else PRESENT
-        if self.meeting.alike:
-            return ""
-        found = [
-            name
-            for name, update in ((INCOMING, incoming), (PRESENT, there))
-            if same_content(self.seen.content, update.content)
-        ]
-        return found[0] if found else ""
+        both = {name: meeting.version(name) for name in (INCOMING, PRESENT)}
+        found = [name for name, update in both.items() if update.version == seen.version]
+        if not found and not meeting.alike:
+            found = [name for name, update in both.items() if same_content(seen.content, update.content)]
+        if found:
+            self.left = found[0]
 
     @property
     def about_zeros(self) -> bool:
@@ -185,9 +157,8 @@ class Fate:
     @property
     def mixed(self) -> bool:
         """Is one of the two there by its revision, and does it say what the other one does, be it in part?"""
-        update = self.meeting.incoming if self.left == INCOMING else self.meeting.there
-        other = self.meeting.there if self.left == INCOMING else self.meeting.incoming
-        seen = self.seen
+        update, seen = self.meeting.version(self.left), self.seen
+        other = self.meeting.there if update is self.meeting.incoming else self.meeting.incoming
         if seen.version != update.version or same_content(seen.content, update.content):
             return False
         if seen.deleted != update.deleted:
@@ -274,3 +245,176 @@ def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
         for step in view.steps
         for event in step.signals("conflict")
     ]
+
+
+# ---- Outcomes of conflicts -------------------------------------------------------------------------------------------
+
+
+def resolution(view: PeerView) -> int:
+    """The resolution of conflicts that is in force or was asked for; unspecified is the text's rule."""
+    for configuration in (view.party.in_force, view.party.asked):
+        if configuration.HasField("resolution"):
+            return int(configuration.resolution)
+    return pb.RESOLUTION_UNSPECIFIED
+
+
+def by_default(view: PeerView) -> bool:
+    """Has no application said otherwise?"""
+    return resolution(view) == pb.RESOLUTION_UNSPECIFIED
+
+
+class Contest:
+    """Two records with one key, and a state that a peer showed after they had met."""
+
+    def __init__(self, meeting: Meeting, shown: Shown, *, relayed: bool) -> None:
+        """``relayed`` says whether the peer passed on the one that came."""
+        self.meeting, self.shown = meeting, shown
+        key, there = meeting.incoming.key, shown.records.values()
+        self.having = [seen for seen in there if not seen.deleted and seen.key == key]
+        """Those that are there with the key."""
+        both = meeting.uuids <= shown.records.keys()
+        self.nobody = not self.having and both
+        """Is there surely none?"""
+        trace = relayed or meeting.signalled or meeting.incoming.uuid in shown.records
+        self.ignored = not trace and any(seen.uuid == meeting.there.uuid for seen in self.having)
+        """Is the one that came as if it had not come?"""
+        self.left = ""
+        """Which of the two has the key, "" if that is not to be seen."""
+        if len(self.having) == 1 and (both or not shown.on_the_wire):
+            (seen,) = self.having
+            both_named = ((name, meeting.version(name)) for name in (INCOMING, PRESENT))
+            alike = (name for name, u in both_named if seen.uuid == u.uuid and same_content(seen.content, u.content))
+            self.left = next(alike, "")
+
+
+@once
+def contests(view: PeerView) -> list[Contest]:
+    """The states that a peer showed after two records with one key had met, until something else happened to them."""
+    out = []
+    for meeting in keys_met(view):
+        if not meeting.arrival.declined:
+            sent = (u for u in view.sent if u.step.index >= meeting.step.index and u.uuid == meeting.incoming.uuid)
+            relayed = any(sent)
+            out += [Contest(meeting, shown, relayed=relayed) for shown in shown_after(view, meeting)]
+    return out
+
+
+@dataclass(frozen=True)
+class Holding:
+    """The records that a peer shows at the end under a key of which two came."""
+
+    meeting: Meeting
+    shown: Shown
+    contents: tuple[Seen, ...]
+    versions: frozenset[Version | None]
+    """Those of the two records that ever came or were made here."""
+
+    @property
+    def told(self) -> str:
+        values = [json_of(seen.value, 60) for seen in self.contents]
+        return " and ".join(values) or "nothing"
+
+    def agrees(self, other: Holding) -> bool:
+        """Can both show the same record to applications?"""
+        common = [one for one in self.contents if any(_are_alike(one, two) for two in other.contents)]
+        if self.shown.on_the_wire or other.shown.on_the_wire:
+            return bool(common)
+        return len(common) == len(self.contents) == len(other.contents)
+
+
+def _are_alike(one: Seen, other: Seen) -> bool:
+    return one.version == other.version or same_content(one.content, other.content)
+
+
+def disagreement(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
+    """Where a peer and another one know of the same versions of two records with a key, what each of them shows at the
+    end."""
+    for meeting in keys_met(view):
+        one = _holding(view, meeting)
+        for whose in view.everybody:
+            other = _holding(whose, meeting) if one is not None and whose is not view else None
+            if one is not None and other is not None and one.versions == other.versions:
+                yield one, other, whose
+
+
+def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
+    """The last word of a peer on a key; None if it does not know of both records, or has not shown them since, or if
+    the outcome depends on the order in which two versions with equal clocks came."""
+    key, uuids = meeting.incoming.key, meeting.uuids
+    last, known = 0, set[str | None]()
+    heard = [update for update in view.own if update.uuid in uuids]
+    for arrival in view.arrivals:
+        if arrival.must_not or arrival.declined:
+            continue
+        if arrival.update.uuid in uuids or arrival.update.key == key:
+            if arrival.update.largest > SAFE_INTEGER:
+                return None  # CSDB-25 and CSDB-41
+            last = max(last, arrival.step.index)
+            known.add(arrival.update.uuid)
+            heard.append(arrival.update)
+    for change in view.changes:
+        if change.uuid in uuids or key in (change.key, change.old_key):
+            last = max(last, change.step.index)
+            known.add(change.uuid)
+    # A third one would be another matter.
+    shown = [shown for shown in view.shown if shown.as_of.index > last]
+    if known != uuids or not shown or not takes_updates(view) or _clocks_of_two_versions_are_equal(heard):
+        return None
+    best = next((each for each in reversed(shown) if not each.on_the_wire), shown[-1])
+    contents = tuple(seen for seen in best.records.values() if not seen.deleted and seen.key == key)
+    untraced = uuids - best.records.keys()
+    left_out = best.on_the_wire and any(uuids <= m.uuids and m.signalled for m in keys_met(view))
+    if not contents or (untraced and left_out):
+        return None
+    return Holding(meeting, best, contents, frozenset(update.version for update in heard))
+
+
+def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
+    """Of two such versions of a record the one that comes second is discarded (CSDB-48)."""
+    versions: dict[tuple[str | None, frozenset[tuple[str, int]]], Version | None] = {}
+    for update in updates:
+        if update.clock is not None:
+            first = versions.setdefault((update.uuid, frozenset(update.clock.items())), update.version)
+            if first != update.version:
+                return True
+    return False
+
+
+def ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
+    """Where two versions with one update_time are in conflict here and elsewhere, what was left in both places."""
+    mine = [fate for fate in fates(view) if _is_tie(fate)]
+    for whose in view.everybody if mine else ():
+        for other in fates(whose) if whose is not view else ():
+            for one in mine:
+                if _is_tie(other) and _met(one) == _met(other):
+                    yield one, other, whose
+
+
+def _is_tie(fate: Fate) -> bool:
+    meeting = fate.meeting
+    same = meeting.incoming.time is not None and meeting.incoming.time == meeting.there.time and not meeting.alike
+    return bool(same and fate.left) and meeting.arrival.outcome == "conflict" and meeting.signalled is not False
+
+
+def _met(fate: Fate) -> set[Version | None]:
+    return {fate.meeting.incoming.version, fate.meeting.there.version}
+
+
+def unresolved(view: PeerView) -> Iterator[tuple[Meeting, Shown, str]]:
+    """What met in a conflict that the application resolves, and what is missing of it afterwards, "" if nothing is."""
+    met = [fate.meeting for fate in fates(view) if fate.meeting.arrival.outcome == "conflict"]
+    for meeting in [*met, *keys_met(view)]:
+        one, other = meeting.incoming, meeting.there
+        if one.deleted or other.deleted or meeting.alike or not meeting.later:
+            continue
+        shown = next(shown_after(view, meeting), None)
+        if shown is None:
+            continue
+        values = [seen.value for seen in shown.records.values() if not seen.deleted]
+        if resolution(view) == pb.RESOLUTION_SEPARATE:
+            lost = next((u for u in (one, other) if not any(equal(u.value, value) for value in values)), None)
+            yield meeting, shown, "" if lost is None else f"the value of revision {lost.rev} is nowhere"
+        elif isinstance(one.value, dict) and isinstance(other.value, dict):
+            whole = {**one.value, **other.value} if meeting.later == PRESENT else {**other.value, **one.value}
+            there = any(equal(value, whole) for value in values)
+            yield meeting, shown, "" if there else "there is no record with the members of both"

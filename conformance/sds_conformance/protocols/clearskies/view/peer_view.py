@@ -3,23 +3,63 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from clearskies_reference import AccessLevel
 from sds_harness import trace as trace_of_any
-from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Party, Step, Trace, store_name
 
-from . import quiet, telling
-from .authority import excused, forbidden
-from .changes import Change, changes_of, renames_in_place
-from .facts import Request, Update, Version, same_content
-from .knowledge import Arrival, Knowledge
-from .links import LinkView, links_of
-from .proofs import Proof, Successive
-from .shown import Shown, observed, told
+from .facts import (
+    Change,
+    LinkView,
+    Request,
+    Shown,
+    Update,
+    Version,
+    changes_of,
+    first_quiet,
+    grouped,
+    name_of,
+    named,
+    observed,
+    quiet_steps,
+    renames_in_place,
+    same_content,
+    told,
+)
+from .knowledge import Arrival, Knowledge, excused, forbidden
+
+
+class Proof:
+    """The outcome of an update, as the peer shows it."""
+
+    __slots__ = ("arrival", "is_shown", "is_there", "same", "seen", "shown")
+
+    def __init__(self, arrival: Arrival, shown: Shown, *, relayed: bool) -> None:
+        """An update that was ``relayed`` was taken, even if it is not in an answer."""
+        self.arrival, self.shown = arrival, shown
+        self.seen = seen = shown.records.get(str(arrival.update.uuid))
+        """The record, None if there is no trace of it."""
+        self.is_shown = seen is not None and seen.version == arrival.update.version
+        """Is that version among those that the peer shows?"""
+        self.is_there = relayed or self.is_shown
+        self.same = seen is not None and self.is_shown and same_content(seen.content, arrival.update.content)
+        """Is it there, as it came?"""
+
+
+@dataclass(frozen=True)
+class Successive:
+    """Two local changes that show, the second one surely made after the first."""
+
+    one: Update
+    other: Update
+    most: int | None
+    """By how many it is later, if all between the two were changes: what was never sent need not have been one. None
+    where more than the application may have made the peer change something."""
 
 
 class PeerView:
@@ -32,10 +72,18 @@ class PeerView:
         self.peer_id = party.peer_id
         self.level: AccessLevel = party.level
         self.steps: list[Step] = list(trace.of(party.name))
-        self.links: list[LinkView] = links_of(trace, party.name)
+        self.links = [LinkView(connection, trace) for connection in trace.links_of(party.name)]
         self.everybody: list[PeerView] = [self]
         """All peers under test."""
         self._by_number = {link.number: link for link in self.links}
+        self.sent = _in_order(update for link in self.links for update in link.sent)
+        """All updates that it sent, on all links, in order."""
+        self.received = _in_order(update for link in self.links for update in link.received)
+        """All updates that came, on all links, in order."""
+        self.asked = [request for link in self.links for request in link.asked]
+        """All its requests."""
+        self.requests = [request for link in self.links for request in link.requests]
+        """All requests that came."""
 
     @property
     def writes(self) -> bool:
@@ -46,17 +94,13 @@ class PeerView:
         """Are these declared?"""
         return self.trace.declaration.can(*capabilities)
 
-    def link(self, number: int) -> LinkView:
-        """The link with that number, of which a peer has each once."""
-        return self._by_number[number]
-
     def link_of(self, update: Update | Request) -> LinkView:
         """The link on which something came or went."""
         return self._by_number[update.link.number]
 
     def name(self, peer_id: str | None) -> str:
         """What a peer is called in findings."""
-        return telling.name_of(self.trace, peer_id)
+        return name_of(self.trace, peer_id)
 
     def end_of(self, link: LinkView) -> str:
         """Who is at the other end of a link, in findings."""
@@ -64,29 +108,9 @@ class PeerView:
 
     def named(self, update: Update) -> str:
         """What an update is called in findings."""
-        return telling.named(self.trace, update)
+        return named(self.trace, update)
 
     # ---- What came and went --------------------------------------------------------------------------------------
-
-    @cached_property
-    def sent(self) -> list[Update]:
-        """All updates that it sent, on all links, in order."""
-        return _in_order(update for link in self.links for update in link.sent)
-
-    @cached_property
-    def received(self) -> list[Update]:
-        """All updates that came, on all links, in order."""
-        return _in_order(update for link in self.links for update in link.received)
-
-    @cached_property
-    def asked(self) -> list[Request]:
-        """All that it asked for."""
-        return [request for link in self.links for request in link.asked]
-
-    @cached_property
-    def requests(self) -> list[Request]:
-        """All that it was asked for."""
-        return [request for link in self.links for request in link.requests]
 
     @cached_property
     def own(self) -> list[Update]:
@@ -125,10 +149,7 @@ class PeerView:
 
     @cached_property
     def _received_as(self) -> dict[Version | None, list[Update]]:
-        out: dict[Version | None, list[Update]] = {}
-        for update in self.received:
-            out.setdefault(update.version, []).append(update)
-        return out
+        return grouped(self.received, lambda update: update.version)
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -138,11 +159,6 @@ class PeerView:
             steps = [step for step in self.steps if self._life(step) == life]
             out += changes_of(steps, [update for update in self.own if self._life(update.step) == life])
         return out
-
-    @cached_property
-    def in_a_row(self) -> list[Update]:
-        """Its local changes, as far as they show, in the order in which they were made."""
-        return [change.shown for change in self.changes if change.shown is not None]
 
     @cached_property
     def successive_changes(self) -> list[Successive]:
@@ -202,12 +218,16 @@ class PeerView:
         """Was it opened once until then, so that there can be nothing from before?"""
         return sum(each.command == "open" and each.index <= step.index for each in self.steps) == 1
 
+    def opened_before(self, index: int) -> int:
+        """The index of the last step before another in which it was opened; 0 if there is none."""
+        return max((opened for opened in self._openings if opened < index), default=0)
+
     # ---- When ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def quiet(self) -> list[int]:
         """The indices of the steps at which it had said all it had to say."""
-        return quiet.quiet_steps(self.trace, self.steps)
+        return quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
 
     def quiet_before(self, step: Step) -> int:
         """The index of the last step before another at which it had said all it had to say; 0 if there is none."""
@@ -216,7 +236,7 @@ class PeerView:
 
     def due(self, step: Step, link: LinkView) -> Step | None:
         """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
-        index = quiet.due(self.quiet, step, link.readable)
+        index = first_quiet(self.quiet, step, link.readable)
         return self.trace.steps[index - 1] if index is not None else None
 
     # ---- What it knows -------------------------------------------------------------------------------------------
@@ -244,9 +264,17 @@ class PeerView:
         held = self.known.at(uuid, step.index)
         return held is not None and held.update is not None and held.update.version == version
 
+    @cached_property
+    def proofs(self) -> list[Proof]:
+        """The visible outcomes of updates that came."""
+        return [proof for proof in map(self._proof, self.arrivals) if proof is not None]
+
     def proof(self, arrival: Arrival) -> Proof | None:
-        """What the peer shows first of a record of which an update came, as long as that is to be there; None if it
-        never shows it."""
+        """The outcome of one of them; None if it does not show."""
+        return next((proof for proof in self.proofs if proof.arrival is arrival), None)
+
+    def _proof(self, arrival: Arrival) -> Proof | None:
+        """The first state that the peer shows of the record, as long as the update is to be there."""
         uuid = str(arrival.update.uuid)
         shown = next((shown for shown in self.shown if shown.as_of.index > arrival.step.index), None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
@@ -254,8 +282,8 @@ class PeerView:
         if any(arrival.step.index < index < shown.asked.index for index in self._openings):
             return None  # what is kept for the next start is another matter
         copies = (update for update in self.sent if update.step.index >= arrival.step.index)
-        passed_on = any(update.version == arrival.update.version for update in copies)
-        return Proof(arrival, shown, shown.records.get(uuid), passed_on)
+        relayed = any(update.version == arrival.update.version for update in copies)
+        return Proof(arrival, shown, relayed=relayed)
 
     @cached_property
     def _openings(self) -> list[int]:
@@ -264,13 +292,12 @@ class PeerView:
     @cached_property
     def untaken(self) -> set[Version | None]:
         """What was not taken although it had to be: what does not come of that is the same fault."""
-        proofs = (self.proof(arrival) for arrival in self.arrivals if arrival.due)
-        return {proof.arrival.update.version for proof in proofs if proof is not None and not proof.is_there}
+        return {p.arrival.update.version for p in self.proofs if p.arrival.due and not p.is_there}
 
     @cached_property
     def took(self) -> bool | None:
         """Did it take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
-        proofs = [proof for arrival in self.arrivals if arrival.due and (proof := self.proof(arrival)) is not None]
+        proofs = [proof for proof in self.proofs if proof.arrival.due]
         return any(proof.is_there for proof in proofs) if proofs else None
 
     def had(self, proof: Proof) -> str:
@@ -291,8 +318,8 @@ class PeerView:
 
     @cached_property
     def _takes_whole_ones(self) -> bool:
-        alone = (a for a in self.arrivals if a.due and not (a.update.in_pieces or self.one_of_many(a)))
-        return any((proof := self.proof(arrival)) is not None and proof.is_there for arrival in alone)
+        due = (proof.arrival for proof in self.proofs if proof.arrival.due and proof.is_there)
+        return any(not (arrival.update.in_pieces or self.one_of_many(arrival)) for arrival in due)
 
     @cached_property
     def _together(self) -> dict[int, list[Update]]:
@@ -311,6 +338,15 @@ class PeerView:
             and a.update.version not in taken
             and made.get(a.update.version, a.step.index) >= a.step.index
         ]
+
+    @cached_property
+    def unsigned(self) -> set[Version | None]:
+        """Versions that came to a read-only peer from a read-write one, without a signature (CA-17)."""
+        return {
+            arrival.update.version
+            for arrival in self.refused
+            if arrival.update.message.signature is None and self.link_of(arrival.update).level is READ_WRITE
+        }
 
     @cached_property
     def leaked(self) -> set[Version | None]:
@@ -391,10 +427,7 @@ def _in_order(updates: Iterator[Update]) -> list[Update]:
 
 
 def _by_step(updates: list[Update]) -> dict[int, list[Update]]:
-    out: dict[int, list[Update]] = {}
-    for update in updates:
-        out.setdefault(update.step.index, []).append(update)
-    return out
+    return grouped(updates, lambda update: update.step.index)
 
 
 def peer_views(trace: Trace) -> list[PeerView]:
@@ -403,3 +436,18 @@ def peer_views(trace: Trace) -> list[PeerView]:
     for view in views:
         view.everybody = views
     return views
+
+
+PRESENT: dict[str, Callable[[PeerView], object]] = {
+    "links": lambda view: view.links,
+    "links-to-readers": lambda view: any(link.level is READ_ONLY for link in view.links),
+    "writes": lambda view: view.writes,
+    "reads-only": lambda view: not view.writes,
+    "sent": lambda view: view.sent,
+    "received": lambda view: view.received,
+    "asked": lambda view: view.asked,
+    "requests": lambda view: view.requests,
+    "changes": lambda view: view.changes,
+    "own": lambda view: view.own,
+    "shown": lambda view: view.shown,
+}

@@ -1,45 +1,41 @@
-"""What a peer owes to whom: its changes and those of others to all who have asked, and answers to those who ask.
+"""Updates that a peer owes to others, its requests, and its copies of versions of others.
 
-Something is owed on a link until the peer is quiet. What has been written over by then need not be sent any more.
+Its changes and those of others are owed to all who have asked, and answers to those who ask, until the peer is quiet.
+A version that has been overwritten by then need not be sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
-from clearskies_reference.vector_clock import is_id
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from sds_harness.clearskies.trace import Step
 
 from ....judging.once import once
-from .changes import Change
-from .facts import Request, Update, Version, equal
-from .knowledge import Arrival
-from .links import LinkView
+from .facts import Change, LinkView, Request, Seen, Shown, Update, Version, equal, grouped, of_record, same_content
+from .knowledge import SAFE_INTEGER, Arrival
 from .meetings import INCOMING, fates
 from .peer_view import PeerView
-from .shown import Seen, Shown
+
+# ---- Changes that are owed, and answers ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Owed:
-    """One change that is owed on one link."""
+    """One change that is owed on one link: of the peer's own application, or an update that came."""
 
-    link: LinkView
-    cause: Step
-    arrival: Arrival | None
-    """None for a change of the peer's own application."""
-    change: Change | None
-    copies: tuple[Update, ...]
-    """Those that were sent on the link from then on."""
-    due: Step | None
-    """Where it is seen that nothing came; None where something did, or where nothing tells."""
+    __slots__ = ("arrival", "cause", "change", "copies", "link", "settled")
 
-    @property
-    def settled(self) -> bool:
+    def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
+        """``due`` is where it is seen that nothing came; None where something did, or where nothing tells."""
+        self.link, self.cause = link, source.step
+        self.change = source if isinstance(source, Change) else None
+        self.arrival = source if isinstance(source, Arrival) else None
+        self.copies = copies
+        """Those that were sent on the link from then on."""
+        self.settled = bool(copies) or due is not None
         """Is it known what became of it?"""
-        return bool(self.copies) or self.due is not None
 
 
 @once
@@ -49,10 +45,10 @@ def changes_owed(view: PeerView) -> list[Owed]:
     for change in view.changes if view.writes else ():
         for link in _subscribed(view, change.step):
             later = (u for u in link.sent if u.step.index >= change.step.index and _in_time(view, link, change.step, u))
-            copies = tuple(update for update in later if _is_copy(view, change, update, link))
+            copies = [update for update in later if _is_copy(view, change, update, link)]
             told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
             due = None if copies or told or _may_be_known(view, change, link) else _due(view, change, link)
-            out.append(Owed(link, change.step, None, change, copies, due))
+            out.append(Owed(link, change, copies, due))
     return out
 
 
@@ -69,7 +65,7 @@ def relays_owed(view: PeerView) -> list[Owed]:
             if link.peer_id != source:
                 later = (u for u in link.sent if u.step.index >= arrival.step.index)
                 later = (u for u in later if _in_time(view, link, arrival.step, u))
-                copies = tuple(update for update in later if update.version == version)
+                copies = [update for update in later if update.version == version]
                 told = not copies and _said_meanwhile(view, link, arrival.step, version)
                 known = _was_named(view, link, arrival)
                 due = None if copies or told or known else view.due(arrival.step, link)
@@ -77,7 +73,7 @@ def relays_owed(view: PeerView) -> list[Owed]:
                     version in view.untaken or not view.has(str(arrival.update.uuid), version, due)
                 ):
                     due = None
-                out.append(Owed(link, arrival.step, arrival, None, copies, due))
+                out.append(Owed(link, arrival, copies, due))
     return [*out, *_winners_owed(view)]
 
 
@@ -114,9 +110,9 @@ def _winners_owed(view: PeerView) -> Iterator[Owed]:
         for link in _subscribed(view, arrival.step):
             if link.peer_id != source and not _said_meanwhile(view, link, arrival.step, arrival.update.version):
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
-                copies = tuple(update for update in later if update.uuid == arrival.update.uuid)
+                copies = [update for update in later if update.uuid == arrival.update.uuid]
                 due = None if copies else view.due(fate.shown.step, link)
-                yield Owed(link, arrival.step, arrival, None, copies, due)
+                yield Owed(link, arrival, copies, due)
 
 
 def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version | None) -> bool:
@@ -132,31 +128,45 @@ def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version
     )
 
 
-@dataclass(frozen=True)
 class Answer:
-    """What came of a request, as far as it is sure what had to."""
+    """An answer to a request: the updates that surely belong in it, and those that came."""
 
-    link: LinkView
-    request: Request
-    due: Step | None
-    """Where it is seen what did not come; None if nothing tells."""
-    expected: tuple[Update, ...]
-    """The versions that the peer had and the client had not."""
-    given: tuple[Update, ...]
-    """The first copy of each of these that was sent after the request, in order."""
-    missing: tuple[Update, ...]
-    """Those that never were sent on the link."""
-    known: tuple[Update, ...]
-    """Copies of what the client had said that it has."""
-    unsent: tuple[Change, ...]
-    """What its application had written and the client cannot know, and what never was sent to anybody."""
-    silent: bool
-    """Nothing at all came."""
-
-    @property
-    def nothing_came(self) -> bool:
-        """Did nothing come of it at all, although something had to?"""
-        return bool(self.expected) and len(self.missing) == len(self.expected)
+    def __init__(self, view: PeerView, link: LinkView, request: Request) -> None:
+        self.link, self.request = link, request
+        since, step = request.since or {}, request.step
+        self.due = due = view.due(step, link)
+        """The step by which the answer must be whole; None if nothing tells."""
+        last = due.index if due is not None else link.ended
+        # An update that came with the request may have come behind it.
+        held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
+        there = [each.update for each in held if each.update is not None]
+        # A version that was overwritten by a forbidden one is gone: that is reported once.
+        gone = {version[0] for version in view.leaked if version is not None}
+        there = [u for u in there if u.version not in view.untaken and u.version is not None and u.uuid not in gone]
+        new = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
+        stale = {update.version for update in there} - {update.version for update in new}
+        # A version that is overwritten before the answer is whole need not be in it.
+        self.expected = [u for u in new if due is None or view.has(str(u.uuid), u.version, due)]
+        """The versions that the peer had and the client had not."""
+        wanted = {update.version for update in self.expected}
+        later = [update for update in link.sent if step.index <= update.step.index <= last]
+        self.given = list(_first(update for update in later if update.version in wanted))
+        """The first copy of each of these that was sent after the request, in order."""
+        sent = {update.version for update in link.sent if update.step.index <= last}
+        self.missing = [update for update in self.expected if due is not None and update.version not in sent]
+        """Those that never were sent on the link."""
+        # Changes since the peer was quiet may be on their way without having been asked for.
+        quiet = view.quiet_before(step)
+        again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
+        again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
+        self.known = [update for update in later if update.version in stale - again]
+        """Copies of versions that the client said to have."""
+        self.unsent = list(_unsent(view, link, request)) if due is not None and view.peer_id not in since else []
+        """Changes of its application that the client cannot know, and that never were sent to any peer."""
+        self.silent = not later
+        """Nothing at all came."""
+        self.nothing_came = bool(self.expected) and len(self.missing) == len(self.expected)
+        """Nothing of the expected versions came."""
 
     def has(self, update: Update) -> bool:
         """Is an update part of it?"""
@@ -169,9 +179,9 @@ class Answer:
 
 @once
 def answers(view: PeerView) -> list[Answer]:
-    """What came of each request."""
+    """The answers to all requests."""
     return [
-        _answer(view, link, request) for link in view.links for request in link.requests if request.since is not None
+        Answer(view, link, request) for link in view.links for request in link.requests if request.since is not None
     ]
 
 
@@ -194,42 +204,6 @@ def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
         there = [seen for seen in observed.records.values() if not seen.deleted and is_id(seen.uuid)]
         out.append((observed, link, [seen for seen in there if (seen.uuid, False) not in told]))
     return out
-
-
-def _answer(view: PeerView, link: LinkView, request: Request) -> Answer:
-    since, step = request.since or {}, request.step
-    due = view.due(step, link)
-    # An update that came with the request may have come behind it.
-    held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
-    there = [each.update for each in held if each.update is not None]
-    there = [update for update in there if update.version is not None and update.version not in view.untaken]
-    # What was written over by what had to be refused is not there any more: that is told once.
-    leaked = {version[0] for version in view.leaked if version is not None}
-    there = [update for update in there if update.uuid not in leaked]
-    expected = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
-    if due is not None:
-        # What is written over before the answer is whole need not be in it.
-        expected = [update for update in expected if view.has(str(update.uuid), update.version, due)]
-    wanted = {update.version for update in expected}
-    stale = {update.version for update in there if (update.rev or 0) <= since.get(str(update.by), 0)}
-    last = due.index if due is not None else link.ended
-    later = [update for update in link.sent if step.index <= update.step.index <= last]
-    # What came or was changed when the peer had not been quiet since may be on its way without having been asked for.
-    quiet = view.quiet_before(step)
-    again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
-    again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
-    sent = {update.version for update in link.sent if update.step.index <= last}
-    return Answer(
-        link,
-        request,
-        due,
-        tuple(expected),
-        tuple(_first(update for update in later if update.version in wanted)),
-        tuple(update for update in expected if update.version not in sent) if due is not None else (),
-        tuple(update for update in later if update.version in stale - again),
-        tuple(_unsent(view, link, request)) if due is not None and view.peer_id not in since else (),
-        not later,
-    )
 
 
 def _unsent(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
@@ -299,3 +273,105 @@ def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = No
     again = any(other.step.index in window and {other.key, other.old_key} & keys for other in view.changes)
     came = any(a.step.index in window and not a.must_not and a.update.key in keys for a in view.arrivals)
     return None if again or came else due
+
+
+# ---- Requests --------------------------------------------------------------------------------------------------------
+
+
+class Asking:
+    """One request, with the revisions of each other peer that were known then."""
+
+    def __init__(self, view: PeerView, request: Request) -> None:
+        self.step = request.step
+        self.since = request.since or {}
+        link = view.link_of(request)
+        # A request may have been formed when the link began, although it was sent later.
+        formed = link.began if request is link.asked[0] else request.step.index
+        self.at_least = _least(view, formed)
+        """The result of a scan of all records that surely are there (CA-11)."""
+        came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
+        self.at_most = _highest(came)
+        """The highest revision that ever came. Of forbidden updates it is CSDB-03, CSDB-06 and CSDB-16."""
+
+
+@once
+def askings(view: PeerView) -> list[Asking]:
+    """All requests of a peer that can be read, without repetitions of the one before."""
+    return [Asking(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
+
+
+def _highest(updates: Iterable[Update]) -> dict[str, int]:
+    """The highest revision of each peer."""
+    out: dict[str, int] = {}
+    for update in updates:
+        if update.by is not None:
+            out[update.by] = max(update.rev or 0, out.get(update.by, 0))
+    return out
+
+
+def _least(view: PeerView, index: int) -> dict[str, int]:
+    """The highest revisions of what was there when the peer was quiet last, and still is: it may be slow to process."""
+    quiet = max((step for step in view.quiet if step < index), default=0)
+    # It may have closed a link in place of taking an update.
+    closed = {link.ended for link in view.links if link.connection.closed_by_peer}
+    known = (held for _, held in view.known.all_at(index - 1) if held.step.index <= quiet)
+    there = [held.update for held in known if held.update is not None and held.step.index not in closed]
+    most = MAX_INTEGER if view.can(pb.CAPABILITY_WIDE_INTEGERS) else SAFE_INTEGER
+    sure = (u for u in there if u.version not in view.untaken and u.by != view.peer_id and 0 < (u.rev or 0) <= most)
+    return _highest(sure)
+
+
+# ---- Copies of versions of others ------------------------------------------------------------------------------------
+
+
+class Copy:
+    """A version of another peer, as a peer repeats it.
+
+    Versions that were in conflict are left out: their outcome may say something else under the same revision (CA-8). So
+    are those that may be refused, which the peer may read in another way.
+    """
+
+    __slots__ = ("arrival", "original", "seen", "signalled", "step")
+
+    def __init__(self, step: Step, seen: Seen, arrival: Arrival, *, signalled: bool) -> None:
+        """``arrival`` is one with the same content, if any is. A copy is sent, or ``signalled`` to the application."""
+        self.step, self.seen, self.signalled = step, seen, signalled
+        self.arrival, self.original = arrival, arrival.update
+
+
+@once
+def copies(view: PeerView) -> list[Copy]:
+    """All copies: those that were sent, then those in Changed events."""
+    events = [(step, of_record(event.record), True) for step in view.steps for event in step.signals("changed")]
+    seen: list[tuple[Step, Seen, bool]] = [*((update.step, update, False) for update in view.sent), *events]
+    return [
+        Copy(step, copy, arrival, signalled=signalled)
+        for step, copy, signalled in seen
+        if copy.by != view.peer_id and (arrival := _original(view, copy, step)) is not None
+    ]
+
+
+def _original(view: PeerView, copy: Seen, step: Step) -> Arrival | None:
+    """The original that came until a step; None if there is none, or if it was in conflict."""
+    came = [arrival for arrival in _received_as(view).get(copy.version, ()) if arrival.step.index <= step.index]
+    if not came or copy.uuid in view.contested(step):
+        return None
+    return next((each for each in came if same_content(each.update.content, copy.content)), came[-1])
+
+
+@once
+def _received_as(view: PeerView) -> dict[Version | None, list[Arrival]]:
+    taken = (a for a in view.arrivals if a.update.version is not None and not (a.must_not or a.may_not))
+    return grouped(taken, lambda arrival: arrival.update.version)
+
+
+def repeated(view: PeerView, update: Update) -> Update | None:
+    """The version of another peer that an update repeats under another name; None if there is none."""
+    before = view.known.at(str(update.uuid), update.step.index - 1)
+    came = [a.update for a in view.arrivals if a.update.uuid == update.uuid and a.step.index <= update.step.index]
+    known = before.update if before is not None else None
+    for other in [*reversed(came), *([known] if known is not None else [])]:
+        same = other.key == update.key and other.deleted == update.deleted and equal(other.value, update.value)
+        if same and other.by != update.by and not view.in_conflict(update.step):
+            return other
+    return None

@@ -1,0 +1,455 @@
+"""Checks of what becomes of updates that come: they are taken or refused, and repeated as they came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.trace import Step
+
+from ....judging.judgement import Observation, held, judged, violated
+from ..register import Rule, check, table
+from ..view.clocks import clocks_shown, wide_numbers
+from ..view.facts import Seen, Update, grouped, has_wide_numbers, has_zeros, quoted, same_content, told_of
+from ..view.knowledge import SAFE_INTEGER, Arrival, made_by_a_reader
+from ..view.meetings import is_traced
+from ..view.peer_view import PeerView, Proof
+from ..view.spreading import Copy, copies, repeated
+
+
+def _is_wide(update: Update) -> bool:
+    return update.largest > SAFE_INTEGER
+
+
+def _changed(seen: Update | Seen, original: Update) -> str:
+    """The code for a record that says something else than the original."""
+    return "key-changed" if seen.key != original.key else "value-changed"
+
+
+def _of_numbers(view: PeerView, update: Update) -> str:
+    """The position on a value that may differ, because it has numbers above 2^53 (CA-6)."""
+    return "CA-6" if has_wide_numbers(update.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS) else ""
+
+
+# ---- They are there afterwards, as they came -------------------------------------------------------------------------
+
+
+def _taken(
+    requirement: str,
+    code: str,
+    applies: Callable[[PeerView, Arrival], object],
+    how: Callable[[Arrival], str] = lambda arrival: "which came",
+    position: str = "",
+) -> Rule[Proof]:
+    """A rule by which an update is there afterwards; ``how`` says in findings how it came."""
+    return Rule(
+        requirement,
+        code,
+        lambda view, proof: applies(view, proof.arrival),
+        lambda view, proof: proof.is_there,
+        lambda view, proof: (
+            f"{view.named(proof.arrival.update)}, {how(proof.arrival)} at step {proof.arrival.step.index}",
+            view.had(proof),
+        ),
+        position,
+    )
+
+
+def _is_plain(view: PeerView, arrival: Arrival) -> bool:
+    """Is an update none of those that CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 are about?"""
+    update = arrival.update
+    return update.in_milliseconds and not (_is_wide(update) or view.put_together(arrival) or has_zeros(update))
+
+
+def _is_new(arrival: Arrival) -> bool:
+    return arrival.outcome == "new"
+
+
+def _is_for_writers(view: PeerView, arrival: Arrival) -> bool:
+    """Does an update come from a read-write peer to another one?"""
+    between_writers = view.writes and view.link_of(arrival.update).level is READ_WRITE
+    return between_writers and arrival.due and not _is_wide(arrival.update)
+
+
+def _with_its_time(arrival: Arrival) -> str:
+    return f"of {arrival.update.members.get('update_time')!r}, which came"
+
+
+def _has_wide_revision(proof: Proof) -> bool:
+    return _is_new(proof.arrival) and (proof.arrival.update.rev or 0) > SAFE_INTEGER
+
+
+def _is_kept(proof: Proof) -> bool:
+    """Is a record there that is not deleted, with another key than before if it came with one?"""
+    arrival, seen, before = proof.arrival, proof.seen, proof.arrival.before
+    if not (arrival.due and proof.is_shown) or seen is None or arrival.update.deleted or seen.deleted:
+        return False
+    return before is None or not seen.key == before.key != arrival.update.key  # CSDB-22
+
+
+def _is_renamed(proof: Proof) -> bool:
+    """Is an update that came the change of a key?"""
+    update, before = proof.arrival.update, proof.arrival.before
+    if proof.arrival.outcome != "newer" or before is None or before.deleted or update.deleted:
+        return False
+    return before.key != update.key and proof.is_shown
+
+
+def _came(view: PeerView, proof: Proof) -> str:
+    update = proof.arrival.update
+    return f"{quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
+
+
+def _shows(view: PeerView, proof: Proof) -> str:
+    return told_of(proof.seen) if proof.seen is not None else "no trace of it"
+
+
+TAKEN: tuple[Rule[Proof], ...] = (
+    _taken("CSDB-02", "update-not-taken", lambda view, a: _is_new(a) and not a.update.deleted and _is_plain(view, a)),
+    _taken("CSDB-02", "deletion-not-taken", lambda view, a: a.due and a.update.deleted and _is_plain(view, a)),
+    Rule(
+        "CSDB-07",
+        lambda view, proof: _changed(proof.seen, proof.arrival.update) if proof.seen is not None else "",
+        lambda view, proof: _is_kept(proof),
+        lambda view, proof: proof.same,
+        lambda view, proof: (_came(view, proof), _shows(view, proof)),
+        lambda view, proof: _of_numbers(view, proof.arrival.update),
+    ),
+    _taken(
+        "CSDB-11",
+        "precision-not-taken",
+        lambda view, a: _is_new(a) and a.update.in_utc and not a.update.in_milliseconds,
+        _with_its_time,
+    ),
+    _taken("CSDB-11", "zone-not-taken", lambda view, a: _is_new(a) and not a.update.in_utc, _with_its_time, "CA-18"),
+    Rule(
+        "CSDB-13",
+        "deletion-made-up",
+        lambda view, proof: _is_new(proof.arrival) and not proof.arrival.update.deleted and proof.is_shown,
+        lambda view, proof: proof.seen is not None and not proof.seen.deleted,
+        lambda view, proof: (
+            f"{view.named(proof.arrival.update)}, which is not deleted (step {proof.arrival.step.index})",
+            _shows(view, proof),
+        ),
+    ),
+    _taken(
+        "CSDB-17",
+        "unsigned-not-taken",
+        lambda view, a: _is_for_writers(view, a) and a.update.message.signature is None,
+        lambda a: "which came without a signature",
+    ),
+    _taken(
+        "CSDB-17",
+        "signed-not-taken",
+        lambda view, a: _is_for_writers(view, a) and a.update.message.signature is not None,
+        lambda a: "which came signed",
+    ),
+    Rule(
+        "CSDB-22",
+        "new-key-not-taken",
+        lambda view, proof: _is_renamed(proof),
+        lambda view, proof: proof.seen is not None and proof.seen.key == proof.arrival.update.key,
+        lambda view, proof: (_came(view, proof), _shows(view, proof)),
+    ),
+    Rule(
+        "CSDB-25",
+        lambda view, proof: "wide-revision-not-taken" if proof.seen is None else "wide-revision-changed",
+        lambda view, proof: _has_wide_revision(proof),
+        lambda view, proof: proof.is_there,
+        lambda view, proof: (view.named(proof.arrival.update), view.had(proof)),
+        "CA-6",
+        (pb.CAPABILITY_WIDE_INTEGERS,),
+    ),
+    _taken(
+        "CSDB-37",
+        "update-of-several-skipped",
+        lambda view, a: _is_new(a) and view.one_of_many(a) and not _is_wide(a.update),
+        lambda a: "one of several that came",
+    ),
+    _taken(
+        "CSDB-37",
+        "update-in-pieces-skipped",
+        lambda view, a: _is_new(a) and view.put_together(a) and not view.one_of_many(a) and not _is_wide(a.update),
+        lambda a: "which came in pieces, until",
+    ),
+    # A peer that takes no other record either does not refuse it for the zero.
+    _taken("CSDB-43", "zero-not-taken", lambda view, a: view.took is not False and _is_new(a) and has_zeros(a.update)),
+)
+
+
+@table(TAKEN, of="received shown")
+def updates_are_taken_as_they_came(view: PeerView) -> Iterator[tuple[Step, Proof]]:
+    """An update that a peer must take is there afterwards, with its key and its value."""
+    return ((proof.shown.step, proof) for proof in view.proofs)
+
+
+@check("CSDB-42", of="received shown")
+def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
+    """A record is taken although its revision is another number than that of its writer in the vector clock."""
+    alike = False
+    for arrival in view.arrivals:
+        update = arrival.update
+        if not _is_new(arrival) or view.one_of_many(arrival) or _is_wide(update):
+            continue
+        number = (update.clock or {}).get(str(update.by), 0)
+        if number == update.rev:
+            alike = alike or is_traced(view, update)
+        elif is_traced(view, update):
+            yield held(arrival.step)
+        elif alike and (proof := view.proof(arrival)) is not None:
+            expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
+            seen = f"{view.had(proof)}; others, where the two are alike, are taken"
+            yield violated(proof.shown.step, "revision-compared-with-clock", expected, seen)
+
+
+@check("CSDB-13", of="received shown")
+def what_is_there_stays_there(view: PeerView) -> Iterator[Observation]:
+    """A record is not deleted by an update of another one."""
+    alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
+    for shown in view.shown:
+        contested = view.contested(shown.step)
+        for uuid, seen in shown.records.items():
+            update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
+            if update is not None and view.has(uuid, seen.version, shown.step):
+                expected = f"{view.named(update)}, which was not deleted"
+                yield violated(shown.step, "other-record-deleted", expected, "it is deleted")
+
+
+# ---- They are refused ------------------------------------------------------------------------------------------------
+
+
+class Refused(NamedTuple):
+    """An update that must be refused, and what shows that it was not."""
+
+    arrival: Arrival
+    leak: str
+    """Empty if there is no trace of it."""
+    counted: bool = False
+    """Its revision is counted as known."""
+
+
+def _refused(
+    requirement: str,
+    taken: str,
+    counted: str,
+    concerns: Callable[[PeerView, Arrival], bool],
+    position: str = "",
+    *needs: int,
+) -> Rule[Refused]:
+    """A rule by which nothing is shown or sent of an update, nor its revision asked from."""
+    return Rule(
+        requirement,
+        lambda view, refused: counted if refused.counted else taken,
+        lambda view, refused: concerns(view, refused.arrival),
+        lambda view, refused: not refused.leak,
+        lambda view, refused: (
+            f"no trace of {view.named(refused.arrival.update)}, which came at step {refused.arrival.step.index}: "
+            f"{refused.arrival.must_not}",
+            refused.leak,
+        ),
+        position,
+        needs,
+    )
+
+
+def _is_of_a_reader(view: PeerView, arrival: Arrival) -> bool:
+    return made_by_a_reader(view.link_of(arrival.update), arrival.update)
+
+
+def _is_forged(view: PeerView, arrival: Arrival) -> bool:
+    return arrival.update.message.signature is not None and arrival.update.signer is None
+
+
+def _lacks_a_signature(view: PeerView, arrival: Arrival) -> bool:
+    return arrival.update.message.signature is None and not view.writes and not _is_of_a_reader(view, arrival)
+
+
+REFUSED: tuple[Rule[Refused], ...] = (
+    _refused("CSDB-03", "reader-update-taken", "reader-update-counted", _is_of_a_reader),
+    _refused("CSDB-06", "forged-update-taken", "forged-update-counted", _is_forged),
+    _refused(
+        "CSDB-16",
+        "unsigned-update-taken",
+        "unsigned-update-counted",
+        _lacks_a_signature,
+        "CA-17",
+        pb.CAPABILITY_READ_ONLY,
+    ),
+)
+
+
+@table(REFUSED, of="received")
+def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Refused]]:
+    """An update that a peer must not take is neither kept nor relayed, nor is its revision asked from."""
+    for arrival in view.refused:
+        update, after = arrival.update, arrival.step.index
+        sent = next((u for u in view.sent if u.step.index >= after and _is_copy(u, update)), None)
+        others = any(a.update.by == update.by and a is not arrival for a in view.arrivals)
+        asked = [r for r in view.asked if r.step.index > after and str(update.by) in (r.since or {})]
+        asked = asked if update.by != view.peer_id else []  # of its own it knows better
+        if sent is not None:
+            yield sent.step, Refused(arrival, f"a copy for {view.end_of(view.link_of(sent))}")
+        elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
+            yield asked[0].step, Refused(arrival, "a request for all that follows it", counted=True)
+        elif later := [shown for shown in view.shown if shown.as_of.index > after]:
+            has = (s for s in later if (seen := s.records.get(str(update.uuid))) and _is_copy(seen, update))
+            there = next(has, None)
+            yield (there or later[0]).step, Refused(arrival, "it is there" if there else "")
+
+
+def _is_copy(found: Update | Seen, of: Update) -> bool:
+    """Is it that update? A peer may by chance make a version of the same number with another content."""
+    return found.version == of.version and same_content(found.content, of.content)
+
+
+# ---- They are repeated as they came ----------------------------------------------------------------------------------
+
+
+def _had_key(copy: Copy) -> bool:
+    """Is the key of a copy another one than that of the original, and the one that its record had before (CSDB-22)?"""
+    before, key = copy.arrival.held, copy.seen.key
+    return key != copy.original.key and before is not None and any(each.key == key for each in before.candidates)
+
+
+def _of_copies(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
+    """The rules of copies on the wire, or of those that are ``signalled`` to the application."""
+    return (
+        Rule(
+            "CSDB-07",
+            lambda view, copy: _changed(copy.seen, copy.original),
+            lambda view, copy: (
+                copy.signalled is signalled and copy.seen.deleted == copy.original.deleted and not _had_key(copy)
+            ),
+            lambda view, copy: same_content(copy.seen.content, copy.original.content),
+            lambda view, copy: (_original(view, copy), told_of(copy.seen)),
+            lambda view, copy: _of_numbers(view, copy.original),
+            needs,
+        ),
+        Rule(
+            "CSDB-13",
+            lambda view, copy: "deletion-made-up" if copy.seen.deleted else "deletion-lost",
+            # A Changed event may say of a hidden record that it is deleted.
+            lambda view, copy: copy.signalled is signalled and (copy.original.deleted or not signalled),
+            lambda view, copy: copy.seen.deleted == copy.original.deleted,
+            lambda view, copy: (_original(view, copy), "it is deleted" if copy.seen.deleted else "it is not deleted"),
+            needs=needs,
+        ),
+    )
+
+
+def _original(view: PeerView, copy: Copy) -> str:
+    original = copy.original
+    if original.deleted:
+        return f"{view.named(original)}, as it came at step {original.step.index}"
+    return f"{quoted(original.value)} under {original.key!r}, as it came at step {original.step.index}"
+
+
+@table((*_of_copies(False), *_of_copies(True, pb.CAPABILITY_CHANGED)), of="received")
+def copies_are_as_the_original(view: PeerView) -> Iterator[tuple[Step, Copy]]:
+    """A copy of a version of another peer, on the wire or in a Changed event, says what the original does."""
+    return ((copy.step, copy) for copy in copies(view))
+
+
+@check("CSDB-09", of="sent")
+def writers_are_named(view: PeerView) -> Iterator[Observation]:
+    """last_updated_by is a peer ID, and that of the last writer, also in what is relayed."""
+    theirs = {arrival.update.version for arrival in view.arrivals}
+    mine = {update.version for update in view.unexplained}
+    for update in view.sent:
+        if "last_updated_by" not in update.members:
+            continue  # CSDB-15
+        if update.by is None:
+            seen = quoted(update.members["last_updated_by"])
+            yield violated(update.step, "writer-malformed", "the ID of a peer, 32 hex digits", seen)
+        elif update.version in theirs:
+            yield held(update.step)
+        elif update.version in mine and (original := repeated(view, update)) is not None:
+            writer, place = view.name(original.by), original.step.index
+            expected = f"{writer}, the writer of {original.key!r} (step {place})"
+            yield violated(update.step, "wrong-writer", expected, "its own name")
+
+
+@check("CSDB-23", of="received sent")
+def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]:
+    """A relayed update is of the record that it came of, whichever key that has."""
+    came = grouped((arrival.update for arrival in view.arrivals), lambda u: (u.by, u.rev))
+    theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
+    for update in view.sent:
+        originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
+        if update.uuid is None or (update.uuid, update.by) in theirs:
+            continue  # CSDB-47, if it is another version
+        original = next((each for each in originals if same_content(each.content, update.content)), None)
+        if original is not None:
+            expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
+            yield violated(update.step, "uuid-changed-by-relay", expected, f"{update.uuid!r}")
+
+
+@check("CSDB-25", pb.CAPABILITY_WIDE_INTEGERS, of="received sent")
+def wide_revisions_are_relayed(view: PeerView) -> Iterator[Observation]:
+    """A revision above 2^53 is the same when the record is relayed."""
+    came = {arrival.update.version for arrival in view.arrivals}
+    wide = [arrival.update for arrival in view.arrivals if (arrival.update.rev or 0) > SAFE_INTEGER]
+    for update in view.sent if wide else ():
+        for other in wide if update.version not in came else ():
+            if (other.uuid, other.by) == (update.uuid, update.by) and same_content(other.content, update.content):
+                expected = f"revision {other.rev}, as it came"
+                yield violated(update.step, "wide-revision-changed", expected, f"{update.rev}", "CA-6")
+
+
+@check("CSDB-41", of="received")
+def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
+    """A number above 2^53 in a vector clock is afterwards the number that came."""
+    came = wide_numbers(view)
+    position = "" if view.can(pb.CAPABILITY_WIDE_INTEGERS) else "CA-6"
+    for step, uuid, clock in clocks_shown(view) if came else ():
+        for member, number in clock.items():
+            if (uuid, member) in came:
+                most = max(came[uuid, member])
+                expected = f"{most} for {view.name(member)}, as it came"
+                # One more than the number that came is counted, not lost: CSDB-44 and CSDB-46.
+                met = number in came[uuid, member] or number == most + 1 != int(float(most))
+                yield judged(step, "wide-number-lost", met, expected, f"{number}", position)
+
+
+@check("CSDB-46", of="received sent")
+def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
+    """Of another peer no clock has a larger number than the max of all that came."""
+    most: dict[str, int] = {}
+    came = iter(view.received)
+    following = next(came, None)
+    for update in view.sent:
+        while following is not None and following.step.index <= update.step.index:
+            if following.clock is None:
+                return  # it is not known how the peer reads it
+            for member, number in following.clock.items():
+                most[member] = max(number, most.get(member, 0))
+            following = next(came, None)
+        for member, number in (update.clock or {}).items():
+            if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
+                expected = f"at most {most.get(member, 0)} for {view.name(member)}, which is the largest that came"
+                yield violated(update.step, "number-made-up", expected, f"{number}")
+
+
+@check("CSDB-47", of="received sent")
+def relaying_changes_nothing(view: PeerView) -> Iterator[Observation]:
+    """A relayed update has the writer, the revision and the update_time that it came with."""
+    came = grouped((a.update for a in view.arrivals if a.update.version is not None), lambda u: u.version)
+    for update in view.sent:
+        if update.by is None or update.by == view.peer_id or update.version is None:
+            continue
+        originals = came.get(update.version, [])
+        if not originals:
+            every = (u for same in came.values() for u in same)
+            alike = [u for u in every if u.uuid == update.uuid and same_content(u.content, update.content)]
+            if alike and not _is_wide(alike[0]):
+                expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
+                code = "revision-changed" if any(u.by == update.by for u in alike) else "writer-changed"
+                yield violated(update.step, code, expected, f"revision {update.rev} of {view.name(update.by)}")
+        elif update.time is not None:
+            # A peer that has lost its store may use a revision again.
+            times = [original.time for original in originals if original.time is not None]
+            if times:
+                met, expected = update.time in times, f"{times[-1].text}, as it came"
+                yield judged(update.step, "time-changed", met, expected, update.time.text)

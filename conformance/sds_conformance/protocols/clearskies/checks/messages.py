@@ -1,0 +1,199 @@
+"""Checks of the form of what a peer sends: its greeting, whole messages, requests, and the fields of each update."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import EXTENSION
+from clearskies_reference.vector_clock import MAX_INTEGER, is_id
+from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
+from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
+from sds_harness.clearskies.trace import Step
+
+from ....judging.judgement import Observation, judged, violated
+from ....judging.once import once
+from ....judging.quoting import json_of
+from ..register import Rule, check, table
+from ..view.clocks import bodies_received
+from ..view.facts import FIELDS, Update, Version, quoted
+from ..view.peer_view import PeerView
+
+_DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
+_CLOCK = r"\d{2}(?:(?::?\d{2}){1,2})?(?:[.,]\d+)?"
+_ISO_8601 = re.compile(rf"{_DATE}T{_CLOCK}(?:Z|[+-]\d{{2}}(?::?\d{{2}})?)", re.IGNORECASE | re.ASCII)
+"""A date and a time with a zone, in any form of ISO 8601: the text leaves the form open."""
+
+
+@check("CSDB-01")
+def names_the_extension(view: PeerView) -> Iterator[Observation]:
+    """The greeting of a peer names the extension ``database``."""
+    for step in view.steps:
+        if step.reply is not None and step.answer == "opened":
+            named = list(step.reply.opened.extensions)
+            expected = f"the extension {EXTENSION!r}"
+            yield judged(step, "extension-not-named", EXTENSION in named, expected, f"{named!r}"[:200])
+
+
+@check("CSDB-15", of="links")
+def messages_are_whole(view: PeerView) -> Iterator[Observation]:
+    """Messages are framed as in the core protocol, and their bodies are JSON objects."""
+    for link in view.links:
+        whom, sent = view.end_of(link), link.connection.sent
+        if sent.broken is not None:
+            step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are none: {sent.broken.reason}"
+            yield violated(step, "framing-broken", f"a message for {whom}", seen)
+        elif (begun := sent.unfinished) is not None and any(begun < index <= link.ended for index in view.quiet):
+            step, seen = view.trace.steps[begun - 1], f"{sent.rest} bytes, and no more of it"
+            yield violated(step, "message-incomplete", f"a whole message for {whom}", seen)
+        for message in sent.messages:
+            body = message.body
+            code, wrong = "body-not-object", body.error or ("" if isinstance(body.value, dict) else "no JSON object")
+            if not wrong and body.twice and body.raw not in bodies_received(view):  # a copy may repeat the fault
+                code, wrong = "member-twice", f"{body.twice[0]!r} is in it twice"
+            yield judged(view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong)
+
+
+@check("CSDB-16", of="writes links-to-readers sent")
+def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
+    """An update from a read-write peer to a read-only one has the signature of a read-write peer."""
+    for link in view.links:
+        for update in link.sent if link.level is READ_ONLY else ():
+            if update.message.signature is None or update.message.profile is not None:
+                expected, (code, seen) = f"{view.named(update)}, signed, for {view.end_of(link)}", signature(update)
+                yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
+
+
+def signature(update: Update) -> tuple[str, str]:
+    """The code for an update that has not the signature of a read-write peer, and what is seen of that."""
+    if update.message.signature is None:
+        return "not-signed", "no signature"
+    return "wrong-signature", "a signature of another peer"
+
+
+@check("CSDB-30", of="asked")
+def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
+    """A request is a ``database.get_updates``, and its since an object of integers by peer ID."""
+    for request in view.asked:
+        kind, since = request.message.type, request.message.body.members.get("since")
+        if kind != GET_UPDATES:
+            yield violated(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
+        elif not isinstance(since, dict):
+            expected = "since, an object of revisions by peer ID"
+            yield violated(request.step, "since-not-object", expected, json_of(since, 120))
+        else:
+            wrong = {peer: said for peer, said in since.items() if not is_id(peer) or type(said) is not int}
+            code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
+            expected = "since has integers by peer ID, 32 hex digits"
+            yield judged(request.step, code, not wrong, expected, json_of(wrong, 120))
+
+
+# ---- Fields of updates -----------------------------------------------------------------------------------------------
+
+
+def _absent(update: Update) -> str:
+    """The first field that an update lacks; those of a deletion need no key and no value (CA-13)."""
+    optional = {"vector_clock", "key", "value"} if update.deleted else {"vector_clock"}  # vector_clock: CSDB-12
+    return next((name for name in FIELDS if name not in update.members and name not in optional), "")
+
+
+def _malformed(update: Update) -> tuple[str, object] | None:
+    """The first member of a vector clock that is not a peer ID with an integer of 64 bits."""
+    members = update.members["vector_clock"].items()
+    return next(((m, n) for m, n in members if not (is_id(m) and type(n) is int and 0 <= n <= MAX_INTEGER)), None)
+
+
+@once
+def _without_their_writer(view: PeerView) -> set[Version | None]:
+    """The versions that came with a vector clock that lacks their writer."""
+    return {a.update.version for a in view.arrivals if a.update.by not in (a.update.clock or {})}
+
+
+@once
+def _messages_received(view: PeerView) -> set[tuple[bytes, bytes | None]]:
+    return {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
+
+
+@once
+def _bodies_taken(view: PeerView) -> set[bytes]:
+    return {body for body, _ in _messages_received(view)}
+
+
+SENT: tuple[Rule[Update], ...] = (
+    Rule(
+        "CSDB-01",
+        "prefix-missing",
+        lambda view, u: u.message.type == UPDATE or not u.message.type.startswith(f"{EXTENSION}."),
+        lambda view, u: u.message.type == UPDATE,
+        lambda view, u: (f"a type that begins with {EXTENSION!r} and a dot", f"{u.message.type!r}"),
+    ),
+    Rule(
+        "CSDB-10",
+        "revision-not-integer",
+        lambda view, u: "last_updated_rev" in u.members,
+        lambda view, u: u.rev is not None,
+        lambda view, u: ("an integer of 64 bits", quoted(u.members["last_updated_rev"])),
+    ),
+    Rule(
+        "CSDB-11",
+        "not-iso-8601",
+        lambda view, u: u.by == view.peer_id and "update_time" in u.members,
+        lambda view, u: isinstance(time := u.members["update_time"], str) and _ISO_8601.fullmatch(time),
+        lambda view, u: ("a time in ISO 8601, with its zone", quoted(u.members["update_time"])),
+    ),
+    Rule(
+        "CSDB-12",
+        lambda view, u: "clock-not-object" if u.members.get("vector_clock") else "clock-missing",
+        lambda view, u: not isinstance(u.members.get("vector_clock"), dict),
+        lambda view, u: False,
+        lambda view, u: (f"a vector clock in {view.named(u)}", quoted(u.members.get("vector_clock") or "none")),
+    ),
+    Rule(
+        "CSDB-12",
+        "writer-not-counted",
+        lambda view, u: (
+            u.clock is not None and u.by not in (None, view.peer_id) and u.version not in _without_their_writer(view)
+        ),
+        lambda view, u: u.by in (u.clock or {}),
+        lambda view, u: (f"a vector clock that counts the change of {view.name(u.by)}", quoted(dict(u.clock or {}))),
+    ),
+    Rule(
+        "CSDB-15",
+        "wrong-type",
+        lambda view, u: u.message.type != UPDATE and u.message.type.startswith(f"{EXTENSION}."),
+        lambda view, u: False,
+        lambda view, u: (f"the type {UPDATE!r}", f"{u.message.type!r}"),
+    ),
+    Rule(
+        "CSDB-15",
+        "field-missing",
+        lambda view, u: u.message.type == UPDATE or _absent(u),
+        lambda view, u: not _absent(u),
+        lambda view, u: (f"an update with the field {_absent(u)}", "it has none"),
+    ),
+    Rule(
+        "CSDB-18",
+        lambda view, u: "signature-changed" if u.message.body.raw in _bodies_taken(view) else "bytes-changed",
+        lambda view, u: not view.writes,
+        lambda view, u: (u.message.body.raw, u.message.signature) in _messages_received(view),
+        lambda view, u: (f"{view.named(u)}, as it came", "other bytes, or another signature"),
+        needs=(pb.CAPABILITY_READ_ONLY,),
+    ),
+    Rule(
+        "CSDB-41",
+        lambda view, u: "number-not-integer" if is_id((_malformed(u) or [""])[0]) else "peer-id-malformed",
+        lambda view, u: isinstance(u.members.get("vector_clock"), dict),
+        lambda view, u: _malformed(u) is None,
+        lambda view, u: (
+            "peer IDs with integers of 64 bits",
+            ": ".join(json_of(part, 120) for part in _malformed(u) or ())[:120],
+        ),
+    ),
+)
+
+
+@table(SENT, of="sent")
+def fields_are_well_formed(view: PeerView) -> Iterator[tuple[Step, Update]]:
+    """Each update that is sent has the fields of a record, each in its form; a read-only peer repeats what came."""
+    return ((update.step, update) for update in view.sent)
