@@ -234,7 +234,6 @@ class _Deciding(Peer):
         Peer.resolve,
         "26",
         "counts a revision for each conflict, without a change",
-        pending="a resolution may be a change that is never sent, so a gap after a conflict proves nothing",
     )
     def counts_conflicts(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
         super().resolve(current, kept, incoming, source, effects)

@@ -26,6 +26,7 @@ from ..view.facts import (
     same_content,
 )
 from ..view.knowledge import SAFE_INTEGER, fits_limits
+from ..view.meetings import by_default
 from ..view.peer_view import PeerView, Successive
 from ..view.spreading import repeated
 
@@ -333,6 +334,33 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
         if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
             expected = f"a revision above {before}, which went out at step {both.one.step.index}"
             yield violated(both.other.step, "revision-reused", expected, f"{after}, of another record")
+
+
+@check("CSDB-26", pb.CAPABILITY_OBSERVE, of="own received shown")
+def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]:
+    """Where a conflict makes no change, it takes no revision: none that is left out is on a record that is shown.
+
+    A resolution may be a local change, which is in the store until the record is changed again (CA-8).
+    """
+    for both in view.successive_changes:
+        before, after = both.one.rev, both.other.rev
+        between = range(both.one.step.index + 1, both.other.step.index)
+        met = [arrival for arrival in view.arrivals if arrival.step.index in between]
+        done = {step.command for step in view.steps if step.index in between}
+        shown = [s for s in view.shown if not s.on_the_wire and met and met[0].step.index < s.asked.index in between]
+        alone = both.other.step.command == "put" and done <= {"receive", "tick", "observe"}
+        if before is None or after is None or [each.outcome for each in met] != ["conflict"] or not (alone and shown):
+            continue
+        last = shown[-1]
+        processed = last.as_of.index >= met[0].step.index
+        later = [step for step in view.steps if last.step.index < step.index < both.other.step.index]
+        if not processed or not by_default(view) or any(step.command != "observe" for step in later):
+            continue
+        own = {seen.rev for seen in last.records.values() if seen.by == view.peer_id}
+        own |= {update.rev for update in view.own}
+        if all(revision not in own for revision in range(before + 1, after)):
+            expected = f"revision {before + 1}, after {before} at step {both.one.step.index}: no change came between"
+            yield judged(both.other.step, "revision-skipped", after == before + 1, expected, f"{after}")
 
 
 @check("CSDB-27", of="changes")

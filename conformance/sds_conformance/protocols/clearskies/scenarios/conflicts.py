@@ -83,6 +83,21 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
     look(alice)
 
 
+@scenario("26", "54")
+def a_conflict_between_two_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Alice's record comes back as Bob has changed it at the same time, later; then she writes another one."""
+    told = listening(alice, bob)
+    alice.put("door", "open")
+    stage.settle()
+    for message in told.updates[-1:]:
+        uuid, clock = message.body.members.get("uuid"), {bob.peer_id: 1}
+        tell(told, version(bob, "door", "shut", clock, uuid=uuid, at_ms=stage.now_ms + HOUR_MS))
+    stage.settle()
+    alice.observe()
+    alice.after(1_000).put("window", "open")
+    stage.settle()
+
+
 @scenario("54", long=True)
 def times_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
     """Bob and Carol have changed records at the same time, with times that have offsets, and one to nine digits.
