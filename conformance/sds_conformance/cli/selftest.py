@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ..judging.catalogue import Requirement
 from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarations, examine_declaration
-from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven
+from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven, unshown
 from ..judging.exits import Exit
 from ..judging.observing import Known
 from ..judging.quoting import counted
@@ -68,6 +68,10 @@ class Proof:
     """Checks that no mutant makes fail."""
     outdated: list[str] = field(default_factory=list)
     """Declared consequences that do not come about."""
+    unshown: list[str] = field(default_factory=list)
+    """Codes that no mutant shows."""
+    unlisted: list[str] = field(default_factory=list)
+    """Codes that mutants show and the catalogue does not list."""
     declarations: list[Examined] = field(default_factory=list)
     """Declarations, each with broken implementations behind it."""
 
@@ -79,7 +83,7 @@ class Proof:
     def complete(self) -> bool:
         sound = not any(kill.alive or kill.unexplained or kill.overdue for kill in self.kills) and not self.outdated
         sound &= all(examined.sound for examined in self.declarations)
-        return sound and self.accepted == len(self.acceptances) and not self.unguarded
+        return sound and self.accepted == len(self.acceptances) and not (self.unguarded or self.unlisted)
 
     @property
     def totals(self) -> str:
@@ -198,7 +202,10 @@ def examined(
     open_ends = [name for p in everything for name in unguarded(p.rules, p.model)]
     unproved = [check for p in everything for check in unproven(p.rules, kills)]
     past = [row for p in everything for row in outdated(p.rules, kills)]
-    return Proof(kills, acceptances, open_ends, unproved, past, tried(err, DECLARATIONS, 0, jobs) if whole else [])
+    codes = [unshown(p.rules, kills) for p in everything]
+    never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
+    declared = tried(err, DECLARATIONS, 0, jobs) if whole else []
+    return Proof(kills, acceptances, open_ends, unproved, past, never, unlisted, declared)
 
 
 def tried(err: Console, count: int, seed: int, jobs: int) -> list[Examined]:
@@ -254,6 +261,8 @@ def _as_json(proof: Proof) -> dict[str, object]:
         "unguarded": proof.unguarded,
         "outdated": proof.outdated,
         "declarations": [asdict(examined) for examined in proof.declarations],
+        "unshown": proof.unshown,
+        "unlisted": proof.unlisted,
         "unproven": [{"requirement": check.requirement, "check": check.name} for check in proof.unproven],
     }
 
@@ -296,6 +305,10 @@ def _show(out: Console, proof: Proof) -> None:
         out.print(f"Declared as a consequence, and not seen: {row}", style="bold red")
     if proof.unguarded:
         out.print(f"Requirements without a mutant: {', '.join(proof.unguarded)}", style="bold red")
+    if proof.unlisted:
+        out.print(f"Codes that the catalogue does not list: {', '.join(proof.unlisted)}", style="bold red")
+    if proof.unshown:
+        out.print(f"Codes that no mutant shows: {', '.join(proof.unshown)}", style="yellow")
     for title, checks in _uncovered(proof):
         out.print(f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", style="yellow")
 

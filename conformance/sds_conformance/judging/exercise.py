@@ -19,7 +19,7 @@ from .planning import plan
 from .playing import EVERYTHING, VERDICTS, Keep
 from .registry import Check
 from .rules import Rules
-from .verdict import OBSERVE, RequirementVerdict, Verdict
+from .verdict import OBSERVE, RequirementVerdict, Verdict, full_code
 
 NOTHING = frozenset[int]()
 """No capabilities."""
@@ -192,6 +192,8 @@ class Kill:
     mutant, which often fails a wrong requirement, or about experimental requirements."""
     pending: str = ""
     """Why its requirement does not reject it yet; "" if it must."""
+    codes: tuple[str, ...] = ()
+    """In full: the ways in which it violates requirements, its own and others."""
 
     @property
     def alive(self) -> bool:
@@ -274,6 +276,7 @@ def examine_mutant(
             if not consequences(rules, mutant.requirement, other)
         ),
         mutant.pending,
+        tuple(dict.fromkeys(full_code(v.requirement.id, k.code) for v in outcome.verdicts for k in v.tally.kinds)),
     )
 
 
@@ -345,6 +348,15 @@ def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
         out += [f"{cause} fails {' or '.join(row.fail)}" for cause in row.of if cause not in causes]
         out += [f"{' or '.join(row.of)} fails {effect}" for effect in row.fail if effect not in effects]
     return out
+
+
+def unshown(rules: Rules, kills: Iterable[Kill]) -> tuple[list[str], list[str]]:
+    """In full: the codes that the catalogue lists and no mutant shows, and those that mutants show and it does not
+    list."""
+    shown = {code for kill in kills for code in kill.codes}
+    listed = [full_code(r.id, code) for r in rules.catalogue.requirements.values() for code in r.codes]
+    ours = {code for code in shown if code.partition("/")[0] in rules.catalogue.requirements}
+    return [code for code in listed if code not in shown], sorted(ours.difference(listed))
 
 
 def unproven(rules: Rules, kills: Iterable[Kill]) -> list[Check]:

@@ -227,6 +227,19 @@ def test_checks_that_no_mutant_makes_fail_are_named() -> None:
     assert [check.name for check in unproven(half)] == others
 
 
+@pytest.mark.usefixtures("short")
+def test_codes_that_no_mutant_shows_and_codes_without_a_description_are_named() -> None:
+    kill = examine_mutant("buffered-is-met")
+    assert "SDS-RECV-06/delivered-early" in kill.codes
+    never, unlisted = exercise.unshown(RULES, [kill])
+    assert "SDS-RECV-06/delivered-early" not in never
+    assert "SDS-SEND-01/too-low" in never
+    assert unlisted == []
+    assert exercise.unshown(RULES, [replace(kill, codes=("SDS-RECV-06/made-up", "G-02/made-up"))])[1] == [
+        "SDS-RECV-06/made-up"
+    ]
+
+
 def test_only_a_kill_proves_a_check() -> None:
     (check,) = CHECKS["SDS-SEND-01"]
     assert check in unproven([kill_of("SDS-SEND-01", check.name, killed=False)])
