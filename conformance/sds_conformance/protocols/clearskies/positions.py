@@ -62,9 +62,17 @@ def how_to_know_what_is_known(view: PeerView) -> Iterator[tuple[Step, str]]:
     """The newest record of a peer was written over, and a request names its revision still, or the one before."""
     for asking in askings(view):
         taken = [a.update for a in view.arrivals if a.step.index < asking.step.index and a.outcome in ("new", "newer")]
+        began = next(view.link_of(request).began for request in view.asked if request.step is asking.step)
+        quiet = max((step for step in view.quiet if step < began), default=0)
         for peer, least in asking.at_least.items():
-            most = max((update.rev or 0 for update in taken if update.by == peer), default=0)
-            if least < most == asking.at_most[peer] and asking.since.get(peer) in (least, most):
+            newest = max((u for u in taken if u.by == peer), key=lambda u: u.rev or 0, default=None)
+            if newest is None or not least < (newest.rev or 0) == asking.at_most[peer]:
+                continue
+            # What came by the last quiet step was taken before the link began.
+            later = (u for u in taken if u.uuid == newest.uuid and newest.step.index < u.step.index <= quiet)
+            own = (c for c in view.changes if c.uuid == newest.uuid and newest.step.index < c.step.index < began)
+            written_over = any(u.by != peer for u in later) or any(own)
+            if written_over and asking.since.get(peer) in (least, newest.rev):
                 yield asking.step, "scans" if asking.since[peer] == least else "counts"
                 return
 
