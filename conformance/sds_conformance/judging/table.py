@@ -67,6 +67,7 @@ class Table(Generic[E]):
             return iter(self._judged(view).get((requirement, needs), ()))
 
         check.__name__, check.__doc__ = self._facts.__name__, self._facts.__doc__
+        check.__module__ = self._facts.__module__
         return check
 
     def _judge(self, view: Any) -> dict[tuple[str, tuple[int, ...]], list[Observation]]:

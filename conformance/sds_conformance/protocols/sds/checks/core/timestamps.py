@@ -260,5 +260,5 @@ table(
         Row("SDS-SEND-01", _after_sending, _low_without_reason, "too-low"),
         Row("SDS-SEND-01", _after_sending, _high_without_reason, "too-high"),
     ],
-    of="outgoing",
+    of="timestamps",
 )
