@@ -260,9 +260,9 @@ def _write(err: Console, folder: Path, report: Report) -> bool:
 
 
 def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> str:
-    name, slash, _ = glob.partition("/")
+    name, slash, code = glob.partition("/")
     if slash:
-        return f"{glob} is a code, and whole requirements are judged: name {name}"
+        return f"{name}/{code.lower()} is a code, and whole requirements are judged: name {name}"
     requirement = rules.catalogue.requirements.get(glob)
     if property_of(glob) is not None:
         return f"{glob} is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"
