@@ -25,8 +25,6 @@ Schema = dict[str, Any]
 Builder = Callable[[Any], list[Vector]]
 """Computes the vectors of a revision, which it is given as the protocol knows it."""
 
-REJECTED: Outcome = {"rejected": True}
-
 
 @dataclass(frozen=True)
 class Note:
@@ -234,8 +232,3 @@ def result_of_steps(steps: Iterable[dict[str, Any]]) -> str:
 def legal(outcome: Outcome, position: str = "") -> Outcome:
     """An outcome that a position allows."""
     return {**outcome, "position": position} if position else outcome
-
-
-def warned(outcome: Outcome, position: str = "") -> Outcome:
-    """An outcome that is no failure, but of which a position warns; without one it is against a SHOULD of the text."""
-    return {**legal(outcome, position), "warned": True}
