@@ -45,7 +45,12 @@ def test_a_fault_is_told_as_a_story_and_left_in_the_report(tmp_path: Path) -> No
 
 def test_a_requirement_and_a_position_are_explained() -> None:
     text = words(typed("requirements", "CSDB-14").stdout)
-    for said in ("Position CA-1: ", "Check changes_go_to_all_peers: ", "Mutant tells-one-peer: ", "changes-spread"):
+    for said in (
+        "Position CA-1: ",
+        "Check changes_are_sent_to_all_who_have_asked: ",
+        "Mutant tells-one-peer: ",
+        "changes-spread",
+    ):
         assert said in text
     assert "Concerns CSDB-20: " in words(typed("requirements", "CA-1").stdout)
     rows = json.loads(typed("requirements", "CA-*", "--json").stdout)
