@@ -28,9 +28,7 @@ Progress = Callable[[int, int], None]
 
 MOST_TASKS = 1 << 14
 """Of one job."""
-_EVERY_S, _LAST_LOOK_S = 0.2, 5.0
-"""Seconds between two looks at the progress, and the longest wait for the last one. A look that ends after the session
-logs a broken connection."""
+_EVERY_S = 0.2
 
 
 def over(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, tasks: int = 0) -> DataFrame:
@@ -96,7 +94,7 @@ def watched(spark: SparkSession, progress: Progress) -> Iterator[None]:
         yield
     finally:
         ended.set()
-        watcher.join(_LAST_LOOK_S)
+        watcher.join(2 * _EVERY_S)
 
 
 @contextlib.contextmanager

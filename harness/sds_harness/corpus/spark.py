@@ -267,16 +267,14 @@ def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Ite
 
 @contextlib.contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """When Java is gone, or is being ended, PySpark logs with tracebacks that its connection broke.
+    """Keep off stderr the tracebacks that py4j logs when the connection to Java breaks. Other handlers still get them.
 
-    That helps nobody; whoever has handlers for it keeps them.
+    After a failure, or a signal, the handler stays: the threads that cancel jobs and watch them log later than that.
     """
     nowhere = logging.NullHandler()
     logging.getLogger().addHandler(nowhere)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(nowhere)
+    yield
+    logging.getLogger().removeHandler(nowhere)
 
 
 @contextlib.contextmanager
