@@ -38,7 +38,7 @@ def test_a_fault_of_a_toy_is_told_as_a_story() -> None:
     told = typed("run", "--revision", "echo-1", "--", *ECHO, "--shouts").stdout
     for line in (
         "Against   echo-1: Echo, first edition",
-        "FAIL  ECHO-01  MUST, section 'echo'",
+        "FAIL  ECHO-01/changed  MUST, section 'echo'",
         "2 somebody says 'hello'",
         "Expected  'hello'",
         "Seen      'HELLO'",

@@ -53,7 +53,7 @@ def test_1_a_fault_is_told_as_a_story() -> None:
     assert re.fullmatch(r"FAIL  SDS-STATE-02/[a-z-]+  MUST, section 'participant-state'", head)
     for label in ("Rule", "Scenario", "Done", "Expected", "Seen", "Again"):
         assert re.search(rf"^  {label} ", result.stdout, re.MULTILINE)
-    last = "starts-at-zero 0.1.0 does not conform: 1 root cause, 2 requirements failed, 1 violation."
+    last = "starts-at-zero 0.1.0 does not conform: 1 root cause, 1 requirement failed, 1 violation."
     assert last in words(result.stdout)
 
 
@@ -232,6 +232,23 @@ def test_the_requirements_as_json_have_everything() -> None:
     assert {"level", "statement", "status", "reason", "checks", "scenarios", "mutants"} <= set(rows["SDS-RECV-06"])
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("run python3 -m x", "run -- python3 -m x"),
+        (
+            "run --select SDS-RECV-06 --strict python3 -u x.py --json",
+            "run --select SDS-RECV-06 --strict -- python3 -u x.py --json",
+        ),
+        ("smoke node --no-warnings 'my adapter.mjs'", "smoke -- node --no-warnings 'my adapter.mjs'"),
+        ("fuzz --seed 3 ./adapter --fast", "fuzz --seed 3 -- ./adapter --fast"),
+        ("exhaust python3 -m x", "exhaust -- python3 -m x"),
+        ("limits python3 -m x", "limits -- python3 -m x"),
+        ("replay found.json python3 -m x", "replay found.json -- python3 -m x"),
+        ("vectors run python3 -m x", "vectors run -- python3 -m x"),
+        ("corpus record python3 -m x", "corpus record -- python3 -m x"),
+    ],
+)
 def test_a_command_without_its_dashes_is_typed_as_it_was_meant(given: str, meant: str) -> None:
     result = typed(*shlex.split(given))
     assert result.exit_code == 2

@@ -48,7 +48,7 @@ def says_the_same(view: Any) -> Iterator[Observation]:
     """What is said comes back."""
     for step in view.trace.steps:
         said, heard = step.request.say.text, step.reply.said.text
-        yield held(step) if said == heard else violated(step, "wrong", repr(said), repr(heard))
+        yield held(step) if said == heard else violated(step, "changed", repr(said), repr(heard))
 
 
 @REGISTER.scenario("01")
