@@ -11,6 +11,7 @@ from sds_harness.environment import PLAIN, Environment
 
 from .asking import Facts
 from .judgement import Observation
+from .once import once
 from .table import Fact, Row, Table
 
 E = TypeVar("E", bound=Fact)
@@ -130,6 +131,8 @@ class Register:
         """By name."""
         self.counterparts: dict[str, list[str]] = {}
         """By requirement: those of other texts that say the same, in part at least."""
+        self.of_tables: dict[str, list[Check]] = {}
+        """Those of ``checks`` that rows of tables are."""
         self.choices: dict[str, list[Choice]] = {}
         """By position: what implementations may choose, as far as a run can tell."""
 
@@ -153,12 +156,20 @@ class Register:
         rows: Sequence[Row[E]],
         *,
         of: str = "",
+        apart: bool = False,
     ) -> None:
-        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as with checks."""
-        about, table = self._about(of), Table(facts, told, rows)
-        for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in rows):
-            check = Check(requirement, table.check(requirement, needs), needs, about)
-            self.checks.setdefault(requirement, []).append(check)
+        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as with checks.
+
+        Where requirements are judged ``apart``, each has a table of its own, and one mistake may violate several.
+        """
+        about, requirements = self._about(of), dict.fromkeys(row.requirement for row in rows)
+        groups = [[row for row in rows if row.requirement == each] for each in requirements] if apart else [rows]
+        found = once(lambda view: tuple(facts(view))) if apart else facts
+        for table in (Table(found, told, group) for group in groups):
+            for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
+                check = Check(requirement, table.check(requirement, needs), needs, about)
+                self.checks.setdefault(requirement, []).append(check)
+                self.of_tables.setdefault(requirement, []).append(check)
 
     def way(self, position: str, ways: Mapping[str, str], *, of: str = "") -> Callable[[WayFunction], WayFunction]:
         """Register a function that tells which of the ``ways`` an implementation goes at a position; ``of`` as with
@@ -171,13 +182,16 @@ class Register:
 
         return register
 
-    def same_as(self, requirement: str, *functions: CheckFunction) -> None:
-        """Register checks that are registered already under a requirement of another text that says the same."""
-        known = {registered.function: registered for checks in self.checks.values() for registered in checks}
-        for function in functions:
-            original = known[function]
-            self.checks.setdefault(requirement, []).append(replace(original, requirement=requirement))
-            self.counterpart(original.requirement, requirement)
+    def same_as(self, requirement: str, *checks: CheckFunction | str) -> None:
+        """Register checks that are registered already under a requirement of another text that says the same.
+
+        Those of tables are named by their requirement.
+        """
+        known = {registered.function: [registered] for checks in self.checks.values() for registered in checks}
+        for check in checks:
+            for original in self.of_tables[check] if isinstance(check, str) else known[check]:
+                self.checks.setdefault(requirement, []).append(replace(original, requirement=requirement))
+                self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:
         """Play the scenarios of ``requirement`` for ``other``, one of another text that is about the same."""

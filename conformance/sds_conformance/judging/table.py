@@ -35,8 +35,8 @@ class Row(NamedTuple, Generic[E]):
     """How it is violated then; "" if that is told and violates nothing."""
     why: str = ""
     """What makes it wrong, in a few words."""
-    position: str = ""
-    """The position that softens the violation, "" if none does."""
+    position: str | Callable[[E], str] = ""
+    """The position that softens the violation, "" if none does; a function where that depends on the fact."""
     needs: tuple[int, ...] = ()
     """Capabilities without which the row does not apply."""
 
@@ -82,7 +82,8 @@ class Table(Generic[E]):
             wrong = next((row for row in applying if row.wrong(fact)), None)
             if wrong is not None:
                 expected, seen = self._told(fact, wrong)
-                told = violated(fact.step, wrong.code, expected, seen, wrong.position)
+                soft = wrong.position if isinstance(wrong.position, str) else wrong.position(fact)
+                told = violated(fact.step, wrong.code, expected, seen, soft)
                 if not wrong.code:
                     told = noted(fact.step, f"{seen} where {expected}")
                 found.setdefault((wrong.requirement, wrong.needs), []).append(told)

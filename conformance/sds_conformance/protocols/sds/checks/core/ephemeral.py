@@ -10,13 +10,10 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Received
-from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
-from ...view.losses import may_be_lost
+from ...view.histories import is_hybrid
 from ...view.refusals import offered
 from .receive import quiet_after
-from .send import ordinary_sends, taken
-from .sync import in_no_history, in_no_log, meets_no_dependency
+from .sending import ordinary_sends, taken
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
@@ -25,13 +22,8 @@ def broadcast_once(view: ChannelView) -> Iterator[Observation]:
     for sent in view.ephemerals:
         message_id = sent.message.message_id
         count = sum(m.message_id == message_id or m.kind is Kind.EPHEMERAL for m in sent.step.messages)
-        yield judged(
-            sent.step,
-            "broadcast-twice" if count else "not-broadcast",
-            count == 1,
-            "one ephemeral message broadcast",
-            f"{count}",
-        )
+        expected = "one ephemeral message broadcast"
+        yield judged(sent.step, "broadcast-twice" if count else "not-broadcast", count == 1, expected, f"{count}")
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
@@ -68,19 +60,14 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
     own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
     again = [(step, wire.message) for step, wire in view.strays if wire.message and wire.message.message_id in own]
     for step, message in again:
-        yield violated(
-            step, "kept-for-resending", f"the ephemeral message {message.message_id!r} never broadcast again", "a copy"
-        )
+        expected = f"the ephemeral message {message.message_id!r} never broadcast again"
+        yield violated(step, "kept-for-resending", expected, "a copy")
     for observed in view.observed:
         buffered = set(own) & {entry.message_id for entry in observed.state.outgoing.entries}
         earlier = [s for s in own.values() if s.step.index < observed.step.index]
         if buffered:
-            yield violated(
-                observed.step,
-                "kept-for-resending",
-                "no ephemeral message in the outgoing buffer",
-                f"{min(buffered)!r} in it",
-            )
+            expected = "no ephemeral message in the outgoing buffer"
+            yield violated(observed.step, "kept-for-resending", expected, f"{min(buffered)!r} in it")
         elif earlier and observed.state.HasField("outgoing"):
             yield held(observed.step)
     for tick in view.ticks if not again else ():
@@ -101,65 +88,12 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             yield held(received.step)
         elif received.delivered:
             expected = f"the ephemeral message {received.message.message_id!r} delivered at once"
-            yield violated(
-                received.step,
-                "delivered-late",
-                expected,
-                f"its delivery only at step {received.delivered[0].step.index}",
-            )
+            seen = f"its delivery only at step {received.delivered[0].step.index}"
+            yield violated(received.step, "delivered-late", expected, seen)
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
-            yield violated(
-                received.step,
-                "refused" if received.rejected else "never-delivered",
-                expected,
-                received.refusal if received.rejected else "nothing",
-            )
-
-
-@check("SDS-EPHEMERAL-05", of="any-ephemeral")
-def not_logged(view: ChannelView) -> Iterator[Observation]:
-    """Ephemeral messages are in no log and in no causal history."""
-    yield from in_no_history(view, "ephemeral message", ephemeral_ids, code="logged")
-    yield from in_no_log(view, "ephemeral message", ephemeral_ids)
-
-
-@check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED, of="any-ephemeral received unmet")
-def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
-    """A message that depends on an ephemeral one waits: what is in no log meets no dependency.
-
-    Nor does one that comes later, and has the ID of what is missing.
-    """
-    yield from meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
-    logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
-    came = {(delivery.message_id, delivery.step.index) for delivery in logged}
-    waiting: dict[str, list[Received]] = {}
-    for received in view.received:
-        for message_id in received.unmet if received.acceptable else ():
-            waiting.setdefault(message_id, []).append(received)
-    for late in view.received:
-        if late.kind is not Kind.EPHEMERAL or late.own or is_hybrid(late):
-            continue
-        message_id = late.message.message_id
-        for received in waiting.get(message_id, ()):
-            if received.step.index > late.step.index:
-                continue
-            since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
-            freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
-            if freed and not may_be_lost(view, [message_id, freed[0].message_id], freed[0].step):
-                expected = f"{received.message.message_id!r} to wait for {message_id!r}: an ephemeral message is none"
-                yield violated(freed[0].step, "met-a-dependency", expected, "its delivery")
-            elif not freed:
-                yield held(late.step)
-
-
-@check("SDS-EPHEMERAL-06", of="ephemeral-came")
-def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
-    """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
-    yield from in_no_history(view, "message without a Lamport timestamp", hybrid_ids, code="logged")
-    yield from in_no_log(view, "message without a Lamport timestamp", hybrid_ids)
-    if view.can(pb.CAPABILITY_DELIVERED):
-        yield from meets_no_dependency(view, "without a Lamport timestamp, and never in the log", hybrid_ids)
+            seen = received.refusal if received.rejected else "nothing"
+            yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)
 
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED, of="ephemeral-came")

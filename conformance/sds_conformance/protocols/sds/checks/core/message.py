@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Kind
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
@@ -15,7 +15,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from ...view.filters import KnownFilters
-from ...view.histories import foreign_ids, outsiders, with_outsiders
+from ...view.histories import foreign_ids, with_outsiders
 from ...view.lateness import may_be_delivered_late
 from ...view.refusals import offered
 
@@ -33,84 +33,8 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
             yield held(delivery.step)
         else:
             expected = f"the {len(content)} bytes of content that were received"
-            yield violated(
-                delivery.step,
-                "delivered-changed",
-                expected,
-                f"{len(delivery.content)} bytes delivered that differ from them",
-            )
-
-
-@check("SDS-MSG-10", of="outgoing")
-def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
-    """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
-    for sent in view.outgoing:
-        others = outsiders(view, sent.history, sent.step.index)
-        for message_id in sent.history:
-            if message_id in others:
-                continue
-            if message_id in view.known_ids:
-                yield held(sent.step)
-            else:
-                expected = "only IDs of messages of the channel in causal_history"
-                yield violated(sent.step, "unknown-entry", expected, f"{message_id!r}, an ID of none")
-
-
-@check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
-def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
-    """Retrieval hints of missing dependencies reach the application as they were received."""
-    for received in view.received:
-        given = {e.message_id for e in received.message.causal_history if e.retrieval_hint}
-        for entry in surfaced(view, received.step):
-            if entry.message_id in given and entry.retrieval_hint is not None:
-                yield from judge_hint(view, received.step, entry.message_id, entry.retrieval_hint)
-
-
-def surfaced(view: ChannelView, step: Step) -> list[HistoryEntry]:
-    """The missing dependencies that a step signalled."""
-    return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing]
-
-
-@check("SDS-MSG-11", of="outgoing")
-def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
-    """A retrieval hint in a causal history belongs to the ID it stands next to."""
-    for sent in view.outgoing:
-        for entry in sent.message.causal_history:
-            if entry.retrieval_hint is not None and entry.message_id:
-                yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
-
-
-def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
-    """Judge a retrieval hint by what is known of its ID and of others.
-
-    It is "optional": it may be left empty, and whoever knows where messages can be retrieved may work it out, alike for
-    many. It is wrong where it was given for one other ID, and where it is what is left of the one that was given.
-    """
-    given = view.hints.get(message_id, set())
-    if hint in given:
-        yield held(step)
-        return
-    expected = f"the hint of {message_id!r}, or none"
-    other = _given_for(view).get(hint) if hint else None
-    if other is not None:
-        yield violated(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
-    elif any(_is_left_of(hint, whole) for whole in given):
-        yield violated(step, "hint-changed", expected, f"{hint!r}, which is what is left of it")
-
-
-@once
-def _given_for(view: ChannelView) -> dict[bytes, str]:
-    """The one ID that a hint was given for, by the hint; what was given for several belongs to none."""
-    found: dict[bytes, set[str]] = {}
-    for message_id, hints in view.hints.items():
-        for hint in hints:
-            found.setdefault(hint, set()).add(message_id)
-    return {hint: min(message_ids) for hint, message_ids in found.items() if len(message_ids) == 1}
-
-
-def _is_left_of(hint: bytes, whole: bytes) -> bool:
-    """Was it cut short, or taken for text?"""
-    return bool(hint) and (whole.startswith(hint) or hint == whole.decode("utf-8", "replace").encode())
+            seen = f"{len(delivery.content)} bytes delivered that differ from them"
+            yield violated(delivery.step, "delivered-changed", expected, seen)
 
 
 @check("SDS-MSG-13")
@@ -122,12 +46,9 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
         if message.sender_id == own_id:
             yield held(step)
         else:
-            yield violated(
-                step,
-                "wrong-sender" if message.sender_id else "missing-sender",
-                f"sender_id {own_id!r} in a {message.kind.value} message",
-                f"{message.sender_id!r}",
-            )
+            expected = f"sender_id {own_id!r} in a {message.kind.value} message"
+            seen = f"{message.sender_id!r}"
+            yield violated(step, "wrong-sender" if message.sender_id else "missing-sender", expected, seen)
 
 
 @check("SDS-MSG-14", of="spoke", together=True)
@@ -179,19 +100,12 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing + view.ephemerals:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
-            yield violated(
-                sent.step,
-                "wrong-channel" if sent.message.channel_id else "missing-channel",
-                f"channel_id {view.channel_id!r}",
-                f"{sent.message.channel_id!r}",
-            )
+            expected = f"channel_id {view.channel_id!r}"
+            seen = f"{sent.message.channel_id!r}"
+            yield violated(sent.step, "wrong-channel" if sent.message.channel_id else "missing-channel", expected, seen)
         elif foreign is not None:
-            yield violated(
-                sent.step,
-                "foreign-entry",
-                f"a causal history of channel {view.channel_id!r}",
-                f"{foreign!r} of another",
-            )
+            expected = f"a causal history of channel {view.channel_id!r}"
+            yield violated(sent.step, "foreign-entry", expected, f"{foreign!r} of another")
         else:
             yield held(sent.step)
 
@@ -211,9 +125,8 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
             met = not sent.certain or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
             if met or not with_outsiders(view, sent):
-                yield judged(
-                    sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, f"{count}"
-                )
+                seen = f"{count}"
+                yield judged(sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, seen)
 
 
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -223,9 +136,8 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
         message = received.message
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
-            yield judged(
-                received.step, "refused", not received.rejected, "an ephemeral message to be accepted", "a refusal"
-            )
+            expected = "an ephemeral message to be accepted"
+            yield judged(received.step, "refused", not received.rejected, expected, "a refusal")
 
 
 @check("SDS-MSG-19", of="sync-came")
@@ -277,12 +189,8 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
     for step, wire in view.strays:
         message = wire.message
         if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
-            yield violated(
-                step,
-                "sent-unasked",
-                "content messages of the application only",
-                f"{message.message_id!r}, sent unasked",
-            )
+            expected = "content messages of the application only"
+            yield violated(step, "sent-unasked", expected, f"{message.message_id!r}, sent unasked")
 
 
 @check("SDS-MSG-17", of="no-sds-r outgoing")
@@ -290,13 +198,8 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
     for sent in view.outgoing if not view.terms.on else ():
         count = len(sent.message.repair_request)
-        yield judged(
-            sent.step,
-            "unasked-repair-request",
-            not count,
-            "no repair_request, for SDS-R is not in use",
-            f"{count} entries",
-        )
+        expected = "no repair_request, for SDS-R is not in use"
+        yield judged(sent.step, "unasked-repair-request", not count, expected, f"{count} entries")
 
 
 @check("SDS-MSG-15", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
@@ -342,13 +245,8 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
         }
         changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
         name, (before, after) = changed[0] if changed else ("", ("", ""))
-        yield judged(
-            copy.step,
-            _CHANGED[name] if changed else "",
-            not changed,
-            f"{name} {_short(before)}, as first broadcast",
-            f"{_short(after)}",
-        )
+        expected = f"{name} {_short(before)}, as first broadcast"
+        yield judged(copy.step, _CHANGED[name] if changed else "", not changed, expected, f"{_short(after)}")
 
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
@@ -386,16 +284,11 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
             if received.delivered:
                 yield held(received.step)
             elif received.rejected:
-                yield violated(
-                    received.step, "refused", "a legal protobuf encoding to be read like the usual one", "a refusal"
-                )
+                expected = "a legal protobuf encoding to be read like the usual one"
+                yield violated(received.step, "refused", expected, "a refusal")
             else:
-                yield violated(
-                    received.step,
-                    "never-delivered",
-                    "a legal protobuf encoding to be read like the usual one",
-                    "no delivery",
-                )
+                expected = "a legal protobuf encoding to be read like the usual one"
+                yield violated(received.step, "never-delivered", expected, "no delivery")
 
 
 def _as_usual(view: ChannelView, received: Received) -> bool:
@@ -425,9 +318,8 @@ def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
     ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
-        yield judged(
-            step, "sender-changed", before == after, f"sender_id {before!r} as in the messages before", f"{after!r}"
-        )
+        expected = f"sender_id {before!r} as in the messages before"
+        yield judged(step, "sender-changed", before == after, expected, f"{after!r}")
 
 
 def _short(value: object) -> str:

@@ -20,8 +20,14 @@ from ...view.refusals import offered
 from ...view.timestamps import NEARBY, as_it_looks
 
 _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
+
+
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
+
+
 _REPEATED = (11, 13)
+
+
 _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
 
 
@@ -143,12 +149,8 @@ def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
         if seen == view.party.participant_id:
             yield held(sent.step)
         else:
-            yield violated(
-                sent.step,
-                "wrong-sender" if seen else "missing-sender",
-                f"field 1 (sender_id) = {view.party.participant_id!r}",
-                f"{seen!r}",
-            )
+            expected = f"field 1 (sender_id) = {view.party.participant_id!r}"
+            yield violated(sent.step, "wrong-sender" if seen else "missing-sender", expected, f"{seen!r}")
 
 
 @check("SDS-MSG-03", of="sent")
@@ -195,12 +197,16 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
 
 _COARSEST = 1 << 11
 """Distance of neighbouring doubles below 2^64."""
+
+
 _SIGN = 1 << 63
 """The first timestamp that has a sign where 64 bits have one."""
 
 
 _UNITS_PER_MS = (0.001, 1_000, 1_000_000)
 """Of seconds, microseconds and nanoseconds."""
+
+
 _DAY_MS = 86_400_000
 
 
@@ -255,13 +261,8 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             for later in view.observed:
                 if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
                     ids = later.step.shown_log
-                    yield judged(
-                        later.step,
-                        "zero-taken-for-absent",
-                        message_id in ids,
-                        f"{message_id!r} (Lamport 0) in the log",
-                        f"{ids}",
-                    )
+                    expected = f"{message_id!r} (Lamport 0) in the log"
+                    yield judged(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
                 depends = message_id in dependents and received.delivered and later_message.acceptable
@@ -285,13 +286,8 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             index = later.step.index
             if index > received.delivered[0].step.index and view.kept.holds(message_id, index):
                 ids = later.step.shown_log
-                yield judged(
-                    later.step,
-                    "large-taken-for-absent",
-                    message_id in ids,
-                    f"{message_id!r} (Lamport {lamport}) in the log",
-                    f"{ids}",
-                )
+                expected = f"{message_id!r} (Lamport {lamport}) in the log"
+                yield judged(later.step, "large-taken-for-absent", message_id in ids, expected, f"{ids}")
 
 
 @check("SDS-MSG-06", of="outgoing")
@@ -301,9 +297,8 @@ def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
         entries = [value for value in values_of(sent, 11) if isinstance(value, bytes)]
         if not entries:
             if sent.log_size and sent.certain and not sent.repeat:
-                yield violated(
-                    sent.step, "missing-history", "field 11 (causal_history), for the log is not empty", "no such field"
-                )
+                expected = "field 11 (causal_history), for the log is not empty"
+                yield violated(sent.step, "missing-history", expected, "no such field")
             continue
         bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)
         expected = "each entry of field 11 a HistoryEntry with its ID in field 1"
@@ -328,16 +323,11 @@ def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
     for sent in view.outgoing:
         values = values_of(sent, number)
         if not values or not isinstance(values[-1], bytes):
-            yield violated(
-                sent.step,
-                "missing-filter",
-                f"field {number} (bloom_filter) in every content and sync message",
-                "no such field",
-            )
+            expected = f"field {number} (bloom_filter) in every content and sync message"
+            yield violated(sent.step, "missing-filter", expected, "no such field")
         elif not values[-1] and any(r.acceptable and r.step.index < sent.step.index for r in view.received):
-            yield violated(
-                sent.step, "empty-filter", f"a filter over the IDs received so far in field {number}", "zero bytes"
-            )
+            expected = f"a filter over the IDs received so far in field {number}"
+            yield violated(sent.step, "empty-filter", expected, "zero bytes")
         else:
             yield held(sent.step)
 

@@ -18,8 +18,8 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from ...view.resends import runs_on
 from ...view.timestamps import lamport_sends, most_ahead_elsewhere
+from ..core.filters import judge_members
 from ..core.receive import quiet_after
-from ..core.send import judge_members
 from ..core.wire import channel_in, content_in, filter_in, structure, text_of, values_of
 
 _FIELDS = {1: LEN, 2: LEN, 3: VARINT, 4: LEN, 5: LEN, 6: LEN, 7: LEN}
@@ -49,17 +49,12 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
             seen = "one that is none" if values else "no such field"
-            yield violated(
-                sent.step,
-                "wrong-wire-type" if values else "missing-field",
-                "field 3 (lamport_timestamp) as a varint",
-                seen,
-            )
+            expected = "field 3 (lamport_timestamp) as a varint"
+            yield violated(sent.step, "wrong-wire-type" if values else "missing-field", expected, seen)
         else:
             expected = "field 3 (lamport_timestamp) within 31 bits"
-            yield judged(
-                sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, f"{values[-1]}"
-            )
+            seen = f"{values[-1]}"
+            yield judged(sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, seen)
 
 
 @check("FORUM-05", of="outgoing")
@@ -70,16 +65,11 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
         sure = sent.log_size and sent.certain and not sent.repeat
         if not entries:
             if sure:
-                yield violated(
-                    sent.step, "missing-field", "field 4 (causal_history), for the log is not empty", "no such field"
-                )
+                expected = "field 4 (causal_history), for the log is not empty"
+                yield violated(sent.step, "missing-field", expected, "no such field")
         elif strange := [entry for entry in entries if not entry or (sure and entry not in view.known_ids)]:
-            yield violated(
-                sent.step,
-                "malformed-entry",
-                "each entry of field 4 the ID of a message, and no more",
-                f"{strange[0]!r}",
-            )
+            expected = "each entry of field 4 the ID of a message, and no more"
+            yield violated(sent.step, "malformed-entry", expected, f"{strange[0]!r}")
         else:
             yield held(sent.step)
 
@@ -132,12 +122,8 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
     if seen == usual:
         yield held(first.step)
     elif seen > _PLAUSIBLE:
-        yield violated(
-            first.step,
-            "wrong-start",
-            f"lamport_timestamp {usual}, counted from 0, in the first message",
-            _value(first.step, seen),
-        )
+        expected = f"lamport_timestamp {usual}, counted from 0, in the first message"
+        yield violated(first.step, "wrong-start", expected, _value(first.step, seen))
     elif seen > usual:
         yield noted(first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}")
 
@@ -259,13 +245,8 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
         if received.delivered or (received.unmet <= view.logged_ids and quiet_after(view, received)):
             why = f"the sync message {named[0]!r} that it names was received"
             expected = f"{received.message.message_id!r} delivered: {why}"
-            yield judged(
-                received.step,
-                "never-delivered",
-                bool(received.delivered),
-                expected,
-                "it still waits after two quiet sweeps",
-            )
+            seen = "it still waits after two quiet sweeps"
+            yield judged(received.step, "never-delivered", bool(received.delivered), expected, seen)
     yield from _shown_in_the_log(view)
 
 
@@ -326,9 +307,8 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
         came = received.unmet & view.logged_ids or received.delivered
         if not came and runs_on(view, received.step, overdue):
             expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
-            yield violated(
-                overdue, "never-given-up", expected, f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
-            )
+            seen = f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
+            yield violated(overdue, "never-given-up", expected, seen)
 
 
 @check("FORUM-40", of="outgoing received")

@@ -17,7 +17,7 @@ from ...view.facts import Sent
 from ...view.histories import outsiders
 from ...view.refusals import offered
 from ...view.requester import requester
-from ..core.message import judge_hint
+from ..core.history import judge_hint
 from ..core.receive import quiet_after
 from ..core.wire import text_of
 
