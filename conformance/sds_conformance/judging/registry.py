@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, TypeVar
 
 from sds_harness.docstrings import first_line
@@ -164,10 +165,17 @@ class Register:
         """
         about, requirements = self._about(of), dict.fromkeys(row.requirement for row in rows)
         groups = [[row for row in rows if row.requirement == each] for each in requirements] if apart else [rows]
-        found = once(lambda view: tuple(facts(view))) if apart else facts
+
+        @wraps(facts)
+        def listed(view: Any) -> Iterable[E]:
+            return tuple(facts(view))
+
+        found = once(listed) if apart else facts
         for table in (Table(found, told, group) for group in groups):
             for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
                 check = Check(requirement, table.check(requirement, needs), needs, about)
+                if apart:
+                    check.function.__name__ += f"_of_{requirement}"
                 self.checks.setdefault(requirement, []).append(check)
                 self.of_tables.setdefault(requirement, []).append(check)
 

@@ -66,7 +66,8 @@ class Table(Generic[E]):
         def check(view: Any) -> Iterator[Observation]:
             return iter(self._judged(view).get((requirement, needs), ()))
 
-        check.__name__, check.__doc__ = self._facts.__name__, self._facts.__doc__
+        for name in ("__name__", "__doc__", "__module__"):
+            setattr(check, name, getattr(self._facts, name))
         return check
 
     def _judge(self, view: Any) -> dict[tuple[str, tuple[int, ...]], list[Observation]]:

@@ -18,7 +18,7 @@ from ...view.facts import AckEvent, Mention, Received
 from ...view.lateness import named_early, noticed_late, settled
 from ...view.repair_tracker import NEVER
 from ...view.resends import Gap, gaps, given_up, possibly_acknowledged, resend_period, spoken_for
-from .filters import _filters_after
+from .filters import first_hit
 
 
 def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
@@ -55,7 +55,7 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
             yield violated(mention.received.step, "acknowledged-late", expected, seen, "AMB-143")
         elif mention.certain and mention.received.unmet and mention.received.acceptable:
             reviewed = acknowledged_by(view, mention.received, mention.message_id)
-            filtered = next((hit for _, hit in _filters_after(view, mention.received)), None)
+            filtered = first_hit(view, mention.received)
             if reviewed and filtered:  # where it is not so, SDS-RECV-03 and SDS-RECV-04 say it
                 yield held(mention.received.step)
 
@@ -134,8 +134,6 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
 
 
 _RANKS = {pb.ACK_STATE_UNACKNOWLEDGED: 0, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: 1, pb.ACK_STATE_ACKNOWLEDGED: 2}
-
-
 _NAMES = ("unacknowledged", "possibly acknowledged", "acknowledged")
 
 

@@ -10,10 +10,11 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.deafness import quiet_after
 from ...view.histories import is_hybrid
 from ...view.refusals import offered
-from .receive import quiet_after
-from .sending import ordinary_sends, taken
+from .message import ordinary_sends, taken
+from .outgoing_buffer import judge_never_again
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
@@ -40,16 +41,7 @@ _SET = {"lamport_timestamp": "timestamp-set", "causal_history": "history-set", "
 def fields_unset(view: ChannelView) -> Iterator[Observation]:
     """Lamport timestamp, causal history and filter are unset."""
     for sent in view.ephemerals:
-        message = sent.message
-        fields = [
-            name
-            for name, is_set in (
-                ("lamport_timestamp", message.lamport_timestamp is not None),
-                ("causal_history", bool(message.causal_history)),
-                ("bloom_filter", message.bloom_filter is not None),
-            )
-            if is_set
-        ]
+        fields = [name for name in _SET if getattr(sent.message, name) not in (None, [], ())]
         expected = "lamport_timestamp, causal_history and bloom_filter unset"
         yield judged(sent.step, _SET[fields[0]] if fields else "", not fields, expected, f"{', '.join(fields)} set")
 
@@ -57,22 +49,7 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="ephemerals")
 def not_buffered(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message is not in the outgoing buffer and never broadcast again."""
-    own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
-    again = [(step, wire.message) for step, wire in view.strays if wire.message and wire.message.message_id in own]
-    for step, message in again:
-        expected = f"the ephemeral message {message.message_id!r} never broadcast again"
-        yield violated(step, "kept-for-resending", expected, "a copy")
-    for observed in view.observed:
-        buffered = set(own) & {entry.message_id for entry in observed.state.outgoing.entries}
-        earlier = [s for s in own.values() if s.step.index < observed.step.index]
-        if buffered:
-            expected = "no ephemeral message in the outgoing buffer"
-            yield violated(observed.step, "kept-for-resending", expected, f"{min(buffered)!r} in it")
-        elif earlier and observed.state.HasField("outgoing"):
-            yield held(observed.step)
-    for tick in view.ticks if not again else ():
-        if any(s.step.index < tick.index and s.step.now_ms < tick.now_ms for s in own.values()):
-            yield held(tick)
+    return judge_never_again(view, "ephemeral message", [sent for sent in view.ephemerals if not sent.repeat])
 
 
 @check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -105,12 +82,12 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """
     ephemeral = [r for r in offered(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.odd)]
     delivers_others = any(r.delivered and not is_hybrid(r) for r in ephemeral)
-    seen: set[str] = set()
+    known = view.known_ids.copy()
     for received in ephemeral:
         message_id = received.message.message_id
-        if not is_hybrid(received) or message_id in seen | view.known_ids:
+        if not is_hybrid(received) or message_id in known:
             continue
-        seen.add(message_id)
+        known.add(message_id)
         if received.delivered:
             yield held(received.step)
             continue
@@ -118,9 +95,5 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
             expected = f"{message_id!r}, {why}, delivered: all that it names has been"
-            yield violated(
-                received.step,
-                "refused" if received.rejected else "never-delivered",
-                expected,
-                received.refusal if received.rejected else "nothing",
-            )
+            seen = received.refusal if received.rejected else "nothing"
+            yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)

@@ -6,6 +6,7 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -13,7 +14,8 @@ from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
-from ...register import check
+from .....judging.table import Row
+from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
 from ...view.false_positives import (
@@ -32,41 +34,110 @@ from ...view.filters import ENOUGH, KnownFilters, Membership, hold_all, missing_
 from ...view.histories import claimed_ids, sync_ids
 
 
-def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
-    """IDs of content received before ``sent``, the newest that every roll-over keeps; only delivered ones if asked."""
-    known, key = _known_received(view), (sent.step.index, delivered)
-    if key not in known:
-        known[key] = _received_before(view, sent, delivered)
-    return known[key]
+class _Filter(NamedTuple):
+    """The filter of an own message, where it can be read."""
+
+    sent: Sent
+    holds: Membership
+    newest: list[Received]
+    """The content received before that every roll-over keeps."""
 
 
 @once
-def _known_received(_: ChannelView) -> dict[tuple[int, bool], list[str]]:
-    """Kept by step, for checks ask again and again what a filter has to hold."""
-    return {}
-
-
-def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str]:
+def _filters(view: ChannelView) -> list[_Filter]:
+    """All of them, in order."""
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
-    index = sent.step.index
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
-    others = bisect_left(_taking_room(view), index)
-    holds = view.filter_of(sent.message.bloom_filter)
-    others += holds is not None and bool(holds(sent.message.message_id))
-    end = bisect_left(view.received, index, key=lambda r: r.step.index)
-    newest = view.received[max(0, end - max(0, kept - others)) : end]
-    return [
-        r.message.message_id
-        for r in newest
-        if r.acceptable and (not delivered or (r.delivered and r.delivered[0].step.index < index))
-    ]
-
-
-@once
-def _taking_room(view: ChannelView) -> list[int]:
-    """Indices of the steps at which own messages went out whose IDs a filter may hold."""
     own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
-    return sorted(sent.step.index for sent in own)
+    taking_room = sorted(sent.step.index for sent in own)
+    found = []
+    for sent in view.outgoing:
+        holds = view.filter_of(sent.message.bloom_filter)
+        if holds is not None and not sent.repeat:
+            others = bisect_left(taking_room, sent.step.index) + bool(holds(sent.message.message_id))
+            end = bisect_left(view.received, sent.step.index, key=lambda r: r.step.index)
+            newest = view.received[max(0, end - max(0, kept - others)) : end]
+            found.append(_Filter(sent, holds, [received for received in newest if received.acceptable]))
+    return found
+
+
+def first_hit(view: ChannelView, received: Received) -> bool | None:
+    """Does the next filter that has to hold a received message hold it? None if there is none, or nothing tells."""
+    later = (one for one in _filters(view) if one.sent.step.index > received.step.index and received in one.newest)
+    return next((one.holds(received.message.message_id) for one in later), None)
+
+
+class _Members(NamedTuple):
+    """A filter that is known to hold all that was delivered before, or known to lack some of it."""
+
+    step: Step
+    sync: bool
+    due: int
+    """How many it has to hold."""
+    missing: str
+
+
+def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_Members]:
+    """The filter in a message holds the newest that was delivered before it was sent."""
+    for sent, holds, newest in _filters(view):
+        index = sent.step.index
+        delivered = [r.message.message_id for r in newest if r.delivered and r.delivered[0].step.index < index]
+        missing = missing_from(holds, delivered)
+        if delivered and (missing or hold_all(holds, delivered)):
+            yield _Members(sent.step, sent.sync, len(delivered), missing)
+
+
+def _members_told(members: _Members, row: Row[_Members]) -> tuple[str, str]:
+    where = row.why.format(missing=members.missing, count=members.due)
+    return where, f"{members.missing!r} is not in it"
+
+
+def _of_content(members: _Members) -> bool:
+    return not members.sync
+
+
+def _of_sync(members: _Members) -> bool:
+    return members.sync
+
+
+def _several(members: _Members) -> bool:
+    return members.due >= 3
+
+
+def _incomplete(members: _Members) -> bool:
+    return bool(members.missing)
+
+
+_IN_MESSAGE = "{missing!r}, delivered before, in the filter of the message"
+_IN_SYNC = "{missing!r}, received before, in the filter of the sync"
+_NEWEST = "all of the {count} newest received IDs in the filter"
+
+table(
+    filters_hold_what_was_delivered,
+    _members_told,
+    [
+        # requirement, applies, wrong, code, why, position, needs
+        Row("SDS-SEND-09", _of_content, _incomplete, "not-in-filter", _IN_MESSAGE),
+        Row("SDS-SYNC-05", _of_sync, _incomplete, "not-in-filter", _IN_SYNC, "", (pb.CAPABILITY_SYNC,)),
+        Row("SDS-STATE-05", _several, _incomplete, "not-in-filter", _NEWEST),
+    ],
+    of="outgoing received",
+    apart=True,
+)
+
+
+@check("SDS-RECV-04", of="received")
+def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """Received content enters the local filter, delivered or not."""
+    for sent, holds, newest in _filters(view):
+        for received in newest:
+            hit = holds(received.message.message_id)
+            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
+            if hit:
+                yield held(sent.step)
+            elif waits and hit is False:
+                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
+                yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in it")
 
 
 def judge_members(
@@ -86,27 +157,6 @@ def judge_strangers(
     found = hold_all(holds, ids) if len(ids) >= ENOUGH else None
     if found is not None:
         yield judged(step, code, not found, expected, f"all {len(ids)} of them")
-
-
-@check("SDS-SEND-09", of="received sent")
-def filter_is_current(view: ChannelView) -> Iterator[Observation]:
-    """The filter in a message holds what was delivered before it was sent."""
-    for sent in view.sent:
-        expected = received_before(view, sent, delivered=True)
-        holds = view.filter_of(sent.message.bloom_filter)
-        if holds is None or not expected or sent.repeat:
-            continue
-        yield from judge_members(sent.step, holds, expected, "{}, delivered before, in the filter of the message")
-
-
-@check("SDS-SYNC-05", pb.CAPABILITY_SYNC, of="syncs")
-def sync_filter(view: ChannelView) -> Iterator[Observation]:
-    """A sync message's filter holds every received content ID."""
-    for sync in view.syncs:
-        expected = received_before(view, sync, delivered=True)
-        holds = view.filter_of(sync.message.bloom_filter)
-        if expected and holds is not None:
-            yield from judge_members(sync.step, holds, expected, "{}, received before, in the filter of the sync")
 
 
 @check("SDS-SYNC-08", of="any-sync outgoing")
@@ -170,44 +220,6 @@ _FEW = 20
 """So few messages leave most bits of any filter unset."""
 
 
-def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent, bool | None]]:
-    """Own messages after an arrival whose filters can be read, and whether they hold its ID."""
-    message_id, filters = received.message.message_id, _filters(view)
-    for sent, holds, kept in filters[bisect_right(filters, received.step.index, key=_sent_at) :]:
-        if message_id in kept:
-            yield sent, holds(message_id)
-
-
-@once
-def _filters(view: ChannelView) -> list[tuple[Sent, Membership, set[str]]]:
-    """Own messages whose filters can be read, with these and with what every roll-over keeps in them."""
-    asked = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
-    read = [(sent, view.filter_of(sent.message.bloom_filter)) for sent in asked]
-    return [
-        (sent, holds, set(received_before(view, sent, delivered=False))) for sent, holds in read if holds is not None
-    ]
-
-
-def _sent_at(entry: tuple[Sent, Membership, set[str]]) -> int:
-    return entry[0].step.index
-
-
-@check("SDS-RECV-04", of="received")
-def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Received content enters the local filter, delivered or not."""
-    for received in view.received:
-        if not received.acceptable:
-            continue
-        for sent, hit in _filters_after(view, received):
-            if hit:
-                yield held(sent.step)
-                continue
-            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
-            if waits and hit is False:
-                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
-                yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in it")
-
-
 @check("SDS-RECV-04", of="outgoing received")
 def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observation]:
     """A filter is not the same bytes before and after several messages have come: the bloom delta.
@@ -261,18 +273,6 @@ def its_name_enters_no_filter(view: ChannelView) -> Iterator[Observation]:
         ids = {message_id for message_id, since in claimed_ids(view).items() if since < sent.step.index}
         if holds is not None and ids and not sent.repeat:
             yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter", code="in-filter")
-
-
-@check("SDS-STATE-05", of="outgoing received")
-def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
-    """The bloom filter has no false negatives for the newest received IDs."""
-    for sent in view.outgoing:
-        expected = received_before(view, sent, delivered=True)
-        holds = view.filter_of(sent.message.bloom_filter)
-        if holds is None or len(expected) < 3 or sent.repeat:
-            continue
-        what = f"all of the {len(expected)} newest received IDs in the filter"
-        yield from judge_members(sent.step, holds, expected, what, "{} is not")
 
 
 @check("SDS-STATE-05", of="outgoing")
@@ -375,15 +375,9 @@ def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple
 
 NEARLY_FULL = 0.95
 """So much of the capacity is full: with more, some implementations roll over."""
-
-
 FEW = 5
 """That many the other checks ask for in any case."""
-
-
 GROWTH = 1.1
-
-
 GROWTH_BYTES = 16
 """A filter that has ceased to grow may still vary in length by so much, if its encoding compresses it."""
 

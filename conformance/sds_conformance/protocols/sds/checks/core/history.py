@@ -20,48 +20,74 @@ from ...view.histories import log_is_astray, outsiders, own_are_shown, with_outs
 from ...view.lateness import may_be_delivered_late
 
 
-def judge_history(view: ChannelView, sent: Sent, expected: list[str]) -> Iterator[Observation]:
-    """Does its causal history hold these?
+@once
+def _ends(view: ChannelView) -> list[tuple[Sent, list[str]]]:
+    """Own messages, each with the IDs that belong in its causal history: the end of the log, ascending.
 
-    That own messages are not in the log at all is SEND-11's to say. What does not belong in the log has a requirement
-    of its own, and so has a log that is not in order, whose end is another one.
+    Left out are those of which it is not certain: where the log before is open, and where the first of the end is tied
+    in Lamport with the one before it, for their order is a matter of another requirement.
     """
-    own = any(item.own for item in sent.before)
-    if set(sent.history) == set(expected):
-        yield held(sent.step)
-    elif not (own and not own_are_shown(view)) and not with_outsiders(view, sent) and not log_is_astray(view):
-        entries, wanted = set(sent.history), set(expected)
-        yield violated(
-            sent.step,
-            "missing-entry" if entries < wanted else "too-many-entries" if entries > wanted else "wrong-entries",
-            f"the last {len(expected)} IDs of the log, {expected}",
-            f"{list(sent.history)}",
-        )
-
-
-def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
-    """The IDs that belong in the causal history, ascending; None where the log before is not certain."""
-    size = view.history_size_of(sent)
-    if not size or not sent.certain or sent.repeat:
-        return None
-    expected = [item.message_id for item in sent.before[-size:]]
-    return expected if all(view.kept.holds(i, sent.step.index - 1) for i in expected) else None
-
-
-def tied_at_the_edge(sent: Sent, expected: list[str]) -> bool:
-    """Is the first expected message tied in Lamport with the one before it? Then their order is another's matter."""
-    tail = sent.before
-    edge = len(tail) - len(expected) - 1
-    return bool(expected) and edge >= 0 and tail[edge].lamport == tail[edge + 1].lamport
+    ends = []
+    for sent in view.outgoing:
+        size = view.history_size_of(sent)
+        if not size or not sent.certain or sent.repeat:
+            continue
+        before = sent.before
+        expected = [item.message_id for item in before[-size:]]
+        edge = len(before) - len(expected) - 1
+        tied = bool(expected) and edge >= 0 and before[edge].lamport == before[edge + 1].lamport
+        if not tied and all(view.kept.holds(i, sent.step.index - 1) for i in expected):
+            ends.append((sent, expected))
+    return ends
 
 
 @check("SDS-SEND-04", of="sent")
 def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
     """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
-    for sent in view.sent:
-        expected = history_end(view, sent)
-        if expected is not None and not tied_at_the_edge(sent, expected):
-            yield from judge_history(view, sent, expected)
+    return _judge_ends(view, syncs=False)
+
+
+@check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
+def sync_history(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has the causal history that a regular one would have."""
+    return _judge_ends(view, syncs=True)
+
+
+def _judge_ends(view: ChannelView, *, syncs: bool) -> Iterator[Observation]:
+    """Do causal histories hold the end of the log?
+
+    That own messages are not in the log at all is SEND-11. What does not belong in the log has a requirement of its
+    own, and so has a log that is not in order, whose end is another one.
+    """
+    for sent, end in _ends(view):
+        if sent.sync is syncs and (end or not syncs):
+            entries, wanted = set(sent.history), set(end)
+            own = any(item.own for item in sent.before)
+            if entries == wanted:
+                yield held(sent.step)
+            elif not (own and not own_are_shown(view)) and not with_outsiders(view, sent) and not log_is_astray(view):
+                code = "missing-entry" if entries < wanted else "too-many-entries"
+                code = code if entries < wanted or entries > wanted else "wrong-entries"
+                yield violated(sent.step, code, f"the last {len(end)} IDs of the log, {end}", f"{list(sent.history)}")
+
+
+def by_default(view: ChannelView) -> list[Sent]:
+    """Content whose causal history has the size of the implementation's choice, with a log that has room for it."""
+    if view.party.asked.HasField("causal_history_size"):
+        return []
+    return [sent for sent in view.sent if sent.certain and sent.log_size >= 3 and not sent.repeat]
+
+
+@check("SDS-SEND-07", of="sent")
+def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
+    """Without configuration, a causal history has the recommended two entries."""
+    for sent in by_default(view):
+        if len(sent.history) == 2:
+            yield held(sent.step)
+        else:
+            known = view.configuration.HasField("causal_history_size")
+            size = view.configuration.causal_history_size if known else len(sent.history)
+            yield noted(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
 
 
 @check("SDS-SEND-05", of="outgoing")
@@ -88,21 +114,6 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-SEND-07", of="sent")
-def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
-    """Without configuration, a causal history has the recommended two entries."""
-    if view.party.asked.HasField("causal_history_size"):
-        return
-    for sent in view.sent:
-        if sent.certain and sent.log_size >= 3 and not sent.repeat:
-            if len(sent.history) == 2:
-                yield held(sent.step)
-            else:
-                known = view.configuration.HasField("causal_history_size")
-                size = view.configuration.causal_history_size if known else len(sent.history)
-                yield noted(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
-
-
 @check("SDS-SEND-08", of="outgoing")
 def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
     """A history entry has the hint that was supplied for its ID, or none."""
@@ -113,9 +124,8 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = f"the hint supplied for {entry.message_id!r}, or none"
             seen = f"{entry.retrieval_hint!r}"
-            yield judged(
-                sent.step, "wrong-hint", entry.retrieval_hint is None or entry.retrieval_hint in given, expected, seen
-            )
+            met = entry.retrieval_hint is None or entry.retrieval_hint in given
+            yield judged(sent.step, "wrong-hint", met, expected, seen)
 
 
 @check("SDS-SEND-11", of="outgoing")
@@ -125,12 +135,9 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     Where some are shown as in it, another that is not among the last is there all the same, or it is not complete; and
     a reply that is not delivered has another reason then, or where nothing is, unless the log lacks what it names.
     """
-    for sent in view.outgoing:
-        expected = history_end(view, sent)
-        if not expected:
-            continue
-        own = [item.message_id for item in sent.tail if item.own and item.message_id in expected]
-        if not own or tied_at_the_edge(sent, expected):
+    for sent, end in _ends(view):
+        own = [item.message_id for item in sent.tail if item.own and item.message_id in end]
+        if not own:
             continue
         everything_own = {item.message_id for item in sent.tail if item.own}
         if not everything_own.isdisjoint(sent.history):
@@ -150,13 +157,8 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             met = bool(received.delivered)
             if not met and (not view.delivered or (own_are_shown(view) and not _absent(view, ids))):
                 continue  # SDS-RECV-07
-            yield judged(
-                received.step,
-                "reply-never-delivered",
-                met,
-                f"a reply to the own message {ids[0]!r} to be delivered",
-                "nothing",
-            )
+            expected = f"a reply to the own message {ids[0]!r} to be delivered"
+            yield judged(received.step, "reply-never-delivered", met, expected, "nothing")
 
 
 def _absent(view: ChannelView, message_ids: list[str]) -> bool:
@@ -167,15 +169,6 @@ def _absent(view: ChannelView, message_ids: list[str]) -> bool:
     logged = {message_id for observed in shown for message_id in observed.step.shown_log}
     sent = (own for message_id in message_ids if (own := view.own(message_id)) is not None)
     return any(own.step.index < before and own.message.message_id not in logged for own in sent)
-
-
-@check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
-def sync_history(view: ChannelView) -> Iterator[Observation]:
-    """A sync message has the causal history that a regular one would have."""
-    for sync in view.syncs:
-        expected = history_end(view, sync)
-        if expected and not tied_at_the_edge(sync, expected):
-            yield from judge_history(view, sync, expected)
 
 
 @check("SDS-RECV-05", of="outgoing unmet")
@@ -277,11 +270,9 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
         for message_id in sent.history:
             if message_id in others:
                 continue
-            if message_id in view.known_ids:
-                yield held(sent.step)
-            else:
-                expected = "only IDs of messages of the channel in causal_history"
-                yield violated(sent.step, "unknown-entry", expected, f"{message_id!r}, an ID of none")
+            expected = "only IDs of messages of the channel in causal_history"
+            met = message_id in view.known_ids
+            yield judged(sent.step, "unknown-entry", met, expected, f"{message_id!r}, an ID of none")
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -163,9 +163,8 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
         seen = "the order in which they arrived"
-        yield judged(
-            pair.step, "order-of-arrival", not by_arrival, expected, seen, "AMB-88" if pair.in_utf16_order else ""
-        )
+        soft = "AMB-88" if pair.in_utf16_order else ""
+        yield judged(pair.step, "order-of-arrival", not by_arrival, expected, seen, soft)
 
 
 @check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
@@ -255,9 +254,8 @@ _NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
 
 
 def never_logged(view: ChannelView) -> Iterator[_Trace]:
-    """Sync and ephemeral messages, and content in the own name that it has not sent, are in no log: they are not shown
-    in it, not named in causal histories, and meet no dependency."""
-    for kind, (ids_since, why) in _NEVER_LOGGED.items():
+    """What belongs in no log is not shown in it, and not named in causal histories."""
+    for kind, (ids_since, _) in _NEVER_LOGGED.items():
         if not (since := ids_since(view)):
             continue
         # Own ones alone do not show it: those that come are meant as well.
@@ -274,7 +272,13 @@ def never_logged(view: ChannelView) -> Iterator[_Trace]:
             if logged is not None or come < at:
                 expected = f"no {kind} in the log"
                 yield _Trace(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in it")
-        for received in view.received if not view.gives_up else ():
+
+
+def unlogged_dependencies(view: ChannelView) -> Iterator[_Trace]:
+    """What depends on a message that is in no log is not delivered."""
+    for kind, (ids_since, why) in _NEVER_LOGGED.items():
+        since = ids_since(view)
+        for received in view.received if since and not view.gives_up else ():
             at, wrong = received.step.index, bool(received.delivered)
             on = [message_id for message_id in received.unmet if since.get(message_id, NEVER) < at]
             if on and received.acceptable:
@@ -296,19 +300,32 @@ table(
         # requirement, applies, wrong, code
         Row("SDS-SYNC-07", _shows(_SYNC, "history"), _wrong, "named-in-history"),
         Row("SDS-SYNC-09", _shows(_SYNC, "log"), _wrong, "logged"),
-        Row("SDS-SYNC-09", _shows(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
         Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "history"), _wrong, "logged"),
         Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "log"), _wrong, "logged"),
-        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
         Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "history"), _wrong, "logged"),
         Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "log"), _wrong, "logged"),
-        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
         Row("SDS-RECV-01", _shows(_NOT_SENT, "history"), _wrong, "logged"),
         Row("SDS-RECV-01", _shows(_NOT_SENT, "log"), _wrong, "logged"),
     ],
 )
 
+table(
+    unlogged_dependencies,
+    lambda place, _: (place.expected, place.seen),
+    [
+        Row("SDS-SYNC-09", _shows(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+    ],
+    of="unmet",
+)
+
 _HASH = re.compile("(?:[0-9a-f]{2}){4,}")
+
+
+def log_order(view: ChannelView) -> Iterable[Neighbours]:
+    """The log is in the order of Lamport timestamps, and of message IDs where these are equal."""
+    return neighbours(view)
 
 
 def _are_hashes(pair: Neighbours) -> bool:
@@ -353,7 +370,7 @@ def _order_told(pair: Neighbours, row: Row[Neighbours]) -> tuple[str, str]:
 
 
 table(
-    neighbours,
+    log_order,
     _order_told,
     [
         # requirement, applies, wrong, code, why, position, needs

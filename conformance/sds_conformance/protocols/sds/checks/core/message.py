@@ -13,10 +13,12 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.declared_limits import limit_in_force
 from ...view.facts import Received
 from ...view.filters import KnownFilters
 from ...view.histories import foreign_ids, with_outsiders
 from ...view.lateness import may_be_delivered_late
+from ...view.odd_messages import LARGEST_CONTENT, LARGEST_ID, LARGEST_LAMPORT, ROOM_AFTER
 from ...view.refusals import offered
 
 
@@ -29,12 +31,10 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         content = delivery.received.message.content
         # Which of them wins is not said, and deduplication is a MAY (AMB-24, AMB-25).
         arrivals = (r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index)
-        if any(delivery.content == arrival.message.content for arrival in arrivals):
-            yield held(delivery.step)
-        else:
-            expected = f"the {len(content)} bytes of content that were received"
-            seen = f"{len(delivery.content)} bytes delivered that differ from them"
-            yield violated(delivery.step, "delivered-changed", expected, seen)
+        expected = f"the {len(content)} bytes of content that were received"
+        seen = f"{len(delivery.content)} bytes delivered that differ from them"
+        met = any(delivery.content == arrival.message.content for arrival in arrivals)
+        yield judged(delivery.step, "delivered-changed", met, expected, seen)
 
 
 @check("SDS-MSG-13")
@@ -43,12 +43,10 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     everything = [(s.step, s.message) for s in view.sent + view.syncs + view.ephemerals]
     own_id = view.party.participant_id
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
-        if message.sender_id == own_id:
-            yield held(step)
-        else:
-            expected = f"sender_id {own_id!r} in a {message.kind.value} message"
-            seen = f"{message.sender_id!r}"
-            yield violated(step, "wrong-sender" if message.sender_id else "missing-sender", expected, seen)
+        expected = f"sender_id {own_id!r} in a {message.kind.value} message"
+        seen = f"{message.sender_id!r}"
+        met = message.sender_id == own_id
+        yield judged(step, "wrong-sender" if message.sender_id else "missing-sender", met, expected, seen)
 
 
 @check("SDS-MSG-14", of="spoke", together=True)
@@ -58,11 +56,8 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         return
     first_use: dict[str, int] = {}
     messages = [(s.step, s.message.message_id) for s in view.sent + view.ephemerals if not _suggested(s.step)]
-    messages += [
-        (r.step, r.message.message_id)
-        for r in view.received
-        if r.kind is Kind.CONTENT and not r.own and not r.duplicate
-    ]
+    others = (r for r in view.received if r.kind is Kind.CONTENT and not r.own and not r.duplicate)
+    messages += [(received.step, received.message.message_id) for received in others]
     me = (view.party.name, view.channel_id)
     messages += [(step, message_id) for who, step, message_id in _all_sends(view.everybody[0]) if who != me]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
@@ -161,13 +156,8 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
         expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
         seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
         what = f"the {len(expected)} bytes of content that the application gave"
-        yield judged(
-            sent.step,
-            "sent-changed" if sent.message.content else "missing-content",
-            (sent.message.content or b"") == expected,
-            what,
-            seen,
-        )
+        code = "sent-changed" if sent.message.content else "missing-content"
+        yield judged(sent.step, code, (sent.message.content or b"") == expected, what, seen)
 
 
 @check("SDS-MSG-20")
@@ -281,14 +271,9 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
         if not received.plain or received.unmet:
             continue
         if not _as_usual(view, received):
-            if received.delivered:
-                yield held(received.step)
-            elif received.rejected:
-                expected = "a legal protobuf encoding to be read like the usual one"
-                yield violated(received.step, "refused", expected, "a refusal")
-            else:
-                expected = "a legal protobuf encoding to be read like the usual one"
-                yield violated(received.step, "never-delivered", expected, "no delivery")
+            code, seen = ("refused", "a refusal") if received.rejected else ("never-delivered", "no delivery")
+            expected = "a legal protobuf encoding to be read like the usual one"
+            yield judged(received.step, code, bool(received.delivered), expected, seen)
 
 
 def _as_usual(view: ChannelView, received: Received) -> bool:
@@ -325,3 +310,58 @@ def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:79] + "…"
+
+
+@check("SDS-SEND-10")
+def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
+    """Ordinary content is taken and broadcast, under an ordinary ID where one is given."""
+    for step in ordinary_sends(view, "send"):
+        if step.answer == "rejected" and _hardly_anything_follows(view, step):
+            continue  # to refuse is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
+        yield taken(step)
+
+
+def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
+    """Where content is to be sent that nobody has reason to refuse."""
+    declared = limit_in_force(view.trace, "content_bytes")
+    largest = LARGEST_CONTENT if declared is None else min(declared, LARGEST_CONTENT)
+    for step in view.trace.of(view.party.name):
+        if step.command == command and step.channel_id == view.channel_id and step.reply is not None:
+            request = getattr(step.request, command)
+            if 0 < len(request.content) <= largest and _may_be_used(view, request.message_id, step):
+                yield step
+
+
+def taken(step: Step) -> Observation:
+    """Is what is to be sent taken and broadcast?"""
+    if step.answer == "rejected":
+        assert step.reply is not None
+        return violated(step, "refused", "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
+    return judged(step, "not-broadcast", bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
+
+
+def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
+    """Is it an ID that nobody has used or named, of characters that nobody minds, or none at all?"""
+    if not message_id:
+        return True
+    plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID
+    return plain and _known_since(view).get(message_id, step.index) >= step.index
+
+
+@once
+def _known_since(view: ChannelView) -> dict[str, int]:
+    """By ID: the index of the first step in which a message has or names it."""
+    since: dict[str, int] = {}
+    said = [(sent.step.index, sent.message) for sent in view.sent]
+    said += [(received.step.index, received.message) for received in view.received]
+    for index, message in said:
+        for message_id in (message.message_id, *(entry.message_id for entry in message.causal_history)):
+            since[message_id] = min(index, since.get(message_id, index))
+    return since
+
+
+def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
+    """Had the participant received a timestamp which many cannot count on from?"""
+    before = (r for r in view.received if r.step.index < step.index)
+    most = min(LARGEST_LAMPORT, view.revision.wire.max_lamport - ROOM_AFTER)
+    return any((r.message.lamport_timestamp or 0) > most for r in before)

@@ -14,6 +14,7 @@ from .....judging.once import once
 from .....judging.table import Row
 from ...register import check, table
 from ...view.channel_view import ChannelView
+from ...view.deafness import quiet_after
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.elsewhere import met_elsewhere
 from ...view.facts import Delivered, Received
@@ -25,7 +26,7 @@ from ...view.refusals import excuse, offered
 from ...view.repair_tracker import NEVER
 from .filters import _only_refused
 from .history import surfaced
-from .outgoing import hidden
+from .outgoing_buffer import hidden
 
 
 @check("SDS-SEND-06", pb.CAPABILITY_DELIVERED, of="arrived")
@@ -122,13 +123,8 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
             continue  # of a channel that the participant is no member of: SDS-STATE-16
         seen = f"a delivery of {delivery.message_id!r}, which did not"
         expected = "deliveries of messages that arrived in the channel"
-        yield judged(
-            delivery.step,
-            "delivered-unreceived",
-            delivery.received is not None or delivery.message_id in sent,
-            expected,
-            seen,
-        )
+        met = delivery.received is not None or delivery.message_id in sent
+        yield judged(delivery.step, "delivered-unreceived", met, expected, seen)
 
 
 def _of_no_channel(view: ChannelView, delivery: Delivered) -> bool:
@@ -233,27 +229,6 @@ def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
             seen = "nothing"
             yield judged(received.step, "nameless-never-delivered", bool(received.delivered), expected, seen, "AMB-50")
-
-
-def quiet_after(view: ChannelView, received: Received) -> bool:
-    """Did the schedule tick after the last delivery, so that whatever was going to come has come?
-
-    Where an implementation goes by its own clock, ticks tell only if each of them sweeps.
-    """
-    last = max((d.step.index for d in view.delivered), default=0)
-    settled = max(last, received.step.index)
-    c = view.configuration
-    period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else 60_000
-    if period and not view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
-        return False
-    since = view.trace.steps[settled - 1].now_ms
-    sweeps = 0
-    for tick in view.ticks:
-        if tick.index > settled:
-            if not period or tick.now_ms >= since + period:
-                sweeps, since = sweeps + 1, tick.now_ms
-            since = min(since, tick.now_ms)
-    return sweeps >= 2
 
 
 @check("SDS-RECV-08", of="refused unmet")

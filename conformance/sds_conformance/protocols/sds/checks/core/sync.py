@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Sent
+from .outgoing_buffer import judge_never_again
 
 _UNEVEN = 3
 """Sync messages that may be early."""
@@ -97,30 +97,11 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
     """A sync message is not in the outgoing buffer and never broadcast again."""
-    ids = {sync.message.message_id for sync in view.syncs} - view.known_ids
-    for step, wire in view.strays:
-        here = wire.message is not None and wire.message.channel_id == view.channel_id
-        if wire.message is not None and here and wire.message.message_id in ids:
-            expected = f"the sync message {wire.message.message_id!r} never broadcast again"
-            yield violated(step, "kept-for-resending", expected, "a copy")
-    seen: dict[str, Sent] = {}
+    yield from judge_never_again(view, "sync message", view.syncs)
+    seen: set[str] = set()
     for sync in view.syncs:
-        if (
-            sync.step.command == "tick"
-            and sync.message.message_id in seen
-            and not sync.lamport.tolerates(sync.message.lamport_timestamp or 0)
-        ):
-            expected = f"the sync message {sync.message.message_id!r} never broadcast again"
+        message_id, lamport = sync.message.message_id, sync.message.lamport_timestamp or 0
+        if sync.step.command == "tick" and message_id in seen and not sync.lamport.tolerates(lamport):
+            expected = f"the sync message {message_id!r} never broadcast again"
             yield violated(sync.step, "kept-for-resending", expected, "a copy")
-        seen[sync.message.message_id] = sync
-    for observed in view.observed:
-        earlier = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
-        buffered = earlier & {entry.message_id for entry in observed.state.outgoing.entries}
-        if buffered - view.known_ids:
-            expected = "no sync message in the outgoing buffer"
-            yield violated(observed.step, "kept-for-resending", expected, f"{min(buffered)!r} in it")
-        elif earlier and observed.state.HasField("outgoing"):
-            yield held(observed.step)
-    for tick in view.ticks:
-        if any(s.step.index < tick.index and s.step.now_ms < tick.now_ms for s in view.syncs):
-            yield held(tick)
+        seen.add(message_id)

@@ -20,11 +20,11 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.table import Row
 from ...register import check, table
 from ...view.channel_view import ChannelView
+from ...view.deafness import quiet_after
 from ...view.facts import LamportExpectation, LogItem, Sent
 from ...view.log_orders import shown_orders, shows_its_log
 from ...view.timestamps import NEARBY, as_it_looks, lamport_sends, most_ahead_elsewhere, usual_errors
 from ...view.windows import clock_at
-from .receive import quiet_after
 
 
 @check("SDS-SEND-03", of="outgoing")
@@ -416,28 +416,13 @@ def _high_without_reason(s: Stamp) -> bool:
 
 
 OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
-
-
 ONE_MORE, SHOWN = "one more than what was delivered", "that of the message delivered"
-
-
 AFTER_SYNC, HEARD = "one more than the sync message before", "sync messages are not delivered"
-
-
 DELIVERED_LATE, CLAIMED = "the message delivered late changes nothing", "what comes in its own name changes nothing"
-
-
 BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is no new message"
-
-
 BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"
-
-
 CHANNELS, CLOCK, DELIVERED = (pb.CAPABILITY_CHANNELS,), (pb.CAPABILITY_VIRTUAL_CLOCK,), (pb.CAPABILITY_DELIVERED,)
-
-
 RESEND, SYNC = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK), (pb.CAPABILITY_SYNC,)
-
 
 table(
     lamport_timestamps,

@@ -8,35 +8,24 @@ from __future__ import annotations
 
 from .....judging.registry import CheckFunction
 from ...register import counterpart, same_as
-from ..core import (
-    acknowledgement,
-    ephemeral,
-    filters,
-    history,
-    log,
-    message,
-    outgoing,
-    receive,
-    sending,
-    sync,
-    wire,
-)
+from ..core import acknowledgement, ephemeral, filters, history, log, message, outgoing_buffer, receive, sync, wire
 
 ALIKE: dict[str, tuple[CheckFunction | str, ...]] = {
-    "FORUM-01": (wire.reference_encoding_accepted,),
+    "FORUM-01": (wire.message_structure, wire.reference_encoding_accepted),
     "FORUM-02": (wire.sender_in_field_1, message.sender_is_self),
     "FORUM-03": (wire.message_id_in_field_2, message.message_ids_unique),
     "FORUM-04": (wire.zero_lamport_is_present,),
-    "FORUM-06": (message.channels_do_not_mix, message.delivered_in_its_channel),
-    "FORUM-08": (message.content_delivered_unchanged, message.content_is_the_applications),
-    "FORUM-10": (filters.filter_holds_what_was_received, filters.filter_holds_nothing_else),
-    "FORUM-11": (outgoing.outgoing_buffer_kept, outgoing.kept_as_unacknowledged),
+    "FORUM-06": (wire.channel_in_its_field, message.channels_do_not_mix, message.delivered_in_its_channel),
+    "FORUM-07": (wire.filter_in_its_field,),
+    "FORUM-08": (wire.content_in_its_field, message.content_delivered_unchanged, message.content_is_the_applications),
+    "FORUM-10": ("SDS-STATE-05", filters.filter_holds_nothing_else),
+    "FORUM-11": (outgoing_buffer.outgoing_buffer_kept, outgoing_buffer.kept_as_unacknowledged),
     "FORUM-12": (receive.incoming_buffer_kept, "SDS-STATE-09"),
     "FORUM-13": (acknowledgement.no_acknowledgement_from_nothing, acknowledgement.no_acknowledgement_out_of_the_blue),
-    "FORUM-14": (outgoing.acknowledged_leaves_the_buffer,),
+    "FORUM-14": (outgoing_buffer.acknowledged_leaves_the_buffer,),
     "FORUM-16": (history.history_is_the_end_of_the_log,),
-    "FORUM-17": (message.protocol_fields_set, message.copies_keep_a_filter, sending.ordinary_sends_are_broadcast),
-    "FORUM-18": (outgoing.sent_messages_wait_for_acknowledgement, outgoing.what_was_sent_is_kept),
+    "FORUM-17": (message.protocol_fields_set, message.copies_keep_a_filter, message.ordinary_sends_are_broadcast),
+    "FORUM-18": (outgoing_buffer.sent_messages_wait_for_acknowledgement, outgoing_buffer.what_was_sent_is_kept),
     "FORUM-19": ("SDS-RECV-03", "SDS-ACK-07"),
     "FORUM-20": (filters.received_ids_enter_the_filter, filters.filters_change_by_what_is_received),
     "FORUM-21": (
@@ -58,11 +47,11 @@ ALIKE: dict[str, tuple[CheckFunction | str, ...]] = {
     "FORUM-29": ("SDS-INSWEEP-01", "SDS-INSWEEP-04"),
     "FORUM-31": (receive.given_up_after_the_timeout_only,),
     "FORUM-32": (
-        outgoing.unacknowledged_are_rebroadcast,
-        outgoing.not_before_the_period,
+        outgoing_buffer.unacknowledged_are_rebroadcast,
+        outgoing_buffer.not_before_the_period,
         message.copies_are_the_message,
     ),
-    "FORUM-33": (outgoing.possibly_acknowledged_have_their_own_period,),
+    "FORUM-33": (outgoing_buffer.possibly_acknowledged_have_their_own_period,),
     "FORUM-34": (sync.syncs_are_sent_periodically, sync.syncs_go_on, sync.sync_content_empty),
     "FORUM-37": ("SDS-SYNC-12",),
     "FORUM-38": (ephemeral.fields_unset,),
@@ -77,7 +66,6 @@ for _requirement, _functions in ALIKE.items():
 # What has checks of its own is brought about by the same scenarios.
 for _sds, _forum in (
     ("SDS-MSG-06", "FORUM-05"),
-    ("SDS-MSG-07", "FORUM-07"),
     ("SDS-STATE-01", "FORUM-09"),
     ("SDS-SEND-01", "FORUM-15"),
     ("SDS-DELIVER-01", "FORUM-23"),

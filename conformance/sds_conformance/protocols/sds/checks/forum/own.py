@@ -10,19 +10,18 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Kind
-from sds_reference.wire_fields import LEN, VARINT
 
 from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.deafness import quiet_after
 from ...view.facts import Received
 from ...view.resends import runs_on
 from ...view.timestamps import lamport_sends, most_ahead_elsewhere
 from ..core.filters import judge_members
-from ..core.receive import quiet_after
-from ..core.wire import channel_in, content_in, filter_in, structure, text_of, values_of
+from ..core.history import by_default
+from ..core.wire import text_of, values_of
 
-_FIELDS = {1: LEN, 2: LEN, 3: VARINT, 4: LEN, 5: LEN, 6: LEN, 7: LEN}
 _HISTORY = 4
 _PLAUSIBLE = 1_000
 """Any increase is one, so a first message may carry more than 1; so much more is no count of messages."""
@@ -34,12 +33,6 @@ _CROWD = 100
 
 
 # ---- Message ---------------------------------------------------------------------------------------------------------
-
-
-@check("FORUM-01")
-def proposed_structure(view: ChannelView) -> Iterator[Observation]:
-    """Every broadcast splits into the fields of the proposal, with their wire types, and decodes."""
-    return structure(view, _FIELDS, (_HISTORY,), {1, 2, 5})
 
 
 @check("FORUM-04", of="outgoing")
@@ -72,24 +65,6 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, "malformed-entry", expected, f"{strange[0]!r}")
         else:
             yield held(sent.step)
-
-
-@check("FORUM-06")
-def channel_in_field_5(view: ChannelView) -> Iterator[Observation]:
-    """Field 5 is the channel that the application named, in all kinds of messages."""
-    return channel_in(view, 5)
-
-
-@check("FORUM-07", of="outgoing")
-def filter_in_field_6(view: ChannelView) -> Iterator[Observation]:
-    """Field 6 is present in every content and sync message; zero length only while nothing was received."""
-    return filter_in(view, 6)
-
-
-@check("FORUM-08", of="sent")
-def content_in_field_7(view: ChannelView) -> Iterator[Observation]:
-    """Field 7 is exactly the text the application sent."""
-    return content_in(view, 7)
 
 
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
@@ -327,23 +302,6 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
         yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
 
 
-@check("FORUM-41", of="sent")
-def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
-    """Without configuration, a causal history has two or three entries."""
-    if view.party.asked.HasField("causal_history_size"):
-        return
-    for sent in view.sent:
-        if sent.certain and sent.log_size >= 3 and not sent.repeat:
-            expected = "two or three entries in causal_history"
-            yield judged(
-                sent.step,
-                "too-few-entries" if len(sent.history) < 2 else "too-many-entries",
-                2 <= len(sent.history) <= 3,
-                expected,
-                f"{len(sent.history)}",
-            )
-
-
 @check("FORUM-44", pb.CAPABILITY_DELIVERED, of="received")
 def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
     """A message whose timestamp others have, too, is put in its place without a new message to anybody."""
@@ -361,3 +319,12 @@ def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
             else:
                 yield held(received.step)
         places.add(lamport)
+
+
+@check("FORUM-41", of="sent")
+def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
+    """Without configuration, a causal history has two or three entries."""
+    for sent in by_default(view):
+        code = "too-few-entries" if len(sent.history) < 2 else "too-many-entries"
+        met, expected = 2 <= len(sent.history) <= 3, "two or three entries in causal_history"
+        yield judged(sent.step, code, met, expected, f"{len(sent.history)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -13,7 +13,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Copy
+from ...view.facts import Copy, Sent
 from ...view.repair_tracker import NEVER
 from ...view.resends import (
     CAP,
@@ -43,9 +43,8 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
             elif not anything_speaks:
                 expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
                 seen = f"{sorted(buffered) or 'none'}"
-                yield violated(
-                    observed.step, "not-kept", expected, seen, given_up(view, message_id, observed.step.index)
-                )
+                soft = given_up(view, message_id, observed.step.index)
+                yield violated(observed.step, "not-kept", expected, seen, soft)
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:
         if sent.message.message_id in resent:
@@ -66,13 +65,9 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
             soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
             expected = f"{message_id!r} unacknowledged in the outgoing buffer"
+            met = states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED
             yield judged(
-                observed.step,
-                "wrong-state" if message_id in states else "not-kept",
-                states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED,
-                expected,
-                shown,
-                soft,
+                observed.step, "wrong-state" if message_id in states else "not-kept", met, expected, shown, soft
             )
     for copy in view.copies:
         if copy.step.index < spoken_for(view, copy.original):
@@ -112,13 +107,8 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             which = f"{sent.message.message_id!r}, unacknowledged and last broadcast at step {rounds.last.index}"
             expected = f"a copy of {which}, {waited} ms ago, with a resend period of {period} ms"
             soft = "AMB-64" if len(rounds.copies) >= CAP else ""
-            yield violated(
-                rounds.overdue,
-                "stopped-resending" if rounds.copies else "never-resent",
-                expected,
-                "none, although the sweep has run",
-                soft,
-            )
+            code = "stopped-resending" if rounds.copies else "never-resent"
+            yield violated(rounds.overdue, code, expected, "none, although the sweep has run", soft)
 
 
 @once
@@ -318,13 +308,8 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         early = copies[kinds.index(True)].message.message_id
         expected = "copies of unacknowledged messages before those of possibly acknowledged ones"
         seen = f"{early!r}, possibly acknowledged, before one of them"
-        yield judged(
-            copies[0].step,
-            "wrong-order",
-            kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False),
-            expected,
-            seen,
-        )
+        met = kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False)
+        yield judged(copies[0].step, "wrong-order", met, expected, seen)
 
 
 def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bool | None:
@@ -335,8 +320,6 @@ def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bo
 
 
 _RESENDS = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
-
-
 _PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
 
 
@@ -399,3 +382,26 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
             expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
             seen = "no copy: it is no longer in the outgoing buffer"
             yield violated(overdue, "not-kept", expected, seen, given_up(view, message_id, overdue.index))
+
+
+def judge_never_again(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iterator[Observation]:
+    """Are messages of a kind that is broadcast once not in the outgoing buffer, and never broadcast again?"""
+    first = {one.message.message_id: one.step for one in reversed([*sent])}
+    copies = [(step, wire.message) for step, wire in view.strays if wire.message is not None]
+    once_only = first.keys() - view.known_ids
+    again = [
+        (step, m.message_id) for step, m in copies if m.channel_id == view.channel_id and m.message_id in once_only
+    ]
+    for step, message_id in again:
+        expected = f"the {what} {message_id!r} never broadcast again"
+        yield violated(step, "kept-for-resending", expected, "a copy")
+    for observed in view.showing("outgoing"):
+        earlier = {message_id for message_id, step in first.items() if step.index < observed.step.index}
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        kept = min(earlier & once_only & buffered, default=None)
+        if earlier:
+            expected = f"no {what} in the outgoing buffer"
+            yield judged(observed.step, "kept-for-resending", kept is None, expected, f"{kept!r} in it")
+    for tick in view.ticks if not again else ():
+        if any(step.index < tick.index and step.now_ms < tick.now_ms for step in first.values()):
+            yield held(tick)
