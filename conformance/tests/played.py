@@ -127,7 +127,7 @@ def outcomes(check: CheckFunction, seen: ChannelView) -> set[Outcome]:
 
 
 def rows(requirement: str) -> CheckFunction:
-    """What the rows of a requirement say, in whatever tables they are."""
+    """The rows of a requirement in all tables, as one check."""
 
     def check(seen: ChannelView) -> Iterator[Observation]:
         for one in REGISTER.of_tables[requirement]:

@@ -285,7 +285,7 @@ class ChannelView:
         odd = oddness(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
         if not odd and log.is_open(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
-        if not odd and any(i in self.known_ids and not self.kept.holds(i) for i in named):
+        if not odd and self.kept.bounded and any(i in self.known_ids and not self.kept.holds(i) for i in named):
             odd = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,

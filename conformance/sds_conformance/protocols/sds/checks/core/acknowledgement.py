@@ -103,7 +103,7 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
             said = view.standing(mention.message_id).mentions if once else ()
             acks = (ack for ack in view.standing(mention.message_id).acks if not ack.possibly)
             if any(ack.step.index < observed.step.index for ack in acks):
-                continue  # that it was told as acknowledged is SDS-ACK-04, or SDS-STATE-12
+                continue  # a wrong acknowledgement violates SDS-ACK-04 or SDS-STATE-12
             if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
                 met = mention.message_id in buffered
                 expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
@@ -116,7 +116,7 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="came-elsewhere sent")
 def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
-    """What a message of one channel says of a message of another changes nothing there."""
+    """A message of one channel acknowledges nothing in another channel."""
     for step in view.trace.of(view.party.name):
         message = step.arrived
         if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
@@ -271,7 +271,7 @@ def _acked_with(view: ChannelView, mention: Mention) -> bool:
 
 @check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
 def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
-    """Several filters may acknowledge; after how many is told, not judged."""
+    """Several filters may acknowledge; their number is noted, not judged."""
     for mention in view.mentions:
         if not mention.certain and mention.hits >= 2:
             if _acked_with(view, mention):
@@ -353,8 +353,8 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
 def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
     """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
 
-    The state shows in the gaps between copies. That the longer period is kept at all must show beside it, in a message
-    that nothing arrived without, or before; else the two periods are the same, which is another fault.
+    The state shows in the gaps between copies. The longer period must show as well: in another message, or in an
+    earlier gap. Otherwise the two periods are the same, which is another fault.
     """
     c = view.configuration
     shorter, longer = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
@@ -388,7 +388,7 @@ def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
 
 
 class _Review(NamedTuple):
-    """What a message that speaks for an own one brought about."""
+    """A message that speaks for an own one, and whether that had an effect."""
 
     view: ChannelView
     mention: Mention
@@ -409,7 +409,7 @@ class _Review(NamedTuple):
 def reviews(view: ChannelView) -> Iterator[_Review]:
     """Own messages become acknowledged by a causal history that names them, and possibly by a filter that holds them.
 
-    Nothing is said where nothing can tell. Of what was refused, sync messages alone are judged here.
+    Mentions without evidence are left out, and refused messages unless they are sync messages.
     """
     syncs = (r for r in reversed(view.received) if r.kind is Kind.SYNC and not r.own)
     first = {received.message.message_id: received.step.index for received in syncs}

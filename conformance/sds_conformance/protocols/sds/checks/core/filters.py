@@ -520,7 +520,7 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-RECV-04", of="outgoing received")
 def the_full_filter_takes_the_next(view: ChannelView) -> Iterator[Observation]:
-    """Once a filter is full, what is received enters it all the same, that which makes it roll over too (AMB-55)."""
+    """A full filter takes the IDs of later messages as well, also of the one that makes it roll over (AMB-55)."""
     c, last = view.configuration, 0
     if not c.bloom_capacity or len(view.received) < c.bloom_capacity or not reads_filters(view):
         return

@@ -56,8 +56,8 @@ def sync_history(view: ChannelView) -> Iterator[Observation]:
 def _judge_ends(view: ChannelView, *, syncs: bool) -> Iterator[Observation]:
     """Do causal histories hold the end of the log?
 
-    That own messages are not in the log at all is SEND-11. What does not belong in the log has a requirement of its
-    own, and so has a log that is not in order, whose end is another one.
+    Other requirements judge own messages that are missing (SEND-11), entries that belong in no log, and logs that are
+    not in order and so have another end.
     """
     for sent, end in _ends(view):
         if sent.sync is syncs and (end or not syncs):
@@ -132,8 +132,8 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
 def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
 
-    Where some are shown as in it, another that is not among the last is there all the same, or it is not complete; and
-    a reply that is not delivered has another reason then, or where nothing is, unless the log lacks what it names.
+    If any own message shows in the log, others are taken to be in it as well. A missing delivery of a reply has another
+    cause then, and where nothing is delivered at all, unless the shown log lacks a message that the reply names.
     """
     for sent, end in _ends(view):
         own = [item.message_id for item in sent.tail if item.own and item.message_id in end]
@@ -152,7 +152,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             continue
         ids = [entry.message_id for entry in received.message.causal_history]
         known = ids and all(view.own(message_id) for message_id in ids)
-        # What broke down over it delivered nothing any more, and that is told as such.
+        # After a breakdown nothing is delivered; the breakdown is reported.
         if known and received.step.reply is not None and not may_be_delivered_late(view, received):
             met = bool(received.delivered)
             if not met and (not view.delivered or (own_are_shown(view) and not _absent(view, ids))):
@@ -302,8 +302,8 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
 def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
     """Judge a retrieval hint by what is known of its ID and of others.
 
-    It is "optional": it may be left empty, and whoever knows where messages can be retrieved may work it out, alike for
-    many. It is wrong where it was given for one other ID, and where it is what is left of the one that was given.
+    It is "optional": an implementation may leave it empty, or derive it, also the same for many messages. It is wrong
+    if it was given for one other ID, or if it is a part of the one that was given.
     """
     given = view.hints.get(message_id, set())
     if hint in given:

@@ -198,7 +198,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
 
 
 def _double(ids: Sequence[str]) -> str | None:
-    """The first of the IDs that stands there twice, None if none does."""
+    """The first ID that occurs twice; None if all differ."""
     if len(set(ids)) == len(ids):
         return None
     counts = Counter(ids)
@@ -207,7 +207,7 @@ def _double(ids: Sequence[str]) -> str | None:
 
 @check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED, of="delivered unmet")
 def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
-    """Of what is delivered in one step, what a message depends on comes before it.
+    """In one step, the dependencies of a message are delivered before it.
 
     Where that is delivered only in a later step, the message did not wait: SDS-RECV-05 and SDS-RECV-06.
     """
@@ -231,7 +231,7 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
 DELIVERED = (pb.CAPABILITY_DELIVERED,)
 
 
-class _Trace(NamedTuple):
+class _Place(NamedTuple):
     """A place in which messages that belong in no log could show as if they were in it."""
 
     step: Step
@@ -253,7 +253,7 @@ _NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
 """By kind of message: the IDs, and why nothing may depend on one."""
 
 
-def never_logged(view: ChannelView) -> Iterator[_Trace]:
+def never_logged(view: ChannelView) -> Iterator[_Place]:
     """What belongs in no log is not shown in it, and not named in causal histories."""
     for kind, (ids_since, _) in _NEVER_LOGGED.items():
         if not (since := ids_since(view)):
@@ -265,16 +265,16 @@ def never_logged(view: ChannelView) -> Iterator[_Trace]:
             named = next((message_id for message_id in sent.history if since.get(message_id, NEVER) < at), None)
             if named is not None or come < at:
                 expected = f"no {kind} in causal_history"
-                yield _Trace(sent.step, kind, "history", named is not None, expected, f"{named!r}")
+                yield _Place(sent.step, kind, "history", named is not None, expected, f"{named!r}")
         for observed in view.showing("log"):
             at = observed.step.index
             logged = min((i for i in observed.step.shown_log if since.get(i, NEVER) < at), default=None)
             if logged is not None or come < at:
                 expected = f"no {kind} in the log"
-                yield _Trace(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in it")
+                yield _Place(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in it")
 
 
-def unlogged_dependencies(view: ChannelView) -> Iterator[_Trace]:
+def unlogged_dependencies(view: ChannelView) -> Iterator[_Place]:
     """What depends on a message that is in no log is not delivered."""
     for kind, (ids_since, why) in _NEVER_LOGGED.items():
         since = ids_since(view)
@@ -283,10 +283,10 @@ def unlogged_dependencies(view: ChannelView) -> Iterator[_Trace]:
             on = [message_id for message_id in received.unmet if since.get(message_id, NEVER) < at]
             if on and received.acceptable:
                 expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}, and never in the log"
-                yield _Trace(received.step, kind, "dependency", wrong, expected, "its delivery")
+                yield _Place(received.step, kind, "dependency", wrong, expected, "its delivery")
 
 
-def _shows(kind: str, where: str) -> Callable[[_Trace], bool]:
+def _shows(kind: str, where: str) -> Callable[[_Place], bool]:
     return lambda place: place.kind == kind and place.where == where
 
 
@@ -307,6 +307,7 @@ table(
         Row("SDS-RECV-01", _shows(_NOT_SENT, "history"), _wrong, "logged"),
         Row("SDS-RECV-01", _shows(_NOT_SENT, "log"), _wrong, "logged"),
     ],
+    of="unlogged",
 )
 
 table(
@@ -324,33 +325,38 @@ _HASH = re.compile("(?:[0-9a-f]{2}){4,}")
 
 
 def log_order(view: ChannelView) -> Iterable[Neighbours]:
-    """The log is in the order of Lamport timestamps, and of message IDs where these are equal."""
-    return neighbours(view)
+    """The log is in the order of Lamport timestamps, whenever its messages came."""
+    return (pair for pair in neighbours(view) if not pair.tied)
+
+
+def order_of_ties(view: ChannelView) -> Iterable[Neighbours]:
+    """Messages with equal Lamport timestamps are in the order of their IDs, hashes and own ones too."""
+    return (pair for pair in neighbours(view) if pair.tied)
 
 
 def _are_hashes(pair: Neighbours) -> bool:
     return all(_HASH.fullmatch(item.message_id) for item in (pair.first, pair.second))
 
 
-def _untied(pair: Neighbours) -> bool:
-    return not pair.tied
+def _any(_: Neighbours) -> bool:
+    return True
 
 
 def _came_late(pair: Neighbours) -> bool:
-    return not pair.tied and pair.inserted_before
+    return pair.inserted_before
 
 
 def _tied(pair: Neighbours) -> bool:
-    return pair.tied and not (pair.first.own or pair.second.own) and not _are_hashes(pair)
+    return not (pair.first.own or pair.second.own) and not _are_hashes(pair)
 
 
 def _tied_hashes(pair: Neighbours) -> bool:
-    alike = pair.tied and len(pair.first.message_id) == len(pair.second.message_id)
+    alike = len(pair.first.message_id) == len(pair.second.message_id)
     return alike and not (pair.first.own or pair.second.own) and _are_hashes(pair)
 
 
 def _tied_with_own(pair: Neighbours) -> bool:
-    return pair.tied and pair.first.own != pair.second.own
+    return pair.first.own != pair.second.own
 
 
 def _disorder(pair: Neighbours) -> bool:
@@ -374,8 +380,17 @@ table(
     _order_told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-STATE-11", _untied, _disorder, "wrong-order", "the other way round", "", DELIVERED),
+        Row("SDS-STATE-11", _any, _disorder, "wrong-order", "the other way round", "", DELIVERED),
         Row("SDS-DELIVER-04", _came_late, _disorder, "wrong-order", "the order of arrival", "", DELIVERED),
+    ],
+    of="log-of-two",
+    apart=True,
+)
+table(
+    order_of_ties,
+    _order_told,
+    [
+        # requirement, applies, wrong, code, why, position, needs
         Row("SDS-CONFLICT-01", _tied, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
         Row("SDS-CONFLICT-01", _tied, _disorder, "wrong-order", "", "", DELIVERED),
         Row("SDS-CONFLICT-02", _tied_hashes, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
@@ -383,6 +398,6 @@ table(
         Row("SDS-CONFLICT-03", _tied_with_own, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
         Row("SDS-CONFLICT-03", _tied_with_own, _disorder, "wrong-order", "", "", DELIVERED),
     ],
-    of="log-of-two",
+    of="ties",
     apart=True,
 )

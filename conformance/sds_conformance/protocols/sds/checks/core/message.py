@@ -322,7 +322,7 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
 
 
 def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
-    """Where content is to be sent that nobody has reason to refuse."""
+    """Steps that ask for content to be sent which no limit or position allows to refuse."""
     declared = limit_in_force(view.trace, "content_bytes")
     largest = LARGEST_CONTENT if declared is None else min(declared, LARGEST_CONTENT)
     for step in view.trace.of(view.party.name):
@@ -341,7 +341,7 @@ def taken(step: Step) -> Observation:
 
 
 def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
-    """Is it an ID that nobody has used or named, of characters that nobody minds, or none at all?"""
+    """Is it an unused ID of ordinary characters, or none?"""
     if not message_id:
         return True
     plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID

@@ -324,7 +324,7 @@ _PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
 
 
 def hidden(view: ChannelView, buffer: str) -> bool:
-    """Is a buffer never shown? Where it is, what it holds is one thing, and what comes of it another's matter."""
+    """Is a buffer never shown? A shown buffer is judged by its entries alone, not by their effects."""
     looked = not view.can(pb.CAPABILITY_OBSERVE) or bool(view.observed)
     return looked and not any(observed.state.HasField(buffer) for observed in view.observed)
 

@@ -348,7 +348,7 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
 def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Where missing dependencies are surfaced by a sweep, something that has come depends on them, and they have not.
 
-    What a sweep delivers itself may be named or not: which comes first is not said.
+    The text does not say whether a sweep names what it delivers itself: both are accepted.
     """
     for tick in view.ticks:
         entries = {entry.message_id for entry in surfaced(view, tick)}
@@ -433,7 +433,7 @@ class _Waited:
     view: ChannelView
     received: Received
     chain: list[Received]
-    """What it depends on that had to wait, too."""
+    """Its dependencies that had to wait as well."""
     woken: bool
     """Another that waited for some of the same was delivered."""
     shown: bool | None
@@ -453,7 +453,7 @@ class _Waited:
 
     @property
     def by_sweep(self) -> bool:
-        """Does anything tell of the sweep? Where an implementation goes by its own clock, ticks do not."""
+        """Is there evidence of a sweep? Without a virtual clock, ticks are none."""
         told = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
         return told and self.received.unmet <= self.view.logged_ids
 
@@ -490,7 +490,7 @@ def _waited_told(waited: _Waited, row: Row[_Waited]) -> tuple[str, str]:
 
 
 def _kept(waited: _Waited) -> bool:
-    """Who keeps what waits and does not wake all of it shows the same as who drops it: SDS-INSWEEP-04."""
+    """Not if another message was woken and no state is shown: that is SDS-INSWEEP-04."""
     tells = waited.delivered or waited.shown is not True
     return tells and not waited.chain and not (waited.shown is None and waited.woken)
 

@@ -44,7 +44,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, "not-increased", expected, f"{seen}")
         previous = sent
     # What moves the timestamp without leave has requirements of its own: a copy SDS-OUTSWEEP-05, an ephemeral message
-    # SDS-EPHEMERAL-07. That a refused command moves it is nobody's.
+    # SDS-EPHEMERAL-07. No requirement forbids that a refused command moves it.
     steps = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
     steps += [ephemeral.step for ephemeral in view.ephemerals]
     steps += [step for step in view.trace.of(view.party.name) if step.answer == "rejected"]
@@ -206,7 +206,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
 
 
 def _misplaced(order: list[LogItem], place: int) -> LogItem | None:
-    """What stands on the wrong side of the item at that place; ties are another requirement's matter."""
+    """An item on the wrong side of the one at that place; another requirement judges ties."""
     item = order[place]
     early = (other for other in order[:place] if other.lamport > item.lamport)
     late = (other for other in order[place + 1 :] if other.lamport < item.lamport)
