@@ -157,12 +157,9 @@ def _resent_in_spite(view: ChannelView, kind: Kind, code: str) -> Iterator[Obser
         return
     for mention in view.mentions:
         message_id, named = mention.message_id, mention.received
-        if (
-            not mention.certain
-            or named.kind is not kind
-            or named.odd
-            or acknowledged_by(view, named, message_id) is False
-        ):
+        if not mention.certain or named.kind is not kind or named.odd:
+            continue
+        if acknowledged_by(view, named, message_id) is False:
             continue
         copies = [copy.step for copy in view.standing(message_id).copies if message_id not in view.repairs]
         ticks = [tick for tick in view.ticks if tick.index > named.step.index]

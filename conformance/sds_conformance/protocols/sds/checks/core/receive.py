@@ -67,15 +67,11 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
             yield held(received.step)
-    for delivery in view.delivered:
-        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
-            continue
-        never = delivery.unmet - delivery.unmet_buffered - {delivery.message_id}
-        never -= _known_elsewhere(view, delivery)
+    for delivery, unmet in _delivered_without(view):
+        never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
             never -= outsiders(view, never, delivery.step.index)
         never -= {i for i in never if view.own(i) is not None}  # in the log, if anywhere for want of a timestamp
-        never -= _delivered_in(view).get(delivery.step.index, _NOTHING)
         if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, "delivered-early", expected, "its delivery")
@@ -103,15 +99,19 @@ def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
 
 
 @once
-def _delivered_in(view: ChannelView) -> dict[int, set[str]]:
-    """What each step delivers, in whatever order: that is another requirement's matter."""
-    found: dict[int, set[str]] = {}
+def _delivered_without(view: ChannelView) -> list[tuple[Delivered, frozenset[str]]]:
+    """Deliveries of content, each with its unmet dependencies that are not delivered in the same step.
+
+    Another requirement judges the order within a step.
+    """
+    together: dict[int, set[str]] = {}
     for delivery in view.delivered:
-        found.setdefault(delivery.step.index, set()).add(delivery.message_id)
-    return found
-
-
-_NOTHING: frozenset[str] = frozenset()
+        together.setdefault(delivery.step.index, set()).add(delivery.message_id)
+    return [
+        (delivery, delivery.unmet - together[delivery.step.index])
+        for delivery in view.delivered
+        if delivery.received is not None and delivery.received.kind is Kind.CONTENT
+    ]
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered")
@@ -145,15 +145,11 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
             yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
-    for delivery in view.delivered:
-        waiting = delivery.unmet_buffered - {delivery.message_id}
-        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
-            continue
-        waiting -= _delivered_in(view).get(delivery.step.index, _NOTHING)
+    for delivery, unmet in _delivered_without(view):
+        waiting = unmet & delivery.unmet_buffered - {delivery.message_id}
         if waiting and (waiting := waiting - _given_up(view, delivery)):
-            expected = (
-                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
-            )
+            which = f"{min(waiting)!r}, which is itself waiting and not in the log"
+            expected = f"{delivery.message_id!r} to wait for {which}"
             soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
             yield violated(delivery.step, "delivered-early", expected, "its delivery", soft)
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _given_up(view, delivery):
@@ -172,11 +168,8 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
         known = {i for i in received.unmet if met_elsewhere(view).get(i, NEVER) <= received.step.index}
         if received.acceptable and known and not received.delivered_at_once:
             yield held(received.step)
-    for delivery in view.delivered:
-        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
-            continue
-        known = {i for i in delivery.unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
-        known -= _delivered_in(view).get(delivery.step.index, _NOTHING)
+    for delivery, unmet in _delivered_without(view):
+        known = {i for i in unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
         known -= foreign_ids(view) if mixed else set()
         if known and (known := known - delivery.unmet_buffered - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"

@@ -28,15 +28,22 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
         return
     steps = [s.step for s in view.sent + view.syncs if s.step.command != "tick"] + [r.step for r in view.received]
     idle_since = max(steps + _other_broadcasts(view), key=lambda step: step.index)
-    # A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
-    latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= idle_since.index)
-    late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= latest + 10 * interval]
     busy_until = max(step.index for step in steps)
     automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > busy_until]
     if automatic:
         yield held(automatic[0].step)
-    elif late:
-        yield violated(late[0], "never-sent", f"a sync message within ten intervals of {interval} ms", "none")
+    elif (late := _overdue(view, idle_since)) is not None:
+        yield violated(late, "never-sent", f"a sync message within ten intervals of {interval} ms", "none")
+
+
+def _overdue(view: ChannelView, since: Step) -> Step | None:
+    """The first tick ten intervals after a step; None if there is none.
+
+    A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
+    """
+    latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= since.index)
+    due = latest + 10 * view.configuration.sync_interval_ms
+    return next((tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= due), None)
 
 
 def _other_broadcasts(view: ChannelView) -> list[Step]:
@@ -52,14 +59,12 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
     if not interval or not automatic:
         return
     last = automatic[-1]
-    latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= last.index)
     busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs] + _other_broadcasts(view)
-    late = [t for t in view.ticks if t.index > last.index and t.now_ms >= latest + 10 * interval]
     if any(step.index > last.index for step in busy):
         return
-    if late:
+    if (late := _overdue(view, last)) is not None:
         expected = f"another sync message within ten intervals of {interval} ms"
-        yield violated(late[0], "stopped-sending", expected, "none")
+        yield violated(late, "stopped-sending", expected, "none")
     elif len(automatic) > 1:
         yield held(last)
 
