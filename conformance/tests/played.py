@@ -6,19 +6,19 @@ The participant under test is "alice" in the channel "c1" unless a test needs mo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
 from sds_conformance.judging import exercise, planning
 from sds_conformance.judging.catalogue import Catalogue
 from sds_conformance.judging.certification import Certification, certify
-from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.judgement import Observation, Outcome
 from sds_conformance.judging.registry import CheckFunction, Scenario
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds import rules
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, SCENARIOS
+from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, REGISTER, SCENARIOS
 from sds_conformance.protocols.sds.rules import SdsRules
 from sds_conformance.protocols.sds.scenarios.core import endurance
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
@@ -124,6 +124,17 @@ def view(played: Stage, participant: str = "alice", channel: str = "c1") -> Chan
 def outcomes(check: CheckFunction, seen: ChannelView) -> set[Outcome]:
     """What a check says of what was played; nothing if the situation that it judges did not arise."""
     return {observation.outcome for observation in check(seen)}
+
+
+def rows(requirement: str) -> CheckFunction:
+    """The rows of a requirement in all tables, as one check."""
+
+    def check(seen: ChannelView) -> Iterator[Observation]:
+        for one in REGISTER.of_tables[requirement]:
+            yield from one.function(seen)
+
+    check.__name__ = requirement
+    return check
 
 
 def scenario(name: str, function: Callable[[Stage], None], *exercises: str) -> Scenario:

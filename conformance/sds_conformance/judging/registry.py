@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, TypeVar
 
 from sds_harness.docstrings import first_line
@@ -11,6 +12,7 @@ from sds_harness.environment import PLAIN, Environment
 
 from .asking import Facts
 from .judgement import Observation
+from .once import once
 from .table import Fact, Row, Table
 
 E = TypeVar("E", bound=Fact)
@@ -129,6 +131,8 @@ class Register:
         """By name."""
         self.counterparts: dict[str, list[str]] = {}
         """By requirement: those of other texts that say the same, in part at least."""
+        self.of_tables: dict[str, list[Check]] = {}
+        """Those of ``checks`` that rows of tables are."""
         self.shown: dict[str, list[Showing]] = {}
         """By position, of all whose options a run can show."""
 
@@ -152,12 +156,27 @@ class Register:
         rows: Sequence[Row[E]],
         *,
         of: str = "",
+        apart: bool = False,
     ) -> None:
-        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as with checks."""
-        about, table = self._about(of), Table(facts, told, rows)
-        for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in rows):
-            check = Check(requirement, table.check(requirement, needs), needs, about)
-            self.checks.setdefault(requirement, []).append(check)
+        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as with checks.
+
+        Where requirements are judged ``apart``, each has a table of its own, and one mistake may violate several.
+        """
+        about, requirements = self._about(of), dict.fromkeys(row.requirement for row in rows)
+        groups = [[row for row in rows if row.requirement == each] for each in requirements] if apart else [rows]
+
+        @wraps(facts)
+        def listed(view: Any) -> Iterable[E]:
+            return tuple(facts(view))
+
+        found = once(listed) if apart else facts
+        for table in (Table(found, told, group) for group in groups):
+            for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
+                check = Check(requirement, table.check(requirement, needs), needs, about)
+                if apart:
+                    check.function.__name__ += f"_of_{requirement}"
+                self.checks.setdefault(requirement, []).append(check)
+                self.of_tables.setdefault(requirement, []).append(check)
 
     def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
         """Register a function that shows options of a position; ``needs`` and ``of`` as with checks."""
@@ -169,13 +188,16 @@ class Register:
 
         return register
 
-    def same_as(self, requirement: str, *functions: CheckFunction) -> None:
-        """Register checks that are registered already under a requirement of another text that says the same."""
-        known = {registered.function: registered for checks in self.checks.values() for registered in checks}
-        for function in functions:
-            original = known[function]
-            self.checks.setdefault(requirement, []).append(replace(original, requirement=requirement))
-            self.counterpart(original.requirement, requirement)
+    def same_as(self, requirement: str, *checks: CheckFunction | str) -> None:
+        """Register checks that are registered already under a requirement of another text that says the same.
+
+        Those of tables are named by their requirement.
+        """
+        known = {registered.function: [registered] for checks in self.checks.values() for registered in checks}
+        for check in checks:
+            for original in self.of_tables[check] if isinstance(check, str) else known[check]:
+                self.checks.setdefault(requirement, []).append(replace(original, requirement=requirement))
+                self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:
         """Play the scenarios of ``requirement`` for ``other``, one of another text that is about the same."""

@@ -35,8 +35,8 @@ class Row(NamedTuple, Generic[E]):
     """How it is violated then; "" if that is told and violates nothing."""
     why: str = ""
     """What makes it wrong, in a few words."""
-    position: str = ""
-    """The position that softens the violation, "" if none does."""
+    position: str | Callable[[E], str] = ""
+    """The position that softens the violation, "" if none does; a function where that depends on the fact."""
     needs: tuple[int, ...] = ()
     """Capabilities without which the row does not apply."""
 
@@ -66,28 +66,35 @@ class Table(Generic[E]):
         def check(view: Any) -> Iterator[Observation]:
             return iter(self._judged(view).get((requirement, needs), ()))
 
-        check.__name__, check.__doc__ = self._facts.__name__, self._facts.__doc__
-        check.__module__ = self._facts.__module__
+        for name in ("__name__", "__doc__", "__module__"):
+            setattr(check, name, getattr(self._facts, name))
         return check
 
     def _judge(self, view: Any) -> dict[tuple[str, tuple[int, ...]], list[Observation]]:
-        rows = [row for row in self.rows if all(map(view.trace.declaration.can, row.needs))]
+        rows = [
+            (row.applies, row.wrong, (row.requirement, row.needs), row)
+            for row in self.rows
+            if all(map(view.trace.declaration.can, row.needs))
+        ]
         found: dict[tuple[str, tuple[int, ...]], list[Observation]] = {}
         for fact in self._facts(view):
-            applying, asked, does = [], None, False
-            for row in rows:  # those that are about the same stand together
-                if row.applies is not asked:
-                    asked, does = row.applies, bool(row.applies(fact))
-                if does:
-                    applying.append(row)
-            wrong = next((row for row in applying if row.wrong(fact)), None)
-            if wrong is not None:
-                expected, seen = self._told(fact, wrong)
-                told = violated(fact.step, wrong.code, expected, seen, wrong.position)
-                if not wrong.code:
-                    told = noted(fact.step, f"{seen} where {expected}")
-                found.setdefault((wrong.requirement, wrong.needs), []).append(told)
-                continue
-            for key in dict.fromkeys((row.requirement, row.needs) for row in applying):
-                found.setdefault(key, []).append(held(fact.step))
+            asked, does, met = None, False, []
+            for applies, is_wrong, key, row in rows:  # those that are about the same stand together
+                if applies is not asked:
+                    asked, does = applies, bool(applies(fact))
+                if does and is_wrong(fact):
+                    found.setdefault(key, []).append(self._blame(fact, row))
+                    break
+                if does and key not in met:
+                    met.append(key)
+            else:
+                for key in met:
+                    found.setdefault(key, []).append(held(fact.step))
         return found
+
+    def _blame(self, fact: E, row: Row[E]) -> Observation:
+        expected, seen = self._told(fact, row)
+        if not row.code:
+            return noted(fact.step, f"{seen} where {expected}")
+        position = row.position if isinstance(row.position, str) else row.position(fact)
+        return violated(fact.step, row.code, expected, seen, position)

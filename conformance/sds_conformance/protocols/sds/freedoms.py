@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ..freedoms import Case, Freedom, calm, left_out, one_declares, only
-from .view.channels import channel_views
+from .view.channel_view import channel_views
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
 """What differs along with `broadcasts`."""

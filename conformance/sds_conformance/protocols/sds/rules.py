@@ -34,8 +34,7 @@ from .doubts import Heard, heed
 from .introducing import PROFILES
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
-from .view.channel_view import ChannelView
-from .view.channels import channel_views
+from .view.channel_view import ChannelView, channel_views
 from .view.deafness import hearing
 from .view.refusals import heard
 

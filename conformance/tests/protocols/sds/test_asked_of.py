@@ -121,7 +121,7 @@ def test_whoever_is_about_something_is_asked_where_it_is() -> None:
     assert "sender_in_field_1" not in asked()
     alice.send()
     assert "sender_in_field_1" in asked()
-    assert "history_acknowledges" not in asked()
+    assert "no_acknowledgement_out_of_the_blue" not in asked()
 
 
 def test_every_fact_is_what_some_check_is_about() -> None:

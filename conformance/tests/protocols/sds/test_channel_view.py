@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from played import Handle, T, altered, reference, stage, view
-from sds_conformance.protocols.sds.view.channel_view import ChannelView
-from sds_conformance.protocols.sds.view.channels import channel_views
+from sds_conformance.protocols.sds.view.channel_view import ChannelView, channel_views
 from sds_conformance.protocols.sds.view.facts import Received
 from sds_conformance.protocols.sds.view.refusals import offered
 from sds_harness.sds.stage import Stage

@@ -11,7 +11,7 @@ from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.checks.core.filling import (
+from sds_conformance.protocols.sds.checks.core.filters import (
     false_hits_stay_bounded,
     filters_cease_to_grow,
     full_filters_keep_their_rate,

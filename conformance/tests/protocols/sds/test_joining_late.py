@@ -6,7 +6,7 @@ import pytest
 
 from played import Handle, T, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.checks.core.joining import (
+from sds_conformance.protocols.sds.checks.core.timestamps import (
     newcomers_find_their_place,
     newcomers_speak_at_once_and_in_time,
 )

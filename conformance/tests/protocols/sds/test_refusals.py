@@ -7,11 +7,23 @@ from collections.abc import Callable
 
 import pytest
 
-from played import Handle, T, altered, certified, outcomes, reference, reference_command, stage, view, with_verdict
+from played import (
+    Handle,
+    T,
+    altered,
+    certified,
+    outcomes,
+    reference,
+    reference_command,
+    rows,
+    stage,
+    view,
+    with_verdict,
+)
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.checks.core import ack, ephemeral, receive, sync, wire
+from sds_conformance.protocols.sds.checks.core import acknowledgement, ephemeral, log, receive, wire
 from sds_conformance.protocols.sds.checks.repair import responses
 from sds_conformance.protocols.sds.doubts import doubts
 from sds_conformance.protocols.sds.view.refusals import excuse, heard, offered
@@ -40,6 +52,9 @@ def refusing(which: Callable[[Message], bool]) -> Handle:
     return answer
 
 
+KEPT, PROCESSED, ANY_ACKNOWLEDGES = map(rows, ("SDS-RECV-08", "SDS-SYNC-12", "SDS-ACK-07"))
+
+
 def mutant(name: str) -> Handle:
     return reference(participant=MUTANTS[name].participant_class)
 
@@ -63,7 +78,7 @@ def a_talk(handle: Handle, *, sds_r: bool = False) -> Stage:
     [
         (lambda m: m.kind is Kind.CONTENT and not m.causal_history, {receive.met_messages_are_not_refused}),
         (lambda m: m.kind is Kind.CONTENT and m.causal_history, {receive.unmet_messages_are_not_refused}),
-        (lambda m: m.kind is Kind.SYNC, {sync.syncs_are_processed, ack.any_message_acknowledges}),
+        (lambda m: m.kind is Kind.SYNC, {PROCESSED, ANY_ACKNOWLEDGES}),
         (lambda m: m.kind is Kind.EPHEMERAL, {ephemeral.delivered_at_once}),
     ],
 )
@@ -75,13 +90,13 @@ def test_what_is_refused_violates_what_it_was_sent_for_and_no_more(
         receive.met_messages_are_not_refused,
         receive.met_messages_are_delivered,
         receive.unmet_messages_are_not_refused,
-        receive.unmet_messages_are_kept,
+        KEPT,
         receive.dependencies_verified,
-        receive.contentless_messages_leave_no_trace,
-        sync.syncs_are_processed,
-        sync.syncs_not_logged,
-        ack.any_message_acknowledges,
-        ack.history_acknowledges,
+        log.contentless_messages_leave_no_trace,
+        PROCESSED,
+        rows("SDS-SYNC-09"),
+        ANY_ACKNOWLEDGES,
+        rows("SDS-ACK-01"),
         ephemeral.delivered_at_once,
     }
     assert {check for check in everything if Outcome.VIOLATED in outcomes(check, seen)} == due
@@ -90,9 +105,9 @@ def test_what_is_refused_violates_what_it_was_sent_for_and_no_more(
 def test_a_refused_sync_message_leaves_requests_and_gaps_unheard() -> None:
     seen = view(a_talk(refusing(lambda m: m.kind is Kind.SYNC), sds_r=True))
     assert outcomes(responses.requests_in_any_message_are_answered, seen) == VIOLATED
-    everybody = [o.seen for o in sync.syncs_are_processed(seen)]
-    assert everybody == ["a refusal (not today)"] * 2
-    assert [o.expected.split(" ", 1)[1] for o in sync.syncs_are_processed(seen)] == [
+    told = [*PROCESSED(seen), *acknowledgement.gaps_in_syncs_are_noticed(seen)]
+    assert [o.seen for o in told] == ["a refusal (not today)"] * 2
+    assert [o.expected.split(" ", 1)[1] for o in told] == [
         "acknowledged by the sync message",
         "found missing by the sync message",
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from played import Handle, T, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.checks.core.outsweep import (
+from sds_conformance.protocols.sds.checks.core.outgoing_buffer import (
     possibly_acknowledged_have_their_own_period,
     unacknowledged_come_sooner,
     unacknowledged_go_first,

@@ -9,8 +9,8 @@ import pytest
 from played import Handle, altered, certified, outcomes, reference, stage, view, with_verdict
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.checks.core.ack import one_filter_stays_one
-from sds_conformance.protocols.sds.checks.core.filling import the_full_filter_takes_the_next
+from sds_conformance.protocols.sds.checks.core.acknowledgement import one_filter_stays_one
+from sds_conformance.protocols.sds.checks.core.filters import the_full_filter_takes_the_next
 from sds_conformance.protocols.sds.checks.core.sync import syncs_keep_to_their_period
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb

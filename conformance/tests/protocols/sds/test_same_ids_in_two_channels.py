@@ -7,8 +7,8 @@ from dataclasses import replace
 from played import CHECKS_OF_SDS, T, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction
+from sds_conformance.protocols.sds.checks.core.acknowledgement import channels_are_isolated
 from sds_conformance.protocols.sds.checks.core.message import channels_do_not_mix, delivered_in_its_channel
-from sds_conformance.protocols.sds.checks.core.state import channels_are_isolated
 from sds_harness.sds.stage import Stage
 from sds_reference.mutants import MUTANTS
 

@@ -8,8 +8,8 @@ import pytest
 
 from played import T, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.checks.core.ack import no_way_back_to_the_shorter_period
-from sds_conformance.protocols.sds.checks.core.states import (
+from sds_conformance.protocols.sds.checks.core.acknowledgement import (
+    no_way_back_to_the_shorter_period,
     shown_states_go_forward,
     signals_go_forward,
     some_participants_are_enough,

@@ -6,18 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from played import CHECKS_OF_SDS, Handle, T, altered, outcomes, reference, stage, view
+from played import CHECKS_OF_SDS, Handle, T, altered, outcomes, reference, rows, stage, view
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.checks.core.ephemeral import (
-    hybrids_are_delivered,
-    hybrids_are_not_logged,
-    not_logged,
-)
-from sds_conformance.protocols.sds.checks.core.insweep import (
-    dependencies_may_come_by_any_way,
-    each_buffered_message_is_checked,
-    given_up_after_the_timeout_only,
-)
+from sds_conformance.protocols.sds.checks.core.ephemeral import hybrids_are_delivered
+from sds_conformance.protocols.sds.checks.core.receive import given_up_after_the_timeout_only
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
@@ -64,16 +56,16 @@ class OneAtATime(Channel):
     ids=["at once", "on the sweep", "one a sweep"],
 )
 def test_the_last_of_three_is_freed_while_the_others_wait(handle: Handle | None) -> None:
-    assert outcomes(each_buffered_message_is_checked, view(freed(handle, 3, 2))) == HELD
+    assert outcomes(rows("SDS-INSWEEP-01"), view(freed(handle, 3, 2))) == HELD
 
 
 @pytest.mark.parametrize(("waiting", "comes"), [(1, 0), (2, 1), (3, 0), (3, 1)])
 def test_of_those_that_wait_before_it_there_must_be_two(waiting: int, comes: int) -> None:
-    assert outcomes(each_buffered_message_is_checked, view(freed(None, waiting, comes))) == set()
+    assert outcomes(rows("SDS-INSWEEP-01"), view(freed(None, waiting, comes))) == set()
 
 
 def test_looking_at_the_oldest_only_is_found() -> None:
-    assert outcomes(each_buffered_message_is_checked, view(freed(with_fault("looks-at-the-oldest"), 3, 2))) == VIOLATED
+    assert outcomes(rows("SDS-INSWEEP-01"), view(freed(with_fault("looks-at-the-oldest"), 3, 2))) == VIOLATED
 
 
 def mine_to_come(handle: Handle | None, message_id: str = "mine") -> Stage:
@@ -86,13 +78,13 @@ def mine_to_come(handle: Handle | None, message_id: str = "mine") -> Stage:
 
 
 def test_a_message_is_freed_by_one_that_the_participant_sends_itself() -> None:
-    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(None))) == HELD
-    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(with_fault("checks-on-arrival")))) == VIOLATED
+    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(None))) == HELD
+    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(with_fault("checks-on-arrival")))) == VIOLATED
 
 
 def test_an_implementation_that_takes_another_id_than_suggested_frees_nothing() -> None:
-    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(None, "of-its-own"))) == set()
-    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(with_fault("checks-on-arrival"), "x"))) == set()
+    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(None, "of-its-own"))) == set()
+    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(with_fault("checks-on-arrival"), "x"))) == set()
 
 
 # ---- Given up for lost -----------------------------------------------------------------------------------------------
@@ -208,7 +200,7 @@ class Waits(Channel):
 def test_hybrids_are_delivered_at_once_or_when_what_they_name_has_come(handle: Handle | None) -> None:
     seen = view(hybrids(handle))
     assert outcomes(hybrids_are_delivered, seen) == HELD
-    assert outcomes(hybrids_are_not_logged, seen) == HELD
+    assert outcomes(rows("SDS-EPHEMERAL-06"), seen) == HELD
 
 
 def test_refusing_hybrids_is_found_unless_all_that_is_ephemeral_is_refused() -> None:
@@ -218,7 +210,7 @@ def test_refusing_hybrids_is_found_unless_all_that_is_ephemeral_is_refused() -> 
 
     seen = view(hybrids(altered(refuses)))
     assert outcomes(hybrids_are_delivered, seen) == VIOLATED
-    assert outcomes(hybrids_are_not_logged, seen) == set()
+    assert outcomes(rows("SDS-EPHEMERAL-06"), seen) == set()
     assert outcomes(hybrids_are_delivered, view(hybrids(altered(refuses), plain=False))) == set()
 
 
@@ -236,6 +228,6 @@ def test_dropping_hybrids_is_found_unless_all_that_is_ephemeral_is_dropped() -> 
 def test_hybrids_in_the_log_are_found_and_are_no_fault_of_plain_ephemeral_messages(without: tuple[int, ...]) -> None:
     fault = MUTANTS["hybrids-are-content"].participant_class
     seen = view(hybrids(reference(without=without, participant=fault)))
-    assert Outcome.VIOLATED in outcomes(hybrids_are_not_logged, seen)
-    assert Outcome.VIOLATED not in outcomes(not_logged, seen)
+    assert Outcome.VIOLATED in outcomes(rows("SDS-EPHEMERAL-06"), seen)
+    assert Outcome.VIOLATED not in outcomes(rows("SDS-EPHEMERAL-05"), seen)
     assert any(r.kind is Kind.EPHEMERAL for r in seen.received)

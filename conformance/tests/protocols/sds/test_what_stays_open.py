@@ -11,8 +11,9 @@ from global_schedules import schedule, sightings
 from played import altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.checks.core.insweep import delivered_messages_leave_the_buffer
-from sds_conformance.protocols.sds.checks.core.message import content_delivered_unchanged, hints_stand_by_their_id
+from sds_conformance.protocols.sds.checks.core.history import hints_stand_by_their_id
+from sds_conformance.protocols.sds.checks.core.message import content_delivered_unchanged
+from sds_conformance.protocols.sds.checks.core.receive import delivered_messages_leave_the_buffer
 from sds_harness.schedules.operations import Wait
 from sds_harness.sds.operations import Send
 from sds_harness.stage import START_MS

@@ -1,10 +1,9 @@
 """The checks: of core SDS, of its repair extension, and of the proposal of 2024. Importing this package registers them.
 
-``core`` has a module for each section of the requirements, and one for DELIVER and CONFLICT. Of section STATE, parts
-stand apart: filling (the bloom filter when it is full), joining, and states (of own messages), and of section RECV
-own_name; timestamps has what all sections say of Lamport timestamps; unseen has what is read from the wire where an
-implementation does not show its buffers. ``forum`` has what the proposal says by itself (own), and what it says like
-SDS (alike).
+``core`` has a module for each thing that requirements of several sections speak of: wire (the layout), message (the
+meaning), timestamps, history (causal histories), filters, log, acknowledgement, receive (the incoming buffer),
+outgoing_buffer (with its sweep), and sync and ephemeral for what these alone are about. Checks that are
+alike are rows of a table. ``forum`` has what the proposal says by itself (own), and what it says like SDS (alike).
 """
 
 from __future__ import annotations

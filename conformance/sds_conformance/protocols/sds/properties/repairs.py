@@ -11,8 +11,7 @@ from ....judging.judgement import Observation
 from ....judging.once import once
 from ...properties import Sighting, held, judged, violated
 from ..checks.repair.storms import FEWEST, few_answer_before_they_hear_an_answer, few_ask_before_they_hear_a_request
-from ..view.channel_view import ChannelView
-from ..view.channels import channel_views
+from ..view.channel_view import ChannelView, channel_views
 from ..view.repair_terms import SECOND_MS
 from .debts import SWEEPS
 from .group_view import Arrival, GroupView, Key, Side

@@ -21,7 +21,6 @@ from .declared_limits import KeptEntries, limit_in_force
 from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import FiltersOf, KnownFilters, Membership, holds_nothing
-from .hints import Hints, note_own, note_received
 from .lamport_tracker import LamportTracker
 from .odd_messages import BEYOND_LIMITS, in_another_layout, oddness
 from .repair_terms import repair_terms
@@ -60,7 +59,8 @@ class ChannelView:
         self.observed: list[Observed] = []
         self._showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
-        self.hints: Hints = {}
+        self.hints: dict[str, set[bytes]] = {}
+        """Every retrieval hint that the participant was given, by message ID."""
         self.known_ids: set[str] = set()
         """IDs of regular messages that were sent or received: content, and sync messages where these are logged."""
         self.kept = KeptEntries(limit_in_force(trace, "log_entries"))
@@ -183,7 +183,7 @@ class ChannelView:
             self._read_events(step, None)
             self._read_broadcasts(step, certain=len(self._log) == before)
         elif command in ("send", "send_sync", "send_ephemeral"):
-            note_own(self.hints, step)
+            self._note_own_hint(step)
             if step.channel_id == self.channel_id:
                 self._read_send(step)
 
@@ -213,7 +213,7 @@ class ChannelView:
             return
         received = self._received(step, message)
         self.arrivals.setdefault(message.message_id, []).append(received)
-        note_received(self.hints, step, message)
+        self._note_hints(step, message)
         if received.rejected and (received.own or not received.duplicate):
             self.refused.append(received)
             if received.valid:
@@ -249,6 +249,21 @@ class ChannelView:
             self._clock.claimed(message.lamport_timestamp)
         self._read_broadcasts(step, certain=not self._delivers(step, set()))
 
+    def _note_own_hint(self, step: Step) -> None:
+        """Keep the hint that a message of its own was sent with."""
+        if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
+            message_id = step.reply.effects.message_id if step.reply else ""
+            message_id = message_id or (step.new.message_id if step.new is not None else "")
+            self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
+
+    def _note_hints(self, step: Step, message: Message) -> None:
+        """Keep the hint that a message came with, and those in it."""
+        if step.request.receive.HasField("retrieval_hint"):
+            self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
+        for entry in message.causal_history:
+            if entry.retrieval_hint is not None:
+                self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
+
     def _replaces(self, received: Received) -> bool:
         """Does it come under the ID of a message that waits, unless a declared limit had it dropped?"""
         waiting = self._buffered.get(received.message.message_id)
@@ -270,7 +285,7 @@ class ChannelView:
         odd = oddness(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
         if not odd and log.is_open(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
-        if not odd and any(i in self.known_ids and not self.kept.holds(i) for i in named):
+        if not odd and self.kept.bounded and any(i in self.known_ids and not self.kept.holds(i) for i in named):
             odd = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,
@@ -412,6 +427,7 @@ class ChannelView:
             self._clock.expect(self._now(step)),
             certain and not self._fogged,
             repeat=message.message_id in self.known_ids and (into is not self.syncs or self.revision.syncs_are_logged),
+            sync=into is self.syncs,
         )
         into.append(sent)
         if into is self.ephemerals:
@@ -456,3 +472,14 @@ class ChannelView:
 
     def _waits(self, message_id: str) -> bool:
         return message_id in self._buffered or self._log.waits(message_id)
+
+
+def channel_views(trace: Trace) -> list[ChannelView]:
+    """One view for every participant and channel of a trace."""
+    filters = KnownFilters(trace)
+    views = [ChannelView(trace, party, where, filters) for party in trace.parties.values() for where in party.channels]
+    together: dict[str, list[ChannelView]] = {}
+    for view in views:
+        view.everybody = together.setdefault(view.channel_id, [])
+        view.everybody.append(view)
+    return views

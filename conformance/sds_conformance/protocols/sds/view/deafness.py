@@ -9,6 +9,7 @@ the local history"), and by its bloom filter where that can be read.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any
 
 from sortedcontainers import SortedKeyList
@@ -75,28 +76,38 @@ def _due(view: ChannelView, given: list[Received]) -> list[Received]:
     return due
 
 
+def _ends_of_the_log(view: ChannelView) -> Iterator[tuple[Sent | Received, list[Sent | Received]]]:
+    """What happened, in order; own messages each with what must be among the last of the log before it, if it is in it.
+
+    That is so even if all else is in the log that may be there, and in whatever order equal timestamps stand.
+    """
+    size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
+    log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
+    """All that may be in the log."""
+    happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
+    for one in happened:
+        last: list[Sent | Received] = []
+        if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None and size:
+            # Of equal timestamps at the edge, others may be among the last instead.
+            tied = _lamport(log[-size - 1]) if len(log) > size else -1
+            last = [item for item in log[-size:] if _lamport(item) > tied]
+        yield one, last
+        log.add(one)
+
+
 @once
 def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
     """The tail probe: own messages, each with the given messages that must be in its causal history.
 
-    A message must be there if it is among the last of the log even if all else is in the log that may be there, and in
-    whatever order equal timestamps stand; and if a log of declared size surely keeps it.
+    Left out is what a log of declared size may have dropped.
     """
-    size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
     given = {received.step.index for received in _given(view)}
-    log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
-    """All that may be in the log."""
-    out: list[tuple[Sent, Received]] = []
-    happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
-    for one in happened:
-        if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None:
-            last = list(log[-size:]) if size else []
-            # Of equal timestamps at the edge, others may be among the last instead.
-            tied = _lamport(log[-size - 1]) if len(log) > size else -1
-            due = (item for item in last if item.step.index in given and _lamport(item) > tied)
-            out += [(one, item) for item in due if isinstance(item, Received) and _kept(view, item, one)]
-        log.add(one)
-    return out
+    return [
+        (one, item)
+        for one, last in _ends_of_the_log(view)
+        for item in last
+        if isinstance(one, Sent) and isinstance(item, Received) and item.step.index in given and _kept(view, item, one)
+    ]
 
 
 @once
@@ -122,25 +133,18 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     """
     if view.gives_up:
         return []
-    size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
     levels: dict[str, int] = {}
     """IDs that the log holds if nothing was lost, with the depth of the chain in which each waited."""
     freed: dict[int, tuple[Step, int]] = {}
     waiting: dict[str, Received] = {}
-    log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
     out: list[tuple[Sent, Received, Step]] = []
-    happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
-    for one in happened:
-        if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None:
-            last = list(log[-size:]) if size else []
-            tied = _lamport(log[-size - 1]) if len(log) > size else -1
-            for item in last:
-                since, level = freed.get(item.step.index, (None, 0))
-                settled = since is not None and sweeps(view, since, one.step) > level
-                apart = _lamport(item) > tied
-                if isinstance(item, Received) and since is not None and settled and apart and _kept(view, item, one):
-                    out.append((one, item, since))
-        log.add(one)
+    for one, last in _ends_of_the_log(view):
+        for item in last:
+            since, level = freed.get(item.step.index, (None, 0))
+            if since is None or not isinstance(one, Sent) or not isinstance(item, Received):
+                continue
+            if sweeps(view, since, one.step) > level and _kept(view, item, one):
+                out.append((one, item, since))
         if isinstance(one, Received) and one.acceptable and one.step.answer == "effects":
             waiting.setdefault(one.message.message_id, one)
         elif isinstance(one, Sent) and not one.repeat:
@@ -160,15 +164,18 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     return out
 
 
-def sweeps(view: ChannelView, first: Step, last: Step) -> int:
-    """Number of sweeps of the incoming buffer between two steps; 0 if their period is unknown."""
+def sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
+    """Number of sweeps of the incoming buffer between two steps, or after one; 0 if their period is unknown.
+
+    Where an implementation goes by its own clock, ticks tell only if each of them sweeps.
+    """
     c = view.configuration
     period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else SWEEP_MS
     if period and not view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         return 0
     count, since = 0, first.now_ms
     for tick in view.ticks:
-        if first.index < tick.index < last.index:
+        if first.index < tick.index and (last is None or tick.index < last.index):
             if not period or tick.now_ms >= since + period:
                 count, since = count + 1, tick.now_ms
             since = min(since, tick.now_ms)
@@ -236,3 +243,9 @@ def _moved(view: ChannelView) -> bool:
         if holds is not None and few and all(holds(i) is True for i in ids) and not holds(_NEVER_SENT):
             return True
     return False
+
+
+def quiet_after(view: ChannelView, received: Received) -> bool:
+    """Did the schedule tick after the last delivery, so that whatever was going to come has come?"""
+    last = max((delivery.step.index for delivery in view.delivered), default=0)
+    return sweeps(view, view.trace.steps[max(last, received.step.index) - 1]) >= 2

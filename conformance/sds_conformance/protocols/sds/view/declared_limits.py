@@ -38,6 +38,11 @@ class KeptEntries:
         self._left: dict[str, int] = {}
         """By message ID: the step from which it may have left."""
 
+    @property
+    def bounded(self) -> bool:
+        """May anything leave the log?"""
+        return self._size is not None
+
     def enter(self, message_id: str, lamport: int, named: Iterable[str], at: int) -> None:
         """Note a message that is in the log from a step on, or from when all that its causal history names is there."""
         if self._size is None or message_id in self._there:

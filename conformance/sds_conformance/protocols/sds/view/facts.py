@@ -115,6 +115,8 @@ class Sent:
     """False if the step also changed the log, so that "before" is not known."""
     repeat: bool = False
     """Its ID was used before."""
+    sync: bool = False
+    """It was asked for, or sent by itself, as a sync message, whatever it looks like."""
     history: tuple[str, ...] = field(init=False)
     """Message IDs of its causal history."""
 

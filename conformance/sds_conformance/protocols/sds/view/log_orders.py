@@ -30,7 +30,9 @@ class Neighbours:
 
     @property
     def in_order(self) -> bool:
-        return self.first < self.second
+        if self.first.lamport != self.second.lamport:
+            return self.first.lamport < self.second.lamport
+        return self.first.key < self.second.key
 
     @property
     def in_utf16_order(self) -> bool:
@@ -46,8 +48,7 @@ class Neighbours:
     @property
     def inserted_before(self) -> bool:
         """The one that entered the log later belongs before the other."""
-        early, late = sorted((self.first, self.second), key=lambda item: item.arrival)
-        return late < early
+        return (self.first.arrival < self.second.arrival) is not self.in_order
 
 
 def only_in_utf16_order(first: str, second: str) -> bool:

@@ -58,7 +58,7 @@ def _reported_here(view: ChannelView) -> dict[str, Step]:
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
     """May a message that waits have been given up, or what it waits for have left a log of the declared size?"""
-    if any(i in view.known_ids and not view.kept.holds(i) for i in received.unmet):
+    if view.kept.bounded and any(i in view.known_ids and not view.kept.holds(i) for i in received.unmet):
         return True
     if not view.gives_up:
         return False

@@ -56,6 +56,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "missing-anywhere": lambda view: _anybody(view.everybody[0])[0],
     "asked-anywhere": lambda view: _anybody(view.everybody[0])[1],
     "any-sync": lambda view: view.syncs or Kind.SYNC.value in _came(view),
+    "unlogged": lambda view: view.syncs or view.ephemerals or not _came(view).isdisjoint(("sync", "ephemeral", "own")),
     "any-ephemeral": lambda view: view.ephemerals or Kind.EPHEMERAL.value in _came(view),
     # What was told and shown.
     "delivered": lambda view: view.delivered,

@@ -10,13 +10,11 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Received
-from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
-from ...view.losses import may_be_lost
+from ...view.deafness import quiet_after
+from ...view.histories import is_hybrid
 from ...view.refusals import offered
-from .receive import quiet_after
-from .send import ordinary_sends, taken
-from .sync import in_no_history, in_no_log, meets_no_dependency
+from .message import ordinary_sends, taken
+from .outgoing_buffer import judge_never_again
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
@@ -25,13 +23,8 @@ def broadcast_once(view: ChannelView) -> Iterator[Observation]:
     for sent in view.ephemerals:
         message_id = sent.message.message_id
         count = sum(m.message_id == message_id or m.kind is Kind.EPHEMERAL for m in sent.step.messages)
-        yield judged(
-            sent.step,
-            "broadcast-twice" if count else "not-broadcast",
-            count == 1,
-            "one ephemeral message broadcast",
-            f"{count}",
-        )
+        expected = "one ephemeral message broadcast"
+        yield judged(sent.step, "broadcast-twice" if count else "not-broadcast", count == 1, expected, f"{count}")
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
@@ -48,16 +41,7 @@ _SET = {"lamport_timestamp": "timestamp-set", "causal_history": "history-set", "
 def fields_unset(view: ChannelView) -> Iterator[Observation]:
     """Lamport timestamp, causal history and filter are unset."""
     for sent in view.ephemerals:
-        message = sent.message
-        fields = [
-            name
-            for name, is_set in (
-                ("lamport_timestamp", message.lamport_timestamp is not None),
-                ("causal_history", bool(message.causal_history)),
-                ("bloom_filter", message.bloom_filter is not None),
-            )
-            if is_set
-        ]
+        fields = [name for name in _SET if getattr(sent.message, name) not in (None, [], ())]
         expected = "lamport_timestamp, causal_history and bloom_filter unset"
         yield judged(sent.step, _SET[fields[0]] if fields else "", not fields, expected, f"{', '.join(fields)} set")
 
@@ -65,27 +49,7 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="ephemerals")
 def not_buffered(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message is not in the outgoing buffer and never broadcast again."""
-    own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
-    again = [(step, wire.message) for step, wire in view.strays if wire.message and wire.message.message_id in own]
-    for step, message in again:
-        yield violated(
-            step, "kept-for-resending", f"the ephemeral message {message.message_id!r} never broadcast again", "a copy"
-        )
-    for observed in view.observed:
-        buffered = set(own) & {entry.message_id for entry in observed.state.outgoing.entries}
-        earlier = [s for s in own.values() if s.step.index < observed.step.index]
-        if buffered:
-            yield violated(
-                observed.step,
-                "kept-for-resending",
-                "no ephemeral message in the outgoing buffer",
-                f"{min(buffered)!r} in it",
-            )
-        elif earlier and observed.state.HasField("outgoing"):
-            yield held(observed.step)
-    for tick in view.ticks if not again else ():
-        if any(s.step.index < tick.index and s.step.now_ms < tick.now_ms for s in own.values()):
-            yield held(tick)
+    return judge_never_again(view, "ephemeral message", [sent for sent in view.ephemerals if not sent.repeat])
 
 
 @check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -101,65 +65,12 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             yield held(received.step)
         elif received.delivered:
             expected = f"the ephemeral message {received.message.message_id!r} delivered at once"
-            yield violated(
-                received.step,
-                "delivered-late",
-                expected,
-                f"its delivery only at step {received.delivered[0].step.index}",
-            )
+            seen = f"its delivery only at step {received.delivered[0].step.index}"
+            yield violated(received.step, "delivered-late", expected, seen)
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
-            yield violated(
-                received.step,
-                "refused" if received.rejected else "never-delivered",
-                expected,
-                received.refusal if received.rejected else "nothing",
-            )
-
-
-@check("SDS-EPHEMERAL-05", of="any-ephemeral")
-def not_logged(view: ChannelView) -> Iterator[Observation]:
-    """Ephemeral messages are in no log and in no causal history."""
-    yield from in_no_history(view, "ephemeral message", ephemeral_ids, code="logged")
-    yield from in_no_log(view, "ephemeral message", ephemeral_ids)
-
-
-@check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED, of="any-ephemeral received unmet")
-def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
-    """A message that depends on an ephemeral one waits: what is in no log meets no dependency.
-
-    Nor does one that comes later, and has the ID of what is missing.
-    """
-    yield from meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
-    logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
-    came = {(delivery.message_id, delivery.step.index) for delivery in logged}
-    waiting: dict[str, list[Received]] = {}
-    for received in view.received:
-        for message_id in received.unmet if received.acceptable else ():
-            waiting.setdefault(message_id, []).append(received)
-    for late in view.received:
-        if late.kind is not Kind.EPHEMERAL or late.own or is_hybrid(late):
-            continue
-        message_id = late.message.message_id
-        for received in waiting.get(message_id, ()):
-            if received.step.index > late.step.index:
-                continue
-            since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
-            freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
-            if freed and not may_be_lost(view, [message_id, freed[0].message_id], freed[0].step):
-                expected = f"{received.message.message_id!r} to wait for {message_id!r}: an ephemeral message is none"
-                yield violated(freed[0].step, "met-a-dependency", expected, "its delivery")
-            elif not freed:
-                yield held(late.step)
-
-
-@check("SDS-EPHEMERAL-06", of="ephemeral-came")
-def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
-    """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
-    yield from in_no_history(view, "message without a Lamport timestamp", hybrid_ids, code="logged")
-    yield from in_no_log(view, "message without a Lamport timestamp", hybrid_ids)
-    if view.can(pb.CAPABILITY_DELIVERED):
-        yield from meets_no_dependency(view, "without a Lamport timestamp, and never in the log", hybrid_ids)
+            seen = received.refusal if received.rejected else "nothing"
+            yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)
 
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -171,12 +82,12 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """
     ephemeral = [r for r in offered(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.odd)]
     delivers_others = any(r.delivered and not is_hybrid(r) for r in ephemeral)
-    seen: set[str] = set()
+    known = view.known_ids.copy()
     for received in ephemeral:
         message_id = received.message.message_id
-        if not is_hybrid(received) or message_id in seen | view.known_ids:
+        if not is_hybrid(received) or message_id in known:
             continue
-        seen.add(message_id)
+        known.add(message_id)
         if received.delivered:
             yield held(received.step)
             continue
@@ -184,9 +95,5 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
             expected = f"{message_id!r}, {why}, delivered: all that it names has been"
-            yield violated(
-                received.step,
-                "refused" if received.rejected else "never-delivered",
-                expected,
-                received.refusal if received.rejected else "nothing",
-            )
+            seen = received.refusal if received.rejected else "nothing"
+            yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)

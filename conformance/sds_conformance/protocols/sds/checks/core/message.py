@@ -7,16 +7,18 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Kind
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.declared_limits import limit_in_force
 from ...view.facts import Received
 from ...view.filters import KnownFilters
-from ...view.histories import foreign_ids, outsiders, with_outsiders
+from ...view.histories import foreign_ids, with_outsiders
 from ...view.lateness import may_be_delivered_late
+from ...view.odd_messages import LARGEST_CONTENT, LARGEST_ID, LARGEST_LAMPORT, ROOM_AFTER
 from ...view.refusals import offered
 
 
@@ -29,88 +31,10 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         content = delivery.received.message.content
         # Which of them wins is not said, and deduplication is a MAY (AMB-24, AMB-25).
         arrivals = (r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index)
-        if any(delivery.content == arrival.message.content for arrival in arrivals):
-            yield held(delivery.step)
-        else:
-            expected = f"the {len(content)} bytes of content that were received"
-            yield violated(
-                delivery.step,
-                "delivered-changed",
-                expected,
-                f"{len(delivery.content)} bytes delivered that differ from them",
-            )
-
-
-@check("SDS-MSG-10", of="outgoing")
-def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
-    """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
-    for sent in view.outgoing:
-        others = outsiders(view, sent.history, sent.step.index)
-        for message_id in sent.history:
-            if message_id in others:
-                continue
-            if message_id in view.known_ids:
-                yield held(sent.step)
-            else:
-                expected = "only IDs of messages of the channel in causal_history"
-                yield violated(sent.step, "unknown-entry", expected, f"{message_id!r}, an ID of none")
-
-
-@check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
-def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
-    """Retrieval hints of missing dependencies reach the application as they were received."""
-    for received in view.received:
-        given = {e.message_id for e in received.message.causal_history if e.retrieval_hint}
-        for entry in surfaced(view, received.step):
-            if entry.message_id in given and entry.retrieval_hint is not None:
-                yield from judge_hint(view, received.step, entry.message_id, entry.retrieval_hint)
-
-
-def surfaced(view: ChannelView, step: Step) -> list[HistoryEntry]:
-    """The missing dependencies that a step signalled."""
-    return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing]
-
-
-@check("SDS-MSG-11", of="outgoing")
-def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
-    """A retrieval hint in a causal history belongs to the ID it stands next to."""
-    for sent in view.outgoing:
-        for entry in sent.message.causal_history:
-            if entry.retrieval_hint is not None and entry.message_id:
-                yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
-
-
-def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
-    """Judge a retrieval hint by what is known of its ID and of others.
-
-    It is "optional": it may be left empty, and whoever knows where messages can be retrieved may work it out, alike for
-    many. It is wrong where it was given for one other ID, and where it is what is left of the one that was given.
-    """
-    given = view.hints.get(message_id, set())
-    if hint in given:
-        yield held(step)
-        return
-    expected = f"the hint of {message_id!r}, or none"
-    other = _given_for(view).get(hint) if hint else None
-    if other is not None:
-        yield violated(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
-    elif any(_is_left_of(hint, whole) for whole in given):
-        yield violated(step, "hint-changed", expected, f"{hint!r}, which is what is left of it")
-
-
-@once
-def _given_for(view: ChannelView) -> dict[bytes, str]:
-    """The one ID that a hint was given for, by the hint; what was given for several belongs to none."""
-    found: dict[bytes, set[str]] = {}
-    for message_id, hints in view.hints.items():
-        for hint in hints:
-            found.setdefault(hint, set()).add(message_id)
-    return {hint: min(message_ids) for hint, message_ids in found.items() if len(message_ids) == 1}
-
-
-def _is_left_of(hint: bytes, whole: bytes) -> bool:
-    """Was it cut short, or taken for text?"""
-    return bool(hint) and (whole.startswith(hint) or hint == whole.decode("utf-8", "replace").encode())
+        expected = f"the {len(content)} bytes of content that were received"
+        seen = f"{len(delivery.content)} bytes delivered that differ from them"
+        met = any(delivery.content == arrival.message.content for arrival in arrivals)
+        yield judged(delivery.step, "delivered-changed", met, expected, seen)
 
 
 @check("SDS-MSG-13")
@@ -119,15 +43,10 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     everything = [(s.step, s.message) for s in view.sent + view.syncs + view.ephemerals]
     own_id = view.party.participant_id
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
-        if message.sender_id == own_id:
-            yield held(step)
-        else:
-            yield violated(
-                step,
-                "wrong-sender" if message.sender_id else "missing-sender",
-                f"sender_id {own_id!r} in a {message.kind.value} message",
-                f"{message.sender_id!r}",
-            )
+        expected = f"sender_id {own_id!r} in a {message.kind.value} message"
+        seen = f"{message.sender_id!r}"
+        met = message.sender_id == own_id
+        yield judged(step, "wrong-sender" if message.sender_id else "missing-sender", met, expected, seen)
 
 
 @check("SDS-MSG-14", of="spoke", together=True)
@@ -137,11 +56,8 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         return
     first_use: dict[str, int] = {}
     messages = [(s.step, s.message.message_id) for s in view.sent + view.ephemerals if not _suggested(s.step)]
-    messages += [
-        (r.step, r.message.message_id)
-        for r in view.received
-        if r.kind is Kind.CONTENT and not r.own and not r.duplicate
-    ]
+    others = (r for r in view.received if r.kind is Kind.CONTENT and not r.own and not r.duplicate)
+    messages += [(received.step, received.message.message_id) for received in others]
     me = (view.party.name, view.channel_id)
     messages += [(step, message_id) for who, step, message_id in _all_sends(view.everybody[0]) if who != me]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
@@ -179,19 +95,12 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing + view.ephemerals:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
-            yield violated(
-                sent.step,
-                "wrong-channel" if sent.message.channel_id else "missing-channel",
-                f"channel_id {view.channel_id!r}",
-                f"{sent.message.channel_id!r}",
-            )
+            expected = f"channel_id {view.channel_id!r}"
+            seen = f"{sent.message.channel_id!r}"
+            yield violated(sent.step, "wrong-channel" if sent.message.channel_id else "missing-channel", expected, seen)
         elif foreign is not None:
-            yield violated(
-                sent.step,
-                "foreign-entry",
-                f"a causal history of channel {view.channel_id!r}",
-                f"{foreign!r} of another",
-            )
+            expected = f"a causal history of channel {view.channel_id!r}"
+            yield violated(sent.step, "foreign-entry", expected, f"{foreign!r} of another")
         else:
             yield held(sent.step)
 
@@ -211,9 +120,8 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
             met = not sent.certain or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
             if met or not with_outsiders(view, sent):
-                yield judged(
-                    sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, f"{count}"
-                )
+                seen = f"{count}"
+                yield judged(sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, seen)
 
 
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -223,9 +131,8 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
         message = received.message
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
-            yield judged(
-                received.step, "refused", not received.rejected, "an ephemeral message to be accepted", "a refusal"
-            )
+            expected = "an ephemeral message to be accepted"
+            yield judged(received.step, "refused", not received.rejected, expected, "a refusal")
 
 
 @check("SDS-MSG-19", of="sync-came")
@@ -249,13 +156,8 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
         expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
         seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
         what = f"the {len(expected)} bytes of content that the application gave"
-        yield judged(
-            sent.step,
-            "sent-changed" if sent.message.content else "missing-content",
-            (sent.message.content or b"") == expected,
-            what,
-            seen,
-        )
+        code = "sent-changed" if sent.message.content else "missing-content"
+        yield judged(sent.step, code, (sent.message.content or b"") == expected, what, seen)
 
 
 @check("SDS-MSG-20")
@@ -277,12 +179,8 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
     for step, wire in view.strays:
         message = wire.message
         if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
-            yield violated(
-                step,
-                "sent-unasked",
-                "content messages of the application only",
-                f"{message.message_id!r}, sent unasked",
-            )
+            expected = "content messages of the application only"
+            yield violated(step, "sent-unasked", expected, f"{message.message_id!r}, sent unasked")
 
 
 @check("SDS-MSG-17", of="no-sds-r outgoing")
@@ -290,13 +188,8 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
     for sent in view.outgoing if not view.terms.on else ():
         count = len(sent.message.repair_request)
-        yield judged(
-            sent.step,
-            "unasked-repair-request",
-            not count,
-            "no repair_request, for SDS-R is not in use",
-            f"{count} entries",
-        )
+        expected = "no repair_request, for SDS-R is not in use"
+        yield judged(sent.step, "unasked-repair-request", not count, expected, f"{count} entries")
 
 
 @check("SDS-MSG-15", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
@@ -342,13 +235,8 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
         }
         changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
         name, (before, after) = changed[0] if changed else ("", ("", ""))
-        yield judged(
-            copy.step,
-            _CHANGED[name] if changed else "",
-            not changed,
-            f"{name} {_short(before)}, as first broadcast",
-            f"{_short(after)}",
-        )
+        expected = f"{name} {_short(before)}, as first broadcast"
+        yield judged(copy.step, _CHANGED[name] if changed else "", not changed, expected, f"{_short(after)}")
 
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
@@ -383,19 +271,9 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
         if not received.plain or received.unmet:
             continue
         if not _as_usual(view, received):
-            if received.delivered:
-                yield held(received.step)
-            elif received.rejected:
-                yield violated(
-                    received.step, "refused", "a legal protobuf encoding to be read like the usual one", "a refusal"
-                )
-            else:
-                yield violated(
-                    received.step,
-                    "never-delivered",
-                    "a legal protobuf encoding to be read like the usual one",
-                    "no delivery",
-                )
+            code, seen = ("refused", "a refusal") if received.rejected else ("never-delivered", "no delivery")
+            expected = "a legal protobuf encoding to be read like the usual one"
+            yield judged(received.step, code, bool(received.delivered), expected, seen)
 
 
 def _as_usual(view: ChannelView, received: Received) -> bool:
@@ -425,11 +303,65 @@ def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
     ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
-        yield judged(
-            step, "sender-changed", before == after, f"sender_id {before!r} as in the messages before", f"{after!r}"
-        )
+        expected = f"sender_id {before!r} as in the messages before"
+        yield judged(step, "sender-changed", before == after, expected, f"{after!r}")
 
 
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:79] + "…"
+
+
+@check("SDS-SEND-10")
+def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
+    """Ordinary content is taken and broadcast, under an ordinary ID where one is given."""
+    for step in ordinary_sends(view, "send"):
+        if step.answer == "rejected" and _hardly_anything_follows(view, step):
+            continue  # to refuse is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
+        yield taken(step)
+
+
+def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
+    """Steps that ask for content to be sent which no limit or position allows to refuse."""
+    declared = limit_in_force(view.trace, "content_bytes")
+    largest = LARGEST_CONTENT if declared is None else min(declared, LARGEST_CONTENT)
+    for step in view.trace.of(view.party.name):
+        if step.command == command and step.channel_id == view.channel_id and step.reply is not None:
+            request = getattr(step.request, command)
+            if 0 < len(request.content) <= largest and _may_be_used(view, request.message_id, step):
+                yield step
+
+
+def taken(step: Step) -> Observation:
+    """Is what is to be sent taken and broadcast?"""
+    if step.answer == "rejected":
+        assert step.reply is not None
+        return violated(step, "refused", "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
+    return judged(step, "not-broadcast", bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
+
+
+def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
+    """Is it an unused ID of ordinary characters, or none?"""
+    if not message_id:
+        return True
+    plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID
+    return plain and _known_since(view).get(message_id, step.index) >= step.index
+
+
+@once
+def _known_since(view: ChannelView) -> dict[str, int]:
+    """By ID: the index of the first step in which a message has or names it."""
+    since: dict[str, int] = {}
+    said = [(sent.step.index, sent.message) for sent in view.sent]
+    said += [(received.step.index, received.message) for received in view.received]
+    for index, message in said:
+        for message_id in (message.message_id, *(entry.message_id for entry in message.causal_history)):
+            since[message_id] = min(index, since.get(message_id, index))
+    return since
+
+
+def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
+    """Had the participant received a timestamp which many cannot count on from?"""
+    before = (r for r in view.received if r.step.index < step.index)
+    most = min(LARGEST_LAMPORT, view.revision.wire.max_lamport - ROOM_AFTER)
+    return any((r.message.lamport_timestamp or 0) > most for r in before)

@@ -1,10 +1,9 @@
-"""Section RECV: "Receive Message"."""
+"""Receiving and delivering: sections RECV and INSWEEP, the incoming buffer, and channels that are kept apart."""
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -12,21 +11,36 @@ from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.once import once
-from ...register import check
+from .....judging.table import Row
+from ...register import check, table
 from ...view.channel_view import ChannelView
-from ...view.deafness import freed_probes, tail_probes
+from ...view.deafness import quiet_after
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.elsewhere import met_elsewhere
-from ...view.facts import Delivered, Mention, Received, Sent
-from ...view.filters import ENOUGH, Membership
-from ...view.histories import foreign_ids, outsiders, waiting_ids
-from ...view.lateness import may_be_delivered_late, noticed_late, settled
-from ...view.losses import given_up_too_early, may_be_given_up, may_be_lost
-from ...view.odd_messages import NAMELESS
-from ...view.refusals import excuse
+from ...view.facts import Delivered, Received
+from ...view.histories import foreign_ids, outsiders
+from ...view.lateness import may_be_delivered_late
+from ...view.losses import given_up_too_early, may_be_given_up, may_be_lost, missed_since
+from ...view.odd_messages import NAMELESS, in_another_layout
+from ...view.refusals import excuse, offered
 from ...view.repair_tracker import NEVER
-from ...view.resends import given_up
-from .send import received_before
+from .filters import _only_refused
+from .history import surfaced
+from .outgoing_buffer import hidden
+
+
+@check("SDS-SEND-06", pb.CAPABILITY_DELIVERED, of="arrived")
+def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]:
+    """Messages with 0 to 200 entries in their causal history are taken."""
+    for received in offered(view):
+        if received.plain and not received.unmet:
+            if received.delivered:
+                yield held(received.step)
+            else:
+                count = len(received.message.causal_history)
+                expected = f"a message with {count} dependencies, all met, to be delivered"
+                seen = "nothing"
+                yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)
 
 
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED, of="again-came received")
@@ -42,126 +56,6 @@ def duplicates(view: ChannelView) -> Iterator[Observation]:
                 yield held(received.step)
 
 
-_FEW = 20
-"""So few messages leave most bits of any filter unset."""
-
-
-def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
-    """Was the own message acknowledged with that arrival? By its event, else by the state; None if neither can tell."""
-    if view.can(pb.CAPABILITY_ACKNOWLEDGED):
-        acks = view.standing(message_id).acks
-        return any(not ack.possibly and ack.step.index <= received.step.index for ack in acks)
-    for observed in view.observed:
-        if observed.step.index == received.step.index + 1 and observed.state.HasField("outgoing"):
-            waiting = {e.message_id for e in observed.state.outgoing.entries if e.state != pb.ACK_STATE_ACKNOWLEDGED}
-            return message_id not in waiting
-    return None
-
-
-def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterator[Observation]:
-    """Was an own message that a causal history names acknowledged? Nothing is said where nothing can tell."""
-    result = settled(view, mention, acknowledged_by(view, mention.received, mention.message_id))
-    if mention.received.rejected:
-        yield violated(mention.received.step, "refused", f"{mention.message_id!r} {expected}", mention.received.refusal)
-    elif result is True:
-        yield held(mention.received.step)
-    elif result is False:
-        soft = given_up(view, mention.message_id, mention.received.step.index)
-        yield violated(
-            mention.received.step, "not-acknowledged", f"{mention.message_id!r} {expected}", "no acknowledgement", soft
-        )
-
-
-@check("SDS-RECV-03", of="mentions unmet")
-def buffered_messages_are_reviewed(view: ChannelView) -> Iterator[Observation]:
-    """The ACK status is reviewed with a message even if that message has to wait."""
-    for mention in view.mentions:
-        if not mention.certain or not mention.received.unmet or mention.received.kind is not Kind.CONTENT:
-            continue
-        yield from judge_mention(view, mention, "acknowledged at once, although the message that names it must wait")
-
-
-def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent, bool | None]]:
-    """Own messages after an arrival whose filters can be read, and whether they hold its ID."""
-    message_id, filters = received.message.message_id, _filters(view)
-    for sent, holds, kept in filters[bisect_right(filters, received.step.index, key=_sent_at) :]:
-        if message_id in kept:
-            yield sent, holds(message_id)
-
-
-@once
-def _filters(view: ChannelView) -> list[tuple[Sent, Membership, set[str]]]:
-    """Own messages whose filters can be read, with these and with what every roll-over keeps in them."""
-    asked = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
-    read = [(sent, view.filter_of(sent.message.bloom_filter)) for sent in asked]
-    return [
-        (sent, holds, set(received_before(view, sent, delivered=False))) for sent, holds in read if holds is not None
-    ]
-
-
-def _sent_at(entry: tuple[Sent, Membership, set[str]]) -> int:
-    return entry[0].step.index
-
-
-@check("SDS-RECV-04", of="received")
-def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Received content enters the local filter, delivered or not."""
-    for received in view.received:
-        if not received.acceptable:
-            continue
-        for sent, hit in _filters_after(view, received):
-            if hit:
-                yield held(sent.step)
-                continue
-            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
-            if waits and hit is False:
-                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
-                yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in it")
-
-
-@check("SDS-RECV-04", of="outgoing received")
-def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observation]:
-    """A filter is not the same bytes before and after several messages have come: the bloom delta.
-
-    That one new ID changes no bit is a false positive; that none of four does, while the filter is all but empty, is no
-    chance. A change proves nothing, for encodings may differ each time.
-    """
-    with_filters = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
-    for before, after in itertools.pairwise(with_filters):
-        if before.message.bloom_filter != after.message.bloom_filter:
-            continue
-        received = [r for r in view.received if r.step.index < after.step.index]
-        fresh = [r for r in received if r.step.index > before.step.index and r.acceptable]
-        if len(fresh) >= ENOUGH and len(received) <= _FEW:
-            expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
-            yield violated(
-                after.step, "not-in-filter", expected, f"the same {len(after.message.bloom_filter or b'')} bytes"
-            )
-
-
-@check("SDS-RECV-04", pb.CAPABILITY_OBSERVE, of="observed received")
-def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Where the filter itself is asked, it holds what came last, whatever its encoding, its size and a roll-over.
-
-    Own messages may enter the filter too (AMB-19), and a roll-over may leave out all that came before them.
-    """
-    capacity = view.configuration.bloom_capacity
-    came = [received for received in view.received if received.acceptable and not received.duplicate]
-    own = [sent.step.index for sent in view.sent]
-    for observed in view.observed:
-        asked = observed.step.request.observe.filter_ids
-        at = bisect_right(came, observed.step.index, key=lambda received: received.step.index)
-        newest = came[at - 1] if at else None
-        sent = bisect_right(own, observed.step.index)
-        aged = newest is not None and sent > bisect_right(own, newest.step.index)
-        if newest is None or (aged and at + sent > capacity):
-            continue
-        message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
-        if message_id in hits:
-            expected = f"{message_id!r}, the last that came, in the filter"
-            yield judged(observed.step, "not-in-filter", hits[message_id], expected, "it is not in it")
-
-
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered unmet")
 def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     """A message with a dependency that is not in the log, nor waits for its place in it, is not delivered.
@@ -173,15 +67,11 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
             yield held(received.step)
-    for delivery in view.delivered:
-        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
-            continue
-        never = delivery.unmet - delivery.unmet_buffered - {delivery.message_id}
-        never -= _known_elsewhere(view, delivery)
+    for delivery, unmet in _delivered_without(view):
+        never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
             never -= outsiders(view, never, delivery.step.index)
         never -= {i for i in never if view.own(i) is not None}  # in the log, if anywhere for want of a timestamp
-        never -= _delivered_in(view).get(delivery.step.index, _NOTHING)
         if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, "delivered-early", expected, "its delivery")
@@ -209,15 +99,19 @@ def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
 
 
 @once
-def _delivered_in(view: ChannelView) -> dict[int, set[str]]:
-    """What each step delivers, in whatever order: that is another requirement's matter."""
-    found: dict[int, set[str]] = {}
+def _delivered_without(view: ChannelView) -> list[tuple[Delivered, frozenset[str]]]:
+    """Deliveries of content, each with its unmet dependencies that are not delivered in the same step.
+
+    Another requirement judges the order within a step.
+    """
+    together: dict[int, set[str]] = {}
     for delivery in view.delivered:
-        found.setdefault(delivery.step.index, set()).add(delivery.message_id)
-    return found
-
-
-_NOTHING: frozenset[str] = frozenset()
+        together.setdefault(delivery.step.index, set()).add(delivery.message_id)
+    return [
+        (delivery, delivery.unmet - together[delivery.step.index])
+        for delivery in view.delivered
+        if delivery.received is not None and delivery.received.kind is Kind.CONTENT
+    ]
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered")
@@ -229,13 +123,8 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
             continue  # of a channel that the participant is no member of: SDS-STATE-16
         seen = f"a delivery of {delivery.message_id!r}, which did not"
         expected = "deliveries of messages that arrived in the channel"
-        yield judged(
-            delivery.step,
-            "delivered-unreceived",
-            delivery.received is not None or delivery.message_id in sent,
-            expected,
-            seen,
-        )
+        met = delivery.received is not None or delivery.message_id in sent
+        yield judged(delivery.step, "delivered-unreceived", met, expected, seen)
 
 
 def _of_no_channel(view: ChannelView, delivery: Delivered) -> bool:
@@ -249,36 +138,6 @@ def _of_no_channel(view: ChannelView, delivery: Delivered) -> bool:
     )
 
 
-@check("SDS-RECV-05", of="outgoing unmet")
-def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observation]:
-    """No causal history names a message of which a dependency has never arrived: only what is delivered is in the log.
-
-    This is for who gives no delivery events (AMB-27).
-    """
-    if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
-        return
-    own = {sent.message.message_id for sent in view.sent}
-    first = {message_id: came[0].step.index for message_id, came in view.arrivals.items()}
-    for refused in view.refused:
-        first.setdefault(refused.message.message_id, refused.step.index)
-    for sent in view.outgoing:
-        for message_id, came in view.arrivals.items():
-            before = [received for received in came if received.step.index < sent.step.index]
-            missing = [_never_came(received, own, first, sent.step) for received in before if received.acceptable]
-            if missing and all(missing) and len(before) == len(missing):
-                expected = (
-                    f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not in causal_history"
-                )
-                seen = f"it is in causal_history: {list(sent.history)}"
-                yield judged(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
-
-
-def _never_came(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
-    """A dependency of a message that has not arrived by a step, in whatever way, and is no own one; "" if none."""
-    named = (entry.message_id for entry in received.message.causal_history)
-    return next((i for i in named if i not in own and first.get(i, by.index) >= by.index), "")
-
-
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, of="unmet")
 def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     """A dependency that is only buffered does not count as met."""
@@ -286,15 +145,11 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
             yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
-    for delivery in view.delivered:
-        waiting = delivery.unmet_buffered - {delivery.message_id}
-        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
-            continue
-        waiting -= _delivered_in(view).get(delivery.step.index, _NOTHING)
+    for delivery, unmet in _delivered_without(view):
+        waiting = unmet & delivery.unmet_buffered - {delivery.message_id}
         if waiting and (waiting := waiting - _given_up(view, delivery)):
-            expected = (
-                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
-            )
+            which = f"{min(waiting)!r}, which is itself waiting and not in the log"
+            expected = f"{delivery.message_id!r} to wait for {which}"
             soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
             yield violated(delivery.step, "delivered-early", expected, "its delivery", soft)
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _given_up(view, delivery):
@@ -313,11 +168,8 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
         known = {i for i in received.unmet if met_elsewhere(view).get(i, NEVER) <= received.step.index}
         if received.acceptable and known and not received.delivered_at_once:
             yield held(received.step)
-    for delivery in view.delivered:
-        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
-            continue
-        known = {i for i in delivery.unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
-        known -= _delivered_in(view).get(delivery.step.index, _NOTHING)
+    for delivery, unmet in _delivered_without(view):
+        known = {i for i in unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
         known -= foreign_ids(view) if mixed else set()
         if known and (known := known - delivery.unmet_buffered - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
@@ -336,9 +188,8 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         expected = f"{received.message.message_id!r}, all of whose dependencies are met, to be delivered"
         if received.delivered:
             later = received.delivered[0].step.index
-            yield violated(
-                received.step, "delivered-late", f"{expected} at once", f"its delivery at step {later}", "AMB-94"
-            )
+            expected = f"{expected} at once"
+            yield violated(received.step, "delivered-late", expected, f"its delivery at step {later}", "AMB-94")
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             # What delivers nothing at all has another fault.
@@ -346,33 +197,6 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, code, expected + because, "nothing")
         elif not may_be_delivered_late(view, received):
             yield violated(received.step, "never-delivered", expected, "nothing")
-
-
-@check("SDS-RECV-07", of="outgoing received")
-def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
-    """Content whose dependencies are met is in the log, and so at the end of the next causal history: the tail probe.
-
-    This is for who gives no delivery events. A message that may be delivered by the next sweep is not asked for before
-    one, unless others were delivered without (AMB-94).
-    """
-    if view.can(pb.CAPABILITY_DELIVERED):
-        return
-    asked: set[str] = set()
-    probes = []
-    for sent, received in tail_probes(view):
-        message_id = received.message.message_id
-        if message_id not in asked:
-            swept = any(received.step.index < tick.index < sent.step.index for tick in view.ticks)
-            probes.append((sent, received, swept))
-            asked.add(message_id)
-    at_once = any(received.message.message_id in sent.history for sent, received, swept in probes if not swept)
-    for sent, received, swept in probes:
-        message_id = received.message.message_id
-        if message_id in sent.history or swept or at_once:
-            expected = (
-                f"{message_id!r}, which came at step {received.step.index} with all dependencies met, in its history"
-            )
-            yield judged(sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-RECV-07", of="refused")
@@ -383,12 +207,9 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and not received.unmet and not why:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
-            yield violated(
-                received.step,
-                "unreadable-filter" if received.foreign_filter and view.received else "refused",
-                expected + because * received.foreign_filter,
-                received.refusal,
-            )
+            code = "unreadable-filter" if received.foreign_filter and view.received else "refused"
+            expected = expected + because * received.foreign_filter
+            yield violated(received.step, code, expected, received.refusal)
         elif message_id and received.kind is Kind.CONTENT and not received.own and why and view.delivered:
             yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
 
@@ -399,87 +220,8 @@ def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
     for received in view.received if view.delivered else ():
         if received.odd == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
-            yield judged(
-                received.step, "nameless-never-delivered", bool(received.delivered), expected, "nothing", "AMB-50"
-            )
-
-
-def quiet_after(view: ChannelView, received: Received) -> bool:
-    """Did the schedule tick after the last delivery, so that whatever was going to come has come?
-
-    Where an implementation goes by its own clock, ticks tell only if each of them sweeps.
-    """
-    last = max((d.step.index for d in view.delivered), default=0)
-    settled = max(last, received.step.index)
-    c = view.configuration
-    period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else 60_000
-    if period and not view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
-        return False
-    since = view.trace.steps[settled - 1].now_ms
-    sweeps = 0
-    for tick in view.ticks:
-        if tick.index > settled:
-            if not period or tick.now_ms >= since + period:
-                sweeps, since = sweeps + 1, tick.now_ms
-            since = min(since, tick.now_ms)
-    return sweeps >= 2
-
-
-def judge_waiting(
-    view: ChannelView, received: Received, expected: str, seen: str, *, code: str, unless_shown: bool | None
-) -> Iterator[Observation]:
-    """Was a message that had to wait delivered later? Violated if it never was, although what it waits for has been.
-
-    It is not where the state, as it is last shown, has it in the incoming buffer or not, as ``unless_shown`` says: if
-    it is there, it was kept and is not delivered, and if it is not, it was not kept. None stands for either.
-    """
-    if received.delivered and not received.delivered_at_once:
-        yield held(received.step)
-        return
-    due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
-    if due and (unless_shown is None or shown_waiting(view, received) is not unless_shown):
-        yield violated(received.step, code, expected, seen)
-
-
-def shown_waiting(view: ChannelView, received: Received) -> bool | None:
-    """Is it in the incoming buffer, as that is last shown? None if it is not shown after the message came."""
-    shown = [observed for observed in view.showing("incoming") if observed.step.index > received.step.index]
-    return received.message.message_id in shown[-1].state.incoming.message_ids if shown else None
-
-
-@check("SDS-RECV-08", pb.CAPABILITY_DELIVERED, of="received unmet")
-def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
-    """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
-    for received in view.received:
-        if not received.acceptable or not received.unmet or waiting_dependencies(view, received):
-            continue
-        if may_be_given_up(view, received):
-            continue
-        if shown_waiting(view, received) is None and woken_beside(view, received):
-            continue  # who keeps what waits and does not wake all of it shows the same: SDS-INSWEEP-04
-        expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
-        yield from judge_waiting(view, received, expected, "it was never delivered", code="not-kept", unless_shown=True)
-
-
-@check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
-def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observation]:
-    """A message that had to wait is at the end of a causal history when its dependencies have come: it was kept.
-
-    This is for who gives no delivery events.
-    """
-    asked: set[str] = set()
-    for sent, received, since in freed_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
-        message_id = received.message.message_id
-        if message_id not in asked:
-            asked.add(message_id)
-            kept = f"{message_id!r}, which waited, kept until step {since.index} brought all that it depends on"
-            yield judged(
-                sent.step,
-                "not-kept",
-                message_id in sent.history,
-                f"{kept}, and in causal_history",
-                f"{list(sent.history)}",
-            )
+            seen = "nothing"
+            yield judged(received.step, "nameless-never-delivered", bool(received.delivered), expected, seen, "AMB-50")
 
 
 @check("SDS-RECV-08", of="refused unmet")
@@ -489,26 +231,6 @@ def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and received.unmet and not excuse(view, received):
             expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has come"
             yield violated(received.step, "refused", expected, received.refusal)
-
-
-@check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
-def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
-    """A message that waits is not in the log and in no causal history."""
-    for sent in view.outgoing:
-        waiting = waiting_ids(view, sent.step.index)
-        if not waiting or not sent.certain:
-            continue
-        shown = next((message_id for message_id in sent.history if message_id in waiting), None)
-        expected = f"{shown!r}, which still waits, in no causal history"
-        yield judged(sent.step, "logged", shown is None, expected, f"{list(sent.history)}")
-    for observed in view.observed:
-        waiting = set(observed.buffered)
-        if not waiting or not observed.state.HasField("log"):
-            continue
-        shown = next((i for i in observed.step.shown_log if i in waiting), None)
-        yield judged(
-            observed.step, "logged", shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log"
-        )
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="delivered unmet")
@@ -527,28 +249,6 @@ def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Obser
             yield held(delivery.step)
 
 
-@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
-def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observation]:
-    """A message without content is neither delivered nor logged, whether content is unset or of zero length."""
-    logs = [(o, set(o.step.shown_log)) for o in view.showing("log")]
-    for received in view.received:
-        if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
-            continue
-        message_id = received.message.message_id
-        delivered = [event.message_id for event in received.step.events if event.kind == "delivered"]
-        later = (o for o, log in logs if message_id in log and o.step.index > received.step.index)
-        logged = next(later, None)
-        if message_id in delivered:
-            yield violated(
-                received.step, "delivered", "no delivery of a message without content", f"a delivery of {message_id!r}"
-            )
-        elif logged is not None and message_id not in view.known_ids:
-            expected = f"{message_id!r}, a message without content, not in the log"
-            yield violated(logged.step, "logged", expected, "it is in the log")
-        else:
-            yield held(received.step)
-
-
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received")
 def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
     """A message with neither content nor timestamp is not delivered either."""
@@ -558,38 +258,283 @@ def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
             yield judged(received.step, "delivered", not received.delivered_at_once, expected, "a delivery")
 
 
-@check("SDS-RECV-11", of="received")
-def effects_in_order(view: ChannelView) -> Iterator[Observation]:
-    """The own-sender rule comes before everything, and review and filter before the message is put aside."""
+@check("SDS-RECV-01", pb.CAPABILITY_DELIVERED, of="own-came")
+def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
+    """A message with the participant's own sender ID is ignored; to refuse it is a way to do so."""
+    for received in offered(view):
+        if received.own and (view.delivered or not received.rejected):
+            seen = f"a delivery of {received.message.message_id!r}"
+            expected = "the own message, reflected, to be ignored"
+            yield judged(received.step, "delivered", not received.delivered, expected, seen)
+
+
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="received")
+def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
+    """Messages with unmet dependencies are in the incoming buffer: it shows them, or they are delivered later."""
     for received in view.received:
-        if not received.own:
-            continue
-        acks = [a for a in view.acks if a.step is received.step]
-        mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
-        if acks:
-            expected = "no acknowledgement from the participant's own message: its own copy is no receipt"
-            seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
-            yield violated(
-                received.step,
-                "acknowledged-by-own",
-                expected,
-                seen,
-                "AMB-21" if all(ack.possibly for ack in acks) else "",
-            )
-        elif mentions_own:
+        if received.acceptable and received.unmet and received.delivered and not received.delivered_at_once:
             yield held(received.step)
-    for mention in view.mentions:
-        if (sweep := noticed_late(view, mention)) is not None:
-            expected = f"{mention.message_id!r} acknowledged with the message that speaks for it"
-            yield violated(
-                mention.received.step,
-                "acknowledged-late",
-                expected,
-                f"it is by the sweep of step {sweep.index}",
-                "AMB-143",
-            )
-        elif mention.certain and mention.received.unmet and mention.received.acceptable:
-            reviewed = acknowledged_by(view, mention.received, mention.message_id)
-            filtered = next((hit for _, hit in _filters_after(view, mention.received)), None)
-            if reviewed and filtered:  # where it is not so, SDS-RECV-03 and SDS-RECV-04 say it
-                yield held(mention.received.step)
+    for observed in view.observed:
+        if observed.state.HasField("incoming"):
+            kept = set(observed.state.incoming.message_ids)
+            for message_id in sorted(observed.buffered):
+                if message_id in kept or _unmet_now(view, message_id, observed.step):
+                    expected = f"{message_id!r}, which waits, in the incoming buffer"
+                    yield judged(observed.step, "not-kept", message_id in kept, expected, f"{sorted(kept)}")
+
+
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="refused incoming-shown")
+def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
+    """A message that was refused is not in the incoming buffer."""
+    for observed in view.showing("incoming"):
+        came = {r.message.message_id for r in view.refused if r.step.index < observed.step.index}
+        refused = came & _only_refused(view)
+        left = min(refused & set(observed.state.incoming.message_ids), default="")
+        if refused:
+            expected = f"{left!r}, which was refused, out of the incoming buffer"
+            yield judged(observed.step, "refused-kept", not left, expected, "it is in it")
+
+
+@once
+def _first_delivered(view: ChannelView) -> dict[str, int]:
+    return {d.message_id: d.step.index for d in reversed(view.delivered)}
+
+
+def _unmet_now(view: ChannelView, message_id: str, now: Step) -> bool:
+    """Does it wait for what has neither been delivered nor may have been given up?"""
+    done = _first_delivered(view)
+    arrivals = [r for r in view.arrivals.get(message_id, ()) if r.acceptable and r.step.index < now.index]
+    waiting = (r for r in arrivals if not r.rejected and any(done.get(i, NEVER) >= now.index for i in r.unmet))
+    return any(not may_be_lost(view, {message_id, *r.unmet}, now) for r in waiting)
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
+def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A message of a channel that the participant has not joined is delivered in none that it has, however alike."""
+    for step in view.trace.of(view.party.name):
+        message = step.arrived
+        if message is None or message.channel_id in view.party.channels or message.message_id in view.arrivals:
+            continue
+        if message.kind is Kind.CONTENT and not in_another_layout(message, view.channel_id):
+            delivered = [event.message_id for event in step.signals("delivered", view.channel_id)]
+            met = message.message_id not in delivered
+            expected = f"no delivery in {view.channel_id!r} of a message of channel {message.channel_id!r}"
+            yield judged(step, "delivered-elsewhere", met, expected, f"a delivery of {message.message_id!r}")
+
+
+@check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")
+def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
+    """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
+    for received in view.received:
+        if not received.acceptable or not received.unmet:
+            continue
+        entries = {entry.message_id for entry in surfaced(view, received.step)}
+        if entries:
+            # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
+            met = received.unmet - received.unmet_buffered <= entries <= received.unmet
+            code = "missing-entry" if entries <= received.unmet else "foreign-entry"
+            expected = f"{sorted(received.unmet)} named as missing"
+            yield judged(received.step, code, met, expected, f"{sorted(entries)}")
+
+
+@check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="ticks")
+def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
+    """Where missing dependencies are surfaced by a sweep, something that has come depends on them, and they have not.
+
+    The text does not say whether a sweep names what it delivers itself: both are accepted.
+    """
+    for tick in view.ticks:
+        entries = {entry.message_id for entry in surfaced(view, tick)}
+        if entries:
+            unmet = {i for r in view.received if r.step.index < tick.index for i in r.unmet}
+            unmet -= {d.message_id for d in view.delivered if d.step.index < tick.index}
+            expected = f"only {sorted(unmet)} named as missing"
+            yield judged(tick, "foreign-entry", entries <= unmet, expected, f"{sorted(entries)}")
+
+
+@check("SDS-INSWEEP-05", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
+def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
+    """Dependencies are reported lost after the timeout in force and not before; without one, never."""
+    if not view.configuration.HasField("lost_timeout_ms"):
+        return
+    timeout = view.configuration.lost_timeout_ms
+    since = missed_since(view)
+    here = ((step, event.message_ids) for step, event in view.losses if event.channel_id == view.channel_id)
+    lost = [(step, message_id) for step, message_ids in here for message_id in message_ids]
+    for step, message_id in lost:
+        elapsed = step.now_ms - since[message_id] if message_id in since else None
+        if not timeout:
+            expected = "nothing given up, for no time is in force after which it may be"
+            yield violated(step, "given-up-without-timeout", expected, f"{message_id!r}")
+        elif elapsed is not None and elapsed < timeout:
+            expected = f"{message_id!r} not given up before {timeout} ms are over"
+            yield violated(step, "given-up-early", expected, f"it is, after {elapsed}")
+        elif elapsed is not None:
+            yield held(step)
+    waiting = [r for r in view.received if r.unmet and r.acceptable]
+    first = min((step.index for step, _ in lost), default=len(view.trace.steps) + 1)
+    for tick in reversed(view.ticks) if waiting else ():
+        before = (r for r in waiting if r.step.index < tick.index < first)
+        waits = (r for r in before if not any(d.step.index < tick.index for d in r.delivered))
+        if any(not timeout or tick.now_ms - r.step.now_ms < timeout for r in waits):
+            yield held(tick)
+            return
+
+
+@check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED, of="received unmet")
+def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observation]:
+    """A delivered message is no longer in the incoming buffer: not shown there, and delivered by no further sweep."""
+    for received in view.received:
+        if not (received.acceptable and received.unmet and received.delivered):
+            continue
+        first, *again = [d for d in received.delivered if d.step.command == "tick"] or received.delivered[:1]
+        more = next((d for d in again if d.step.command == "tick" and not _copies_left(view, received, d.step)), None)
+        if more is not None:
+            expected = f"{received.message.message_id!r} delivered once"
+            yield violated(more.step, "delivered-twice", expected, "delivered by a second sweep")
+        elif sum(1 for tick in view.ticks if tick.index > first.step.index):
+            yield held(first.step)
+    for observed in view.showing("incoming"):
+        waited = {
+            r.message.message_id
+            for r in view.received
+            if r.acceptable and r.unmet and any(d.step.index < observed.step.index for d in r.delivered)
+            if not _copies_left(view, r, observed.step)
+        }
+        left = waited & set(observed.state.incoming.message_ids)
+        if left:
+            expected = f"{min(left)!r}, delivered, out of the incoming buffer"
+            yield violated(observed.step, "still-buffered", expected, "it is still there")
+        elif waited:
+            yield held(observed.step)
+
+
+def _copies_left(view: ChannelView, received: Received, until: Step) -> bool:
+    """Can a copy of the message wait still, where copies are not told from it ("MAY deduplicate", AMB-24)?"""
+    arrived = sum(r.step.index <= until.index for r in view.arrivals[received.message.message_id])
+    return arrived > sum(d.step.index < until.index for d in received.delivered)
+
+
+_OTHERS = 2
+"""With so many that wait before it, a message is neither the first nor the second of the buffer."""
+
+
+@dataclass(slots=True)
+class _Waited:
+    """A message that had to wait, and was delivered later, or was due to be: all that it waits for has come."""
+
+    view: ChannelView
+    received: Received
+    chain: list[Received]
+    """Its dependencies that had to wait as well."""
+    woken: bool
+    """Another that waited for some of the same was delivered."""
+    shown: bool | None
+    """It is in the incoming buffer, as that is last shown; None if it is not shown after the message came."""
+    others: int
+    """How many waited before it for something else, and still did."""
+    own: str
+    """An own message that it waited for and that was sent later, "" if there is none."""
+
+    @property
+    def step(self) -> Step:
+        return self.received.step
+
+    @property
+    def delivered(self) -> bool:
+        return bool(self.received.delivered)
+
+    @property
+    def by_sweep(self) -> bool:
+        """Is there evidence of a sweep? Without a virtual clock, ticks are none."""
+        told = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
+        return told and self.received.unmet <= self.view.logged_ids
+
+
+def delivered_after_waiting(view: ChannelView) -> Iterator[_Waited]:
+    """A message with unmet dependencies is kept, and delivered by a sweep once they have come, without being resent."""
+    alike: dict[frozenset[str], list[Received]] = {}
+    for received in view.received:
+        if not (received.acceptable and received.unmet):
+            continue
+        alike.setdefault(received.unmet, []).append(received)
+        due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
+        if received.delivered_at_once or not (received.delivered or due) or may_be_given_up(view, received):
+            continue
+        shown = [observed for observed in view.showing("incoming") if observed.step.index > received.step.index]
+        end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
+        before = (other for unmet, some in alike.items() if not unmet & received.unmet for other in some)
+        own = (sent for message_id in received.unmet if (sent := view.own(message_id)) is not None)
+        yield _Waited(
+            view,
+            received,
+            waiting_dependencies(view, received),
+            woken_beside(view, received),
+            received.message.message_id in shown[-1].state.incoming.message_ids if shown else None,
+            sum(not any(d.step.index <= end for d in other.delivered) for other in before),
+            next((sent.message.message_id for sent in own if sent.step.index > received.step.index), ""),
+        )
+
+
+def _waited_told(waited: _Waited, row: Row[_Waited]) -> tuple[str, str]:
+    missing = min(waited.received.unmet)
+    why = row.why.format(missing=missing, others=waited.others, own=waited.own)
+    return f"{waited.received.message.message_id!r} {why}", "it was never delivered: it still waits, or was dropped"
+
+
+def _kept(waited: _Waited) -> bool:
+    """Not if another message was woken and no state is shown: that is SDS-INSWEEP-04."""
+    tells = waited.delivered or waited.shown is not True
+    return tells and not waited.chain and not (waited.shown is None and waited.woken)
+
+
+def _kept_unseen(waited: _Waited) -> bool:
+    return not waited.delivered and hidden(waited.view, "incoming")
+
+
+def _checked_beside_others(waited: _Waited) -> bool:
+    if waited.chain or not waited.by_sweep or (waited.woken and not waited.delivered):
+        return False  # or its time was seen to have come: SDS-INSWEEP-04
+    return waited.others >= _OTHERS or bool(waited.shown and not waited.delivered)
+
+
+def _freed_by_own(waited: _Waited) -> bool:
+    return bool(waited.own) and waited.by_sweep
+
+
+def _in_chain(waited: _Waited) -> bool:
+    """One that is shown no longer was dropped in the middle of its chain, which no other requirement speaks of."""
+    return bool(waited.chain) and not any(may_be_given_up(waited.view, one) for one in waited.chain)
+
+
+def _woken_beside(waited: _Waited) -> bool:
+    return not waited.chain and waited.woken and (waited.delivered or waited.shown is not False)
+
+
+def _never(waited: _Waited) -> bool:
+    return not waited.delivered
+
+
+_KEPT = "to be kept, and delivered when {missing!r} had come"
+_UNSEEN = "kept in the incoming buffer, and delivered from there"
+_BESIDE = "delivered: all that it depends on has been, whatever the {others} messages buffered before it wait for"
+_BY_OWN = "delivered: the own message {own!r} is in the log, which is what it waited for"
+_CHAIN = "delivered: all that it depends on has been delivered"
+_LIKE_OTHERS = "delivered, like others that waited for {missing!r}"
+DELIVERED = (pb.CAPABILITY_DELIVERED,)
+
+table(
+    delivered_after_waiting,
+    _waited_told,
+    [
+        # requirement, applies, wrong, code, why, position, needs
+        Row("SDS-RECV-08", _kept, _never, "not-kept", _KEPT, "", DELIVERED),
+        Row("SDS-STATE-09", _kept_unseen, _never, "not-kept", _UNSEEN, "", DELIVERED),
+        Row("SDS-INSWEEP-01", _checked_beside_others, _never, "never-delivered", _BESIDE, "", DELIVERED),
+        Row("SDS-INSWEEP-01", _freed_by_own, _never, "never-delivered", _BY_OWN, "", DELIVERED),
+        Row("SDS-INSWEEP-04", _in_chain, _never, "never-delivered", _CHAIN, "", DELIVERED),
+        Row("SDS-INSWEEP-04", _woken_beside, _never, "never-delivered", _LIKE_OTHERS, "", DELIVERED),
+    ],
+    of="received unmet",
+    apart=True,
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from typing import NamedTuple
 
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -19,9 +20,44 @@ from ...view.facts import Sent
 from ...view.refusals import offered
 from ...view.timestamps import NEARBY, as_it_looks
 
-_MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
+
+class _Layout(NamedTuple):
+    """How a text lays messages out."""
+
+    types: Mapping[int, int]
+    """Wire types of the fields, by number."""
+    repeated: tuple[int, ...]
+    always: frozenset[int]
+    """Fields without which it is another layout."""
+    entries: tuple[int, ...]
+    """Fields that are lists of HistoryEntry."""
+    channel_id: int
+    bloom_filter: int
+    content: int
+
+
+_LAYOUTS = {
+    "SDS": _Layout(
+        {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN},
+        (11, 13),
+        frozenset({1, 2, 3}),
+        (11, 13),
+        channel_id=3,
+        bloom_filter=12,
+        content=20,
+    ),
+    "FORUM": _Layout(
+        {1: LEN, 2: LEN, 3: VARINT, 4: LEN, 5: LEN, 6: LEN, 7: LEN},
+        (4,),
+        frozenset({1, 2, 5}),
+        (),
+        channel_id=5,
+        bloom_filter=6,
+        content=7,
+    ),
+}
+"""By the prefix of the revision."""
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
-_REPEATED = (11, 13)
 _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
 
 
@@ -40,9 +76,13 @@ def text_of(values: list[int | bytes]) -> str | None:
         return None
 
 
-def _stray_entries(fields: list[WireField]) -> list[tuple[bool, str]]:
-    """What entries have that they should not: is it but an extra field, and what it is."""
-    entries = [(f.number, f.value) for f in fields if f.number in _REPEATED and isinstance(f.value, bytes)]
+def _layout(view: ChannelView) -> _Layout:
+    return _LAYOUTS[view.revision.prefix]
+
+
+def _stray_entries(fields: list[WireField], numbers: tuple[int, ...]) -> list[tuple[bool, str]]:
+    """What entries in these fields have that they should not: is it but an extra field, and what it is."""
+    entries = [(f.number, f.value) for f in fields if f.number in numbers and isinstance(f.value, bytes)]
     return [stray for number, entry in entries for stray in _strays_in(number, entry)]
 
 
@@ -63,15 +103,11 @@ def _strays_in(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
 
 @check("SDS-MSG-01")
 def message_structure(view: ChannelView) -> Iterator[Observation]:
-    """Every broadcast splits into the fields of the text, with their wire types, and decodes."""
-    return structure(view, _MESSAGE_FIELDS, _REPEATED, {1, 2, 3})
+    """Every broadcast splits into the fields of the text, with their wire types, and decodes.
 
-
-def structure(
-    view: ChannelView, types: Mapping[int, int], repeated: tuple[int, ...], always: set[int]
-) -> Iterator[Observation]:
-    """Judge all broadcasts by the wire types of the fields; without those that are ``always`` there it is another
-    layout."""
+    A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
+    """
+    types, repeated, always, entries, *_ = _layout(view)
     *first, last = types
     expected = f"a Message with fields {', '.join(map(str, first))} and {last} only, each of its type"
     for step, wire in [*((s.step, s.wire) for s in view.sent + view.syncs + view.ephemerals), *view.strays]:
@@ -84,14 +120,13 @@ def structure(
         numbers = [f.number for f in fields if f.number not in repeated]
         several = len(set(numbers)) < len(numbers)
         twice = sorted({number for number in numbers if numbers.count(number) > 1}) if several else []
-        strays = sorted(_stray_entries(fields)) if types is _MESSAGE_FIELDS else []
+        strays = sorted(_stray_entries(fields, entries))
         if wrong:
             kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
             yield violated(step, "wrong-wire-type", expected, f"field {wrong[0].number} as {kind}")
         elif unknown or strays:
             named = ", ".join(map(str, unknown))
             seen = f"field {named}, which the text does not have" if unknown else strays[0][1]
-            # A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
             other_layout = not always <= set(numbers) or not all(extra for extra, _ in strays)
             code = "unknown-field"
             if other_layout:
@@ -129,7 +164,7 @@ def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
     numbers: set[tuple[int, ...]] = set()
     for outer in wire.fields or []:
         numbers.add((outer.number,))
-        if outer.number in _REPEATED and isinstance(outer.value, bytes):
+        if outer.number in _LAYOUTS["SDS"].entries and isinstance(outer.value, bytes):
             with suppress(MalformedMessage):
                 numbers |= {(outer.number, inner.number) for inner in split(outer.value)}
     return numbers
@@ -140,15 +175,9 @@ def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
     """Field 1 is the participant ID as UTF-8."""
     for sent in view.sent:
         seen = text_of(values_of(sent, 1))
-        if seen == view.party.participant_id:
-            yield held(sent.step)
-        else:
-            yield violated(
-                sent.step,
-                "wrong-sender" if seen else "missing-sender",
-                f"field 1 (sender_id) = {view.party.participant_id!r}",
-                f"{seen!r}",
-            )
+        expected = f"field 1 (sender_id) = {view.party.participant_id!r}"
+        met = seen == view.party.participant_id
+        yield judged(sent.step, "wrong-sender" if seen else "missing-sender", met, expected, f"{seen!r}")
 
 
 @check("SDS-MSG-03", of="sent")
@@ -165,21 +194,16 @@ def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-MSG-04")
-def channel_in_field_3(view: ChannelView) -> Iterator[Observation]:
-    """Field 3 is the channel that the application named, in all kinds of messages."""
-    return channel_in(view, 3)
-
-
-def channel_in(view: ChannelView, number: int) -> Iterator[Observation]:
-    """Judge the field of the channel."""
+def channel_in_its_field(view: ChannelView) -> Iterator[Observation]:
+    """The field of the channel has the one that the application named, in all kinds of messages."""
+    number = _layout(view).channel_id
     if view.party.unnamed:
         return
     for sent in view.sent + view.syncs + view.ephemerals:
         seen = text_of(values_of(sent, number))
         expected = f"field {number} (channel_id) = {view.channel_id!r}"
-        yield judged(
-            sent.step, "wrong-channel" if seen else "missing-channel", seen == view.channel_id, expected, f"{seen!r}"
-        )
+        code = "wrong-channel" if seen else "missing-channel"
+        yield judged(sent.step, code, seen == view.channel_id, expected, f"{seen!r}")
 
 
 @check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL, of="unnamed")
@@ -188,17 +212,14 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
     for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
         seen = sent.message.channel_id
         expected = f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30"
-        yield judged(
-            sent.step, "wrong-channel" if seen else "missing-channel", seen == UNNAMED_CHANNEL, expected, f"{seen!r}"
-        )
+        code = "wrong-channel" if seen else "missing-channel"
+        yield judged(sent.step, code, seen == UNNAMED_CHANNEL, expected, f"{seen!r}")
 
 
 _COARSEST = 1 << 11
 """Distance of neighbouring doubles below 2^64."""
 _SIGN = 1 << 63
 """The first timestamp that has a sign where 64 bits have one."""
-
-
 _UNITS_PER_MS = (0.001, 1_000, 1_000_000)
 """Of seconds, microseconds and nanoseconds."""
 _DAY_MS = 86_400_000
@@ -221,8 +242,8 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
     A value that is wrong by a little, and not as doubles make it, was counted wrongly, and so was one by the clock that
     had to be far ahead of it, or one that is the time in another unit: that is another requirement.
     """
-    told = [sent.message.lamport_timestamp or 0 for sent in view.outgoing]
-    in_doubles = all(_double(value) == value for value in told)
+    values_seen = (sent.message.lamport_timestamp or 0 for sent in view.outgoing)
+    in_doubles = all(_double(value) == value for value in values_seen)
     for sent in view.outgoing:
         values = values_of(sent, 10)
         if not values or not isinstance(values[-1], int):
@@ -231,12 +252,8 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
         seen, expected = values[-1], sent.lamport
         far_off = expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high
         if far_off and not _in_another_unit(seen, sent.step.now_ms):
-            yield violated(
-                sent.step,
-                "wrong-encoding",
-                f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}",
-                as_it_looks(expected, sent.step.now_ms, seen),
-            )
+            told = f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}"
+            yield violated(sent.step, "wrong-encoding", told, as_it_looks(expected, sent.step.now_ms, seen))
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
             far &= abs(seen - sent.step.now_ms) > NEARBY and expected.low <= MAX_LAMPORT
@@ -255,22 +272,16 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             for later in view.observed:
                 if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
                     ids = later.step.shown_log
-                    yield judged(
-                        later.step,
-                        "zero-taken-for-absent",
-                        message_id in ids,
-                        f"{message_id!r} (Lamport 0) in the log",
-                        f"{ids}",
-                    )
+                    expected = f"{message_id!r} (Lamport 0) in the log"
+                    yield judged(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
                 depends = message_id in dependents and received.delivered and later_message.acceptable
                 if depends and (later_message.delivered or not later_message.unmet):
                     expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
                     seen = "the message that depends on it was never delivered"
-                    yield judged(
-                        later_message.step, "zero-taken-for-absent", bool(later_message.delivered), expected, seen
-                    )
+                    met = bool(later_message.delivered)
+                    yield judged(later_message.step, "zero-taken-for-absent", met, expected, seen)
 
 
 @check("SDS-MSG-05", pb.CAPABILITY_DELIVERED, of="observed received")
@@ -285,13 +296,8 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             index = later.step.index
             if index > received.delivered[0].step.index and view.kept.holds(message_id, index):
                 ids = later.step.shown_log
-                yield judged(
-                    later.step,
-                    "large-taken-for-absent",
-                    message_id in ids,
-                    f"{message_id!r} (Lamport {lamport}) in the log",
-                    f"{ids}",
-                )
+                expected = f"{message_id!r} (Lamport {lamport}) in the log"
+                yield judged(later.step, "large-taken-for-absent", message_id in ids, expected, f"{ids}")
 
 
 @check("SDS-MSG-06", of="outgoing")
@@ -301,9 +307,8 @@ def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
         entries = [value for value in values_of(sent, 11) if isinstance(value, bytes)]
         if not entries:
             if sent.log_size and sent.certain and not sent.repeat:
-                yield violated(
-                    sent.step, "missing-history", "field 11 (causal_history), for the log is not empty", "no such field"
-                )
+                expected = "field 11 (causal_history), for the log is not empty"
+                yield violated(sent.step, "missing-history", expected, "no such field")
             continue
         bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)
         expected = "each entry of field 11 a HistoryEntry with its ID in field 1"
@@ -318,38 +323,25 @@ def _entry_id(entry: bytes) -> str | None:
 
 
 @check("SDS-MSG-07", of="outgoing")
-def filter_in_field_12(view: ChannelView) -> Iterator[Observation]:
-    """Field 12 is present in every content and sync message; zero length only while nothing was received."""
-    return filter_in(view, 12)
-
-
-def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
-    """Judge the field of the filter."""
+def filter_in_its_field(view: ChannelView) -> Iterator[Observation]:
+    """The filter is present in every content and sync message; zero length only while nothing was received."""
+    number = _layout(view).bloom_filter
     for sent in view.outgoing:
         values = values_of(sent, number)
         if not values or not isinstance(values[-1], bytes):
-            yield violated(
-                sent.step,
-                "missing-filter",
-                f"field {number} (bloom_filter) in every content and sync message",
-                "no such field",
-            )
+            expected = f"field {number} (bloom_filter) in every content and sync message"
+            yield violated(sent.step, "missing-filter", expected, "no such field")
         elif not values[-1] and any(r.acceptable and r.step.index < sent.step.index for r in view.received):
-            yield violated(
-                sent.step, "empty-filter", f"a filter over the IDs received so far in field {number}", "zero bytes"
-            )
+            expected = f"a filter over the IDs received so far in field {number}"
+            yield violated(sent.step, "empty-filter", expected, "zero bytes")
         else:
             yield held(sent.step)
 
 
 @check("SDS-MSG-09", of="sent")
-def content_in_field_20(view: ChannelView) -> Iterator[Observation]:
-    """Field 20 is exactly the bytes the application sent."""
-    return content_in(view, 20)
-
-
-def content_in(view: ChannelView, number: int) -> Iterator[Observation]:
-    """Judge the field of the content."""
+def content_in_its_field(view: ChannelView) -> Iterator[Observation]:
+    """The field of the content has exactly the bytes that the application sent."""
+    number = _layout(view).content
     for sent in view.sent:
         expected = sent.step.request.send.content
         values = values_of(sent, number)

@@ -10,19 +10,18 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Kind
-from sds_reference.wire_fields import LEN, VARINT
 
 from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.deafness import quiet_after
 from ...view.facts import Received
 from ...view.resends import runs_on
 from ...view.timestamps import lamport_sends, most_ahead_elsewhere
-from ..core.receive import quiet_after
-from ..core.send import judge_members
-from ..core.wire import channel_in, content_in, filter_in, structure, text_of, values_of
+from ..core.filters import judge_members
+from ..core.history import by_default
+from ..core.wire import text_of, values_of
 
-_FIELDS = {1: LEN, 2: LEN, 3: VARINT, 4: LEN, 5: LEN, 6: LEN, 7: LEN}
 _HISTORY = 4
 _PLAUSIBLE = 1_000
 """Any increase is one, so a first message may carry more than 1; so much more is no count of messages."""
@@ -36,12 +35,6 @@ _CROWD = 100
 # ---- Message ---------------------------------------------------------------------------------------------------------
 
 
-@check("FORUM-01")
-def proposed_structure(view: ChannelView) -> Iterator[Observation]:
-    """Every broadcast splits into the fields of the proposal, with their wire types, and decodes."""
-    return structure(view, _FIELDS, (_HISTORY,), {1, 2, 5})
-
-
 @check("FORUM-04", of="outgoing")
 def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """Field 3 of content and sync messages is a varint that fits a signed 32-bit integer, and not negative."""
@@ -49,17 +42,12 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
             seen = "one that is none" if values else "no such field"
-            yield violated(
-                sent.step,
-                "wrong-wire-type" if values else "missing-field",
-                "field 3 (lamport_timestamp) as a varint",
-                seen,
-            )
+            expected = "field 3 (lamport_timestamp) as a varint"
+            yield violated(sent.step, "wrong-wire-type" if values else "missing-field", expected, seen)
         else:
             expected = "field 3 (lamport_timestamp) within 31 bits"
-            yield judged(
-                sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, f"{values[-1]}"
-            )
+            seen = f"{values[-1]}"
+            yield judged(sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, seen)
 
 
 @check("FORUM-05", of="outgoing")
@@ -70,36 +58,13 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
         sure = sent.log_size and sent.certain and not sent.repeat
         if not entries:
             if sure:
-                yield violated(
-                    sent.step, "missing-field", "field 4 (causal_history), for the log is not empty", "no such field"
-                )
+                expected = "field 4 (causal_history), for the log is not empty"
+                yield violated(sent.step, "missing-field", expected, "no such field")
         elif strange := [entry for entry in entries if not entry or (sure and entry not in view.known_ids)]:
-            yield violated(
-                sent.step,
-                "malformed-entry",
-                "each entry of field 4 the ID of a message, and no more",
-                f"{strange[0]!r}",
-            )
+            expected = "each entry of field 4 the ID of a message, and no more"
+            yield violated(sent.step, "malformed-entry", expected, f"{strange[0]!r}")
         else:
             yield held(sent.step)
-
-
-@check("FORUM-06")
-def channel_in_field_5(view: ChannelView) -> Iterator[Observation]:
-    """Field 5 is the channel that the application named, in all kinds of messages."""
-    return channel_in(view, 5)
-
-
-@check("FORUM-07", of="outgoing")
-def filter_in_field_6(view: ChannelView) -> Iterator[Observation]:
-    """Field 6 is present in every content and sync message; zero length only while nothing was received."""
-    return filter_in(view, 6)
-
-
-@check("FORUM-08", of="sent")
-def content_in_field_7(view: ChannelView) -> Iterator[Observation]:
-    """Field 7 is exactly the text the application sent."""
-    return content_in(view, 7)
 
 
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
@@ -132,12 +97,8 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
     if seen == usual:
         yield held(first.step)
     elif seen > _PLAUSIBLE:
-        yield violated(
-            first.step,
-            "wrong-start",
-            f"lamport_timestamp {usual}, counted from 0, in the first message",
-            _value(first.step, seen),
-        )
+        expected = f"lamport_timestamp {usual}, counted from 0, in the first message"
+        yield violated(first.step, "wrong-start", expected, _value(first.step, seen))
     elif seen > usual:
         yield noted(first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}")
 
@@ -259,13 +220,8 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
         if received.delivered or (received.unmet <= view.logged_ids and quiet_after(view, received)):
             why = f"the sync message {named[0]!r} that it names was received"
             expected = f"{received.message.message_id!r} delivered: {why}"
-            yield judged(
-                received.step,
-                "never-delivered",
-                bool(received.delivered),
-                expected,
-                "it still waits after two quiet sweeps",
-            )
+            seen = "it still waits after two quiet sweeps"
+            yield judged(received.step, "never-delivered", bool(received.delivered), expected, seen)
     yield from _shown_in_the_log(view)
 
 
@@ -326,9 +282,8 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
         came = received.unmet & view.logged_ids or received.delivered
         if not came and runs_on(view, received.step, overdue):
             expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
-            yield violated(
-                overdue, "never-given-up", expected, f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
-            )
+            seen = f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
+            yield violated(overdue, "never-given-up", expected, seen)
 
 
 @check("FORUM-40", of="outgoing received")
@@ -345,23 +300,6 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
             continue
         ids = [r.message.message_id for r in recent]
         yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
-
-
-@check("FORUM-41", of="sent")
-def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
-    """Without configuration, a causal history has two or three entries."""
-    if view.party.asked.HasField("causal_history_size"):
-        return
-    for sent in view.sent:
-        if sent.certain and sent.log_size >= 3 and not sent.repeat:
-            expected = "two or three entries in causal_history"
-            yield judged(
-                sent.step,
-                "too-few-entries" if len(sent.history) < 2 else "too-many-entries",
-                2 <= len(sent.history) <= 3,
-                expected,
-                f"{len(sent.history)}",
-            )
 
 
 @check("FORUM-44", pb.CAPABILITY_DELIVERED, of="received")
@@ -381,3 +319,12 @@ def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
             else:
                 yield held(received.step)
         places.add(lamport)
+
+
+@check("FORUM-41", of="sent")
+def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
+    """Without configuration, a causal history has two or three entries."""
+    for sent in by_default(view):
+        code = "too-few-entries" if len(sent.history) < 2 else "too-many-entries"
+        met, expected = 2 <= len(sent.history) <= 3, "two or three entries in causal_history"
+        yield judged(sent.step, code, met, expected, f"{len(sent.history)}")

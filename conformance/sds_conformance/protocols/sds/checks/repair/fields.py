@@ -12,13 +12,13 @@ from sds_reference.wire_fields import LEN, WireField, split
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.deafness import quiet_after
 from ...view.elsewhere import named_elsewhere
 from ...view.facts import Sent
 from ...view.histories import outsiders
 from ...view.refusals import offered
 from ...view.requester import requester
-from ..core.message import judge_hint
-from ..core.receive import quiet_after
+from ..core.history import judge_hint
 from ..core.wire import text_of
 
 _HISTORY = 11

@@ -1,9 +1,9 @@
-"""Section OUTSWEEP: "Periodic Outgoing Buffer Sweep"."""
+"""The outgoing buffer and its sweep: what is kept, and what is broadcast again, when."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -13,7 +13,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Copy
+from ...view.facts import Copy, Sent
 from ...view.repair_tracker import NEVER
 from ...view.resends import (
     CAP,
@@ -21,6 +21,7 @@ from ...view.resends import (
     Gap,
     Possibly,
     gaps,
+    given_up,
     in_step,
     possibly_acknowledged,
     resend_period,
@@ -28,7 +29,67 @@ from ...view.resends import (
     runs_on,
     spoken_for,
 )
-from .receive import acknowledged_by
+from .acknowledgement import acknowledged_by
+
+
+@check("SDS-SEND-10", pb.CAPABILITY_RESEND)
+def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observation]:
+    """A sent message is in the outgoing buffer until it is acknowledged."""
+    for observed in view.showing("outgoing"):
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        for message_id, anything_speaks in observed.outstanding.items():
+            if message_id in buffered:
+                yield held(observed.step)
+            elif not anything_speaks:
+                expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
+                seen = f"{sorted(buffered) or 'none'}"
+                soft = given_up(view, message_id, observed.step.index)
+                yield violated(observed.step, "not-kept", expected, seen, soft)
+    resent = {copy.message.message_id for copy in view.copies}
+    for sent in view.sent:
+        if sent.message.message_id in resent:
+            yield held(sent.step)
+
+
+ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
+
+
+@check("SDS-STATE-08", pb.CAPABILITY_RESEND, of="sent")
+def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
+    """Unacknowledged own messages are shown as such."""
+    for observed in view.showing("outgoing"):
+        states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
+        for message_id, anything_speaks in observed.outstanding.items():
+            if anything_speaks:
+                continue
+            shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
+            soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
+            expected = f"{message_id!r} unacknowledged in the outgoing buffer"
+            met = states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED
+            yield judged(
+                observed.step, "wrong-state" if message_id in states else "not-kept", met, expected, shown, soft
+            )
+    for copy in view.copies:
+        if copy.step.index < spoken_for(view, copy.original):
+            yield held(copy.step)
+
+
+@check("SDS-STATE-15", pb.CAPABILITY_RESEND, of="mentions")
+def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
+    """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
+    if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        yield from no_copies_after_acknowledgement(view)
+    acknowledged = acknowledged_at(view)
+    for observed in view.observed:
+        certain = {message_id for message_id, step in acknowledged.items() if step.index < observed.step.index}
+        if not certain or not observed.state.HasField("outgoing"):
+            continue
+        entries = observed.state.outgoing.entries
+        waiting = (e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED)
+        left = next((message_id for message_id in waiting if message_id in certain), None)
+        expected = f"{left!r}, acknowledged, out of the outgoing buffer"
+        yield judged(observed.step, "still-buffered", left is None, expected, "it is still there")
+
 
 _LONG = 5
 """Periods of the unacknowledged after which, with no period of its own in force, a message is not resent at all."""
@@ -46,13 +107,8 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             which = f"{sent.message.message_id!r}, unacknowledged and last broadcast at step {rounds.last.index}"
             expected = f"a copy of {which}, {waited} ms ago, with a resend period of {period} ms"
             soft = "AMB-64" if len(rounds.copies) >= CAP else ""
-            yield violated(
-                rounds.overdue,
-                "stopped-resending" if rounds.copies else "never-resent",
-                expected,
-                "none, although the sweep has run",
-                soft,
-            )
+            code = "stopped-resending" if rounds.copies else "never-resent"
+            yield violated(rounds.overdue, code, expected, "none, although the sweep has run", soft)
 
 
 @once
@@ -80,9 +136,8 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
         late = [c for c in late if view.repairs.get(message_id, NEVER) > c.step.index]
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:
-            yield violated(
-                late[0].step, "resent", f"no copy of {message_id!r}, acknowledged at step {step.index}", "a copy"
-            )
+            expected = f"no copy of {message_id!r}, acknowledged at step {step.index}"
+            yield violated(late[0].step, "resent", expected, "a copy")
         elif ticks:
             yield held(ticks[-1])
 
@@ -102,12 +157,9 @@ def _resent_in_spite(view: ChannelView, kind: Kind, code: str) -> Iterator[Obser
         return
     for mention in view.mentions:
         message_id, named = mention.message_id, mention.received
-        if (
-            not mention.certain
-            or named.kind is not kind
-            or named.odd
-            or acknowledged_by(view, named, message_id) is False
-        ):
+        if not mention.certain or named.kind is not kind or named.odd:
+            continue
+        if acknowledged_by(view, named, message_id) is False:
             continue
         copies = [copy.step for copy in view.standing(message_id).copies if message_id not in view.repairs]
         ticks = [tick for tick in view.ticks if tick.index > named.step.index]
@@ -173,18 +225,13 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
         if between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between):
             other = f"other than the {shared} ms of unacknowledged messages"
             expected = f"a resend period for {message_id!r}, possibly acknowledged, {other}"
-            yield violated(
-                between[0].second,
-                "same-period",
-                expected,
-                f"a copy after {between[0].waited} ms, and no other interval",
-            )
+            seen = f"a copy after {between[0].waited} ms, and no other interval"
+            yield violated(between[0].second, "same-period", expected, seen)
         yield from (held(gap.second) for gap in between if not gap.fits(shared))
         if not between and (tick := _never_resent(view, possibly, own or _LONG * shared)) is not None:
             expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
-            yield violated(
-                tick, "never-resent", expected, f"no copy for {tick.now_ms - possibly.since.now_ms} ms", "AMB-66"
-            )
+            seen = f"no copy for {tick.now_ms - possibly.since.now_ms} ms"
+            yield violated(tick, "never-resent", expected, seen, "AMB-66")
 
 
 def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:
@@ -227,12 +274,8 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     if looked and soonest.waited <= min(looked):
         often_enough = f"less often than unacknowledged messages, which wait for more than {min(looked)} ms"
         expected = f"{sent.message.message_id!r}, possibly acknowledged, resent {often_enough}"
-        yield violated(
-            soonest.second,
-            "not-less-often",
-            expected,
-            f"a copy {soonest.waited} ms after that of step {soonest.first.index}",
-        )
+        seen = f"a copy {soonest.waited} ms after that of step {soonest.first.index}"
+        yield violated(soonest.second, "not-less-often", expected, seen)
     elif min(gap.waited for gap in often) <= max(gap.looked for gap, _ in rare):
         yield held(rare[-1][0].second)
 
@@ -262,13 +305,8 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         early = copies[kinds.index(True)].message.message_id
         expected = "copies of unacknowledged messages before those of possibly acknowledged ones"
         seen = f"{early!r}, possibly acknowledged, before one of them"
-        yield judged(
-            copies[0].step,
-            "wrong-order",
-            kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False),
-            expected,
-            seen,
-        )
+        met = kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False)
+        yield judged(copies[0].step, "wrong-order", met, expected, seen)
 
 
 def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bool | None:
@@ -276,3 +314,91 @@ def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bo
     if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
         return True
     return False if copy.step.index < spoken_for(view, copy.original) else None
+
+
+_RESENDS = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+_PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
+
+
+def hidden(view: ChannelView, buffer: str) -> bool:
+    """Is a buffer never shown? A shown buffer is judged by its entries alone, not by their effects."""
+    looked = not view.can(pb.CAPABILITY_OBSERVE) or bool(view.observed)
+    return looked and not any(observed.state.HasField(buffer) for observed in view.observed)
+
+
+@check("SDS-SEND-10", *_RESENDS, of="sent")
+def what_was_sent_is_kept(view: ChannelView) -> Iterator[Observation]:
+    """A sent message that nothing speaks for is sent again some day: it was kept. The resend probe."""
+    if not hidden(view, "outgoing") or resend_period(view) is None:
+        return
+    for sent in view.sent:
+        rounds = resends(view, sent)
+        if rounds.copies:
+            yield held(rounds.copies[0])
+        elif rounds.overdue is not None:
+            expected = f"{sent.message.message_id!r} kept in the outgoing buffer, and sent again from there"
+            seen = f"no copy within {rounds.overdue.now_ms - sent.step.now_ms} ms"
+            yield violated(rounds.overdue, "not-kept", expected, seen)
+
+
+@check("SDS-STATE-08", *_PERIODS, of="sent")
+def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
+    """A message that nothing speaks for is resent at the period of the unacknowledged, not at that of the others."""
+    c = view.configuration
+    shared, other = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
+    if not hidden(view, "outgoing") or not 0 < 2 * shared < other:
+        return
+    for sent in view.sent:
+        rounds = resends(view, sent)
+        for gap in gaps(view, sent):
+            if gap.second in rounds.copies and gap.fits(shared):
+                yield held(gap.second)
+        late = rounds.overdue
+        if rounds.copies and late is not None:
+            after = [g for g in gaps(view, sent) if g.first is rounds.last and g.second.index > late.index]
+            if after and after[0].fits(other):
+                expected = f"{sent.message.message_id!r}, which nothing speaks for, sent again every {shared} ms"
+                seen = f"a copy after {after[0].waited} ms, as of a message that is possibly acknowledged"
+                yield violated(after[0].second, "wrong-state", expected, seen)
+
+
+@check("SDS-STATE-13", *_PERIODS, of="sent")
+def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
+    """A possibly acknowledged message is sent again at its own period, where one is in force: it was kept."""
+    period = view.configuration.resend_possibly_acknowledged_ms
+    if not hidden(view, "outgoing") or not period:
+        return
+    for possibly in possibly_acknowledged(view):
+        copies = [c.step for c in view.copies if c.original is possibly.sent and c.step.index > possibly.since.index]
+        due = possibly.since.now_ms + 2 * period
+        late = [t for t in view.ticks if possibly.since.index < t.index < possibly.until and t.now_ms >= due]
+        if copies:
+            yield held(copies[0])
+        elif len(late) > LENIENT_SWEEPS and runs_on(view, possibly.sent.step, late[-1]):
+            message_id, overdue = possibly.sent.message.message_id, late[LENIENT_SWEEPS]
+            expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
+            seen = "no copy: it is no longer in the outgoing buffer"
+            yield violated(overdue, "not-kept", expected, seen, given_up(view, message_id, overdue.index))
+
+
+def judge_never_again(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iterator[Observation]:
+    """Are messages of a kind that is broadcast once not in the outgoing buffer, and never broadcast again?"""
+    first = {one.message.message_id: one.step for one in reversed([*sent])}
+    copies = [(step, wire.message) for step, wire in view.strays if wire.message is not None]
+    once_only = first.keys() - view.known_ids
+    again = [
+        (step, m.message_id) for step, m in copies if m.channel_id == view.channel_id and m.message_id in once_only
+    ]
+    for step, message_id in again:
+        expected = f"the {what} {message_id!r} never broadcast again"
+        yield violated(step, "kept-for-resending", expected, "a copy")
+    for observed in view.showing("outgoing"):
+        earlier = {message_id for message_id, step in first.items() if step.index < observed.step.index}
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        kept = min(earlier & once_only & buffered, default=None)
+        if earlier:
+            expected = f"no {what} in the outgoing buffer"
+            yield judged(observed.step, "kept-for-resending", kept is None, expected, f"{kept!r} in it")
+    for tick in view.ticks if not again else ():
+        if any(step.index < tick.index and step.now_ms < tick.now_ms for step in first.values()):
+            yield held(tick)

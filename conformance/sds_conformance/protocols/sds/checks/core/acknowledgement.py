@@ -1,0 +1,505 @@
+"""Acknowledgement: section ACK, and what other sections say of the three states of an own message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.once import once
+from .....judging.table import Row
+from ...register import check, table
+from ...view.channel_view import ChannelView
+from ...view.facts import AckEvent, Mention, Received
+from ...view.lateness import named_early, noticed_late, settled
+from ...view.repair_tracker import NEVER
+from ...view.resends import Gap, gaps, given_up, possibly_acknowledged, resend_period, spoken_for
+from .filters import first_hit
+
+
+def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
+    """Was the own message acknowledged with that arrival? By its event, else by the state; None if neither can tell."""
+    if view.can(pb.CAPABILITY_ACKNOWLEDGED):
+        acks = view.standing(message_id).acks
+        return any(not ack.possibly and ack.step.index <= received.step.index for ack in acks)
+    for observed in view.observed:
+        if observed.step.index == received.step.index + 1 and observed.state.HasField("outgoing"):
+            waiting = {e.message_id for e in observed.state.outgoing.entries if e.state != pb.ACK_STATE_ACKNOWLEDGED}
+            return message_id not in waiting
+    return None
+
+
+@check("SDS-RECV-11", of="received")
+def effects_in_order(view: ChannelView) -> Iterator[Observation]:
+    """The own-sender rule comes before everything, and review and filter before the message is put aside."""
+    for received in view.received:
+        if not received.own:
+            continue
+        acks = [a for a in view.acks if a.step is received.step]
+        mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
+        if acks:
+            expected = "no acknowledgement from the participant's own message: its own copy is no receipt"
+            seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
+            soft = "AMB-21" if all(ack.possibly for ack in acks) else ""
+            yield violated(received.step, "acknowledged-by-own", expected, seen, soft)
+        elif mentions_own:
+            yield held(received.step)
+    for mention in view.mentions:
+        if (sweep := noticed_late(view, mention)) is not None:
+            expected = f"{mention.message_id!r} acknowledged with the message that speaks for it"
+            seen = f"it is by the sweep of step {sweep.index}"
+            yield violated(mention.received.step, "acknowledged-late", expected, seen, "AMB-143")
+        elif mention.certain and mention.received.unmet and mention.received.acceptable:
+            reviewed = acknowledged_by(view, mention.received, mention.message_id)
+            filtered = first_hit(view, mention.received)
+            if reviewed and filtered:  # where it is not so, SDS-RECV-03 and SDS-RECV-04 say it
+                yield held(mention.received.step)
+
+
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="unmentioned")
+def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A message that nothing speaks for stays unacknowledged."""
+    for silent in view.unmentioned:
+        step, standing = silent.received.step, view.standing(silent.message_id)
+        events = [ack for ack in standing.acks if ack.step is step]
+        before = any(mention.received.step.index < step.index for mention in standing.mentions)
+        if events and not before:
+            expected = f"{silent.message_id!r} unacknowledged: neither history nor filter names it"
+            seen = f"{'possibly ' if events[0].possibly else ''}acknowledged"
+            yield violated(step, "acknowledged-by-nothing", expected, seen)
+        elif not before:
+            yield held(step)
+
+
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
+def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observation]:
+    """No acknowledgement is signalled, in any step, for a message that nothing received speaks for."""
+    for ack in view.acks:
+        if view.own(ack.message_id) is None:
+            continue
+        spoke = [mention.received.step.index for mention in view.standing(ack.message_id).mentions]
+        spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
+        spoke += [early] if (early := named_early(view, ack.message_id)) is not None else []
+        expected = f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it"
+        seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
+        met = any(index <= ack.step.index for index in spoke)
+        yield judged(ack.step, "acknowledged-by-nothing", met, expected, seen)
+
+
+@check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, of="mentions")
+def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
+    """A possibly acknowledged message stays in the outgoing buffer."""
+    once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.certain]
+    for observed in view.showing("outgoing"):
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        for mention in once_in_a_filter:
+            if view.maybe.get(mention.message_id, observed.step.index) < observed.step.index:
+                continue
+            once = mention.received.step.index < observed.step.index
+            said = view.standing(mention.message_id).mentions if once else ()
+            acks = (ack for ack in view.standing(mention.message_id).acks if not ack.possibly)
+            if any(ack.step.index < observed.step.index for ack in acks):
+                continue  # a wrong acknowledgement violates SDS-ACK-04 or SDS-STATE-12
+            if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
+                met = mention.message_id in buffered
+                expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
+                soft = given_up(view, mention.message_id, observed.step.index)
+                yield judged(observed.step, "not-kept", met, expected, "it is gone", soft)
+    for mention in once_in_a_filter:
+        later = (copy.step for copy in view.standing(mention.message_id).copies)
+        yield from (held(step) for step in later if step.index > mention.received.step.index)
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="came-elsewhere sent")
+def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
+    """A message of one channel acknowledges nothing in another channel."""
+    for step in view.trace.of(view.party.name):
+        message = step.arrived
+        if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
+            continue
+        # The other channel may have messages of these IDs, too, and acknowledge them.
+        acked = {event.message_id for event in step.signals("acknowledged", view.channel_id)}
+        said = [(entry.message_id, entry.message_id in acked, "acknowledged") for entry in message.causal_history]
+        possibly = step.signals("possibly_acknowledged", view.channel_id)
+        said += [(event.message_id, True, "possibly acknowledged") for event in possibly]
+        for own_id, wrong, seen in said:
+            sent = view.own(own_id)
+            if sent is not None and spoken_for(view, sent) >= step.index:
+                whose = f"of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
+                yield judged(step, "acknowledged-elsewhere", not wrong, f"{own_id!r} {whose}", seen)
+
+
+_RANKS = {pb.ACK_STATE_UNACKNOWLEDGED: 0, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: 1, pb.ACK_STATE_ACKNOWLEDGED: 2}
+_NAMES = ("unacknowledged", "possibly acknowledged", "acknowledged")
+
+
+@check("SDS-STATE-14", of="mentions")
+def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
+    """Of several participants known, one that names a message in a causal history acknowledges it for all."""
+    met: dict[str, int] = {}
+    for received in view.received:
+        if not received.own and not received.rejected:
+            met.setdefault(received.message.sender_id, received.step.index)
+    for mention in view.mentions:
+        named_by = mention.received.message.sender_id
+        known = {who for who, index in met.items() if index < mention.received.step.index}
+        if not mention.certain or not known - {named_by}:
+            continue
+        result = _acknowledged_by_one(view, mention)
+        if result is True:
+            yield held(mention.received.step)
+        elif result is False:
+            expected = f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough"
+            seen = f"no acknowledgement while the {len(known - {named_by})} others known have not named it"
+            soft = given_up(view, mention.message_id, mention.received.step.index)
+            yield violated(mention.received.step, "not-acknowledged", expected, seen, soft)
+
+
+def _acknowledged_by_one(view: ChannelView, mention: Mention) -> bool | None:
+    """Did the message become acknowledged before anybody else spoke for it? None if nothing tells.
+
+    By the signal, else by the last state that was shown, else by copies that stop.
+    """
+    message_id, index = mention.message_id, mention.received.step.index
+    named_again = (
+        r.step.index
+        for r in view.received
+        if r.step.index > index and message_id in {entry.message_id for entry in r.message.causal_history}
+    )
+    until = min(named_again, default=len(view.trace.steps) + 1)
+    if view.can(pb.CAPABILITY_ACKNOWLEDGED):
+        if any(not ack.possibly and ack.step.index < until for ack in view.standing(message_id).acks):
+            return True
+        # It may be signalled by a sweep.
+        return False if any(index < tick.index < until for tick in view.ticks) else None
+    shown = [o for o in view.observed if index < o.step.index < until and o.state.HasField("outgoing")]
+    if shown:
+        entries = shown[-1].state.outgoing.entries
+        return message_id not in {e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED}
+    return _copies_stopped(view, mention, until)
+
+
+def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | None:
+    """Do no copies follow the mention? None where none was due before ``until``, or where a repair was asked for."""
+    message_id, since = mention.message_id, mention.received.step
+    period = resend_period(view)
+    timed = view.can(pb.CAPABILITY_RESEND) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+    if not timed or period is None or message_id in view.repairs:
+        return None
+    copies = [copy.step for copy in view.standing(message_id).copies]
+    if any(since.index < step.index < until for step in copies):
+        return False
+    last = max(copies, key=lambda step: step.index, default=since)
+    due = max(last.now_ms, since.now_ms) + 2 * period
+    ticks = [tick for tick in view.ticks if since.index < tick.index < until and tick.now_ms > since.now_ms]
+    return True if last is not since and ticks and ticks[-1].now_ms >= due else None
+
+
+def _used_once(view: ChannelView) -> set[str]:
+    """Own messages whose IDs were not used again: a second message of an ID starts from the beginning."""
+    return {s.message.message_id for s in view.sent} - {s.message.message_id for s in view.sent if s.repeat}
+
+
+@check("SDS-STATE-17", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
+def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
+    """An acknowledged message is not signalled as possibly acknowledged later; in one step the order is free."""
+    own = _used_once(view)
+    acknowledged: dict[str, int] = {}
+    for ack in view.acks:
+        if ack.message_id not in own:
+            continue
+        at = acknowledged.get(ack.message_id)
+        met = not (ack.possibly and at is not None and at < ack.step.index)
+        expected = f"{ack.message_id!r} acknowledged for good, since step {at}"
+        yield judged(ack.step, "moved-back", met, expected, "possibly acknowledged again")
+        if not ack.possibly:
+            acknowledged.setdefault(ack.message_id, ack.step.index)
+
+
+@check("SDS-STATE-17", of="outgoing-shown sent")
+def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
+    """Shown again and again, a message is in one state at a time and in none it has left."""
+    own = _used_once(view)
+    reached: dict[str, int] = {}
+    for observed in view.showing("outgoing"):
+        states: dict[str, set[int]] = {}
+        for entry in observed.state.outgoing.entries:  # as ranks; -1 is none of the three
+            states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
+        # An acknowledged message is gone, or stays as one that is acknowledged (AMB-C15).
+        states |= {message_id: {2} for message_id in reached if message_id not in states}
+        for message_id in [one for one in states if one in own]:
+            ranks = states[message_id]
+            if len(ranks) > 1 or not ranks <= {0, 1, 2}:
+                seen = [_NAMES[rank] if rank in (0, 1, 2) else "in no known state" for rank in sorted(ranks)]
+                expected = f"{message_id!r} in one of the three states"
+                yield violated(observed.step, "no-single-state", expected, " and ".join(seen))
+                continue
+            (rank,) = ranks
+            before = reached.setdefault(message_id, rank)
+            if rank < before:
+                expected = f"{message_id!r} {_NAMES[before]}, as before, or further"
+                yield violated(observed.step, "moved-back", expected, _NAMES[rank])
+            elif rank:
+                yield held(observed.step)
+            reached[message_id] = max(rank, before)
+
+
+def _shown_state(view: ChannelView, mention: Mention) -> int | None:
+    """Its state by an Observe right after the mention; None if there is none."""
+    states = _shown_states(view).get(mention.received.step.index + 1)
+    return states.get(mention.message_id, pb.ACK_STATE_ACKNOWLEDGED) if states is not None else None
+
+
+@once
+def _shown_states(view: ChannelView) -> dict[int, dict[str, int]]:
+    """By step: the states of own messages that are shown there."""
+    return {
+        observed.step.index: {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
+        for observed in view.showing("outgoing")
+    }
+
+
+def _acked_with(view: ChannelView, mention: Mention) -> bool:
+    """Was the message acknowledged in answer to what speaks for it?"""
+    acks = view.standing(mention.message_id).acks
+    return any(ack.step is mention.received.step and not ack.possibly for ack in acks)
+
+
+@check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
+def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
+    """Several filters may acknowledge; their number is noted, not judged."""
+    for mention in view.mentions:
+        if not mention.certain and mention.hits >= 2:
+            if _acked_with(view, mention):
+                yield noted(mention.received.step, f"acknowledged after {mention.hits} filters")
+            else:
+                yield held(mention.received.step)
+
+
+@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
+def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
+    """A single filter never acknowledges: the message stays in the buffer."""
+    for mention in view.mentions:
+        if mention.certain or mention.hits != 1:
+            continue
+        acked = _acked_with(view, mention)
+        met = not acked and _shown_state(view, mention) != pb.ACK_STATE_ACKNOWLEDGED
+        expected = f"{mention.message_id!r} at most possibly acknowledged by one filter"
+        soft = "" if acked else given_up(view, mention.message_id, mention.received.step.index)
+        yield judged(mention.received.step, "acknowledged-by-one-filter", met, expected, "acknowledged", soft)
+
+
+@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
+def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
+    """A single filter acknowledges later no more than at once: it is the same one when its message is delivered."""
+    for ack in view.acks:
+        said = [m for m in view.standing(ack.message_id).mentions if m.received.step.index <= ack.step.index]
+        alone = len(said) == 1 and not said[0].certain and said[0].received.step is not ack.step
+        unread = view.maybe.get(ack.message_id, NEVER) <= ack.step.index
+        if alone and ack.outstanding and not ack.possibly and not unread:
+            since = said[0].received.step.index
+            expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
+            yield violated(ack.step, "acknowledged-later", expected, f"acknowledged in answer to {ack.step.command}")
+
+
+@check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
+def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
+    """IDs of others, unknown IDs and IDs acknowledged before raise no acknowledgement.
+
+    Where sync messages are logged like all others, nothing says that own ones are not outstanding.
+    """
+    syncs = {sent.message.message_id for sent in view.syncs} if view.revision.syncs_are_logged else set()
+    wrong: dict[int, list[AckEvent]] = {}
+    for ack in view.acks:
+        if not ack.outstanding and ack.message_id not in syncs:
+            wrong.setdefault(ack.step.index, []).append(ack)
+    for received in view.received:
+        if received.own or received.rejected:
+            continue
+        signalled = wrong.get(received.step.index, [])
+        strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
+        if signalled or strangers:
+            expected = "acknowledgements of own outstanding messages only"
+            seen = f"an acknowledgement of {signalled[0].message_id!r}" if signalled else ""
+            twice = signalled and view.own(signalled[0].message_id)
+            code = "acknowledged-twice" if twice else "foreign-acknowledged"
+            yield judged(received.step, code, not signalled, expected, seen)
+
+
+@check("SDS-ACK-06", of="observed")
+def no_way_back(view: ChannelView) -> Iterator[Observation]:
+    """A possibly acknowledged message does not fall back to unacknowledged."""
+    possibly: set[str] = set()
+    for observed in view.observed:
+        for entry in observed.state.outgoing.entries:
+            if entry.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED:
+                possibly.add(entry.message_id)
+            if entry.message_id not in possibly:
+                continue
+            silent = view.standing(entry.message_id).unmentioned
+            passed = any(unmentioned.received.step.index < observed.step.index for unmentioned in silent)
+            if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
+                expected = f"{entry.message_id!r} still possibly acknowledged"
+                yield violated(observed.step, "unacknowledged-again", expected, "unacknowledged again")
+            elif passed:
+                yield held(observed.step)
+
+
+@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions sent")
+def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
+    """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
+
+    The state shows in the gaps between copies. The longer period must show as well: in another message, or in an
+    earlier gap. Otherwise the two periods are the same, which is another fault.
+    """
+    c = view.configuration
+    shorter, longer = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
+    if not 0 < shorter < longer:
+        return
+    kept = False
+    after: list[tuple[str, Gap]] = []
+    for possibly in possibly_acknowledged(view):
+        for gap in gaps(view, possibly.sent):
+            if not possibly.since.index < gap.first.index < gap.second.index < possibly.until:
+                continue
+            if possibly.silent is not None and possibly.silent.index < gap.first.index:
+                after.append((possibly.sent.message.message_id, gap))
+            elif possibly.silent is None or gap.second.index < possibly.silent.index:
+                kept |= gap.looked >= shorter
+    for message_id, gap in after:
+        if gap.looked >= shorter or (kept and gap.fits(shorter) and gap.waited < longer):
+            expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
+            seen = f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)"
+            yield judged(gap.second, "unacknowledged-again", gap.looked >= shorter, expected, seen)
+
+
+@check("SDS-SYNC-12", of="refused")
+def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
+    """A sync message that names what is missing is not refused: its gaps are to be asked for."""
+    for received in view.refused if view.terms.on else ():
+        missing = [i for i in received.unmet if view.repair.original(i) is None]
+        if received.kind is Kind.SYNC and received.valid and missing:
+            expected = f"{min(missing)!r} found missing by the sync message"
+            yield violated(received.step, "refused", expected, received.refusal)
+
+
+class _Review(NamedTuple):
+    """A message that speaks for an own one, and whether that had an effect."""
+
+    view: ChannelView
+    mention: Mention
+    noticed: bool
+    """The own message is acknowledged since, or possibly acknowledged, as is due."""
+    again: bool
+    """It is a sync message whose ID an earlier one had."""
+
+    @property
+    def step(self) -> Step:
+        return self.mention.received.step
+
+    @property
+    def sync(self) -> bool:
+        return self.mention.received.kind is Kind.SYNC
+
+
+def reviews(view: ChannelView) -> Iterator[_Review]:
+    """Own messages become acknowledged by a causal history that names them, and possibly by a filter that holds them.
+
+    Mentions without evidence are left out, and refused messages unless they are sync messages.
+    """
+    syncs = (r for r in reversed(view.received) if r.kind is Kind.SYNC and not r.own)
+    first = {received.message.message_id: received.step.index for received in syncs}
+    for mention in view.mentions + [refused for refused in view.unheard if refused.received.kind is Kind.SYNC]:
+        received = mention.received
+        noticed = acknowledged_by(view, received, mention.message_id) if mention.certain else _marked(view, mention)
+        noticed = False if received.rejected else settled(view, mention, noticed)
+        if noticed is not None:
+            again = first.get(received.message.message_id, received.step.index) < received.step.index
+            yield _Review(view, mention, noticed, again)
+
+
+def _marked(view: ChannelView, mention: Mention) -> bool | None:
+    """Was an own message taken for possibly acknowledged, with the filter that holds it? None if nothing tells."""
+    index = mention.received.step.index
+    said = any(ack.step.index <= index for ack in view.standing(mention.message_id).acks)
+    state = _shown_state(view, mention)
+    marked = said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
+    told = marked or view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None
+    return marked if told else None
+
+
+def _review_told(review: _Review, row: Row[_Review]) -> tuple[str, str]:
+    received = review.mention.received
+    seen = "no acknowledgement" if review.mention.certain else "no sign of it"
+    return f"{review.mention.message_id!r} {row.why}", received.refusal if received.rejected else seen
+
+
+def _named_at_once(review: _Review) -> bool:
+    return review.mention.certain and not review.sync and not review.mention.received.unmet
+
+
+def _named_while_waiting(review: _Review) -> bool:
+    return review.mention.certain and not review.sync and bool(review.mention.received.unmet)
+
+
+def _named_by_another(review: _Review) -> bool:
+    return review.mention.certain and (review.sync or bool(review.mention.received.unmet))
+
+
+def _named_by_sync(review: _Review) -> bool:
+    return review.mention.certain and review.sync
+
+
+def _named_by_sync_again(review: _Review) -> bool:
+    return review.mention.certain and review.again and not review.mention.received.rejected
+
+
+def _in_filter(review: _Review) -> bool:
+    return not review.mention.certain and not review.mention.received.rejected
+
+
+def _in_filter_of_sync(review: _Review) -> bool:
+    return not review.mention.certain and review.sync
+
+
+def _refused(review: _Review) -> bool:
+    return review.mention.received.rejected
+
+
+def _missed(review: _Review) -> bool:
+    return not review.noticed
+
+
+def _soft(review: _Review) -> str:
+    return given_up(review.view, review.mention.message_id, review.step.index)
+
+
+_NAMED = "acknowledged: the causal history received names it"
+_WAITING = "acknowledged at once, although the message that names it must wait"
+_AGAIN = "acknowledged by a sync message whose ID was used before"
+_BY_SYNC, _MAYBE_BY_SYNC = "acknowledged by the sync message", "possibly acknowledged by the sync message"
+_HELD = "possibly acknowledged: it is in the bloom filter received"
+
+table(
+    reviews,
+    _review_told,
+    [
+        # requirement, applies, wrong, code, why, position
+        Row("SDS-RECV-03", _named_while_waiting, _missed, "not-acknowledged", _WAITING, _soft),
+        Row("SDS-ACK-01", _named_at_once, _missed, "not-acknowledged", _NAMED, _soft),
+        Row("SDS-ACK-02", _in_filter, _missed, "not-possibly-acknowledged", _HELD, _soft),
+        Row("SDS-ACK-07", _named_by_another, _refused, "refused", _NAMED),
+        Row("SDS-ACK-07", _named_by_another, _missed, "not-acknowledged", _NAMED, _soft),
+        Row("SDS-SYNC-10", _named_by_sync_again, _missed, "not-acknowledged", _AGAIN, _soft),
+        Row("SDS-SYNC-12", _named_by_sync, _refused, "refused", _BY_SYNC, _soft),
+        Row("SDS-SYNC-12", _named_by_sync, _missed, "not-acknowledged", _BY_SYNC, _soft),
+        Row("SDS-SYNC-12", _in_filter_of_sync, _refused, "refused", _MAYBE_BY_SYNC, _soft),
+        Row("SDS-SYNC-12", _in_filter_of_sync, _missed, "not-possibly-acknowledged", _MAYBE_BY_SYNC, _soft),
+    ],
+    of="arrived",
+    apart=True,
+)

@@ -1,0 +1,332 @@
+"""Causal histories: which entries they have, in which order, and their retrieval hints."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry
+
+from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.once import once
+from ...register import check
+from ...view.channel_view import ChannelView
+from ...view.deafness import freed_probes, tail_probes
+from ...view.declared_limits import limit_in_force
+from ...view.facts import Received, Sent
+from ...view.histories import log_is_astray, outsiders, own_are_shown, with_outsiders
+from ...view.lateness import may_be_delivered_late
+
+
+@once
+def _ends(view: ChannelView) -> list[tuple[Sent, list[str]]]:
+    """Own messages, each with the IDs that belong in its causal history: the end of the log, ascending.
+
+    Left out are those of which it is not certain: where the log before is open, and where the first of the end is tied
+    in Lamport with the one before it, for their order is a matter of another requirement.
+    """
+    ends = []
+    for sent in view.outgoing:
+        size = view.history_size_of(sent)
+        if not size or not sent.certain or sent.repeat:
+            continue
+        before = sent.before
+        expected = [item.message_id for item in before[-size:]]
+        edge = len(before) - len(expected) - 1
+        tied = bool(expected) and edge >= 0 and before[edge].lamport == before[edge + 1].lamport
+        if not tied and all(view.kept.holds(i, sent.step.index - 1) for i in expected):
+            ends.append((sent, expected))
+    return ends
+
+
+@check("SDS-SEND-04", of="sent")
+def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
+    """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
+    return _judge_ends(view, syncs=False)
+
+
+@check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
+def sync_history(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has the causal history that a regular one would have."""
+    return _judge_ends(view, syncs=True)
+
+
+def _judge_ends(view: ChannelView, *, syncs: bool) -> Iterator[Observation]:
+    """Do causal histories hold the end of the log?
+
+    Other requirements judge own messages that are missing (SEND-11), entries that belong in no log, and logs that are
+    not in order and so have another end.
+    """
+    for sent, end in _ends(view):
+        if sent.sync is syncs and (end or not syncs):
+            entries, wanted = set(sent.history), set(end)
+            own = any(item.own for item in sent.before)
+            if entries == wanted:
+                yield held(sent.step)
+            elif not (own and not own_are_shown(view)) and not with_outsiders(view, sent) and not log_is_astray(view):
+                code = "missing-entry" if entries < wanted else "too-many-entries"
+                code = code if entries < wanted or entries > wanted else "wrong-entries"
+                yield violated(sent.step, code, f"the last {len(end)} IDs of the log, {end}", f"{list(sent.history)}")
+
+
+def by_default(view: ChannelView) -> list[Sent]:
+    """Content whose causal history has the size of the implementation's choice, with a log that has room for it."""
+    if view.party.asked.HasField("causal_history_size"):
+        return []
+    return [sent for sent in view.sent if sent.certain and sent.log_size >= 3 and not sent.repeat]
+
+
+@check("SDS-SEND-07", of="sent")
+def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
+    """Without configuration, a causal history has the recommended two entries."""
+    for sent in by_default(view):
+        if len(sent.history) == 2:
+            yield held(sent.step)
+        else:
+            known = view.configuration.HasField("causal_history_size")
+            size = view.configuration.causal_history_size if known else len(sent.history)
+            yield noted(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
+
+
+@check("SDS-SEND-05", of="outgoing")
+def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
+    """Causal histories are in log order, oldest or newest first, always the same way.
+
+    Where the log itself is in another order, they may well be in that.
+    """
+    direction = 0
+    for sent in view.outgoing:
+        places = {item.message_id: item.lamport for item in sent.tail}
+        lamports = [places[message_id] for message_id in sent.history if message_id in places]
+        steps = [(b > a) - (b < a) for a, b in itertools.pairwise(lamports) if a != b]
+        if not steps or not sent.certain or log_is_astray(view):
+            continue
+        if any(step != steps[0] for step in steps):
+            expected = "the causal history in log order"
+            yield violated(sent.step, "wrong-order", expected, f"Lamport timestamps {lamports} in it")
+        elif direction not in (0, steps[0]):
+            expected = "the same direction as in the messages before"
+            yield violated(sent.step, "direction-changed", expected, "the opposite one")
+        else:
+            direction = steps[0]
+            yield held(sent.step)
+
+
+@check("SDS-SEND-08", of="outgoing")
+def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
+    """A history entry has the hint that was supplied for its ID, or none."""
+    for sent in view.outgoing:
+        for entry in sent.message.causal_history:
+            given = view.hints.get(entry.message_id, set())
+            if not given and entry.retrieval_hint is None:
+                continue
+            expected = f"the hint supplied for {entry.message_id!r}, or none"
+            seen = f"{entry.retrieval_hint!r}"
+            met = entry.retrieval_hint is None or entry.retrieval_hint in given
+            yield judged(sent.step, "wrong-hint", met, expected, seen)
+
+
+@check("SDS-SEND-11", of="outgoing")
+def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
+    """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
+
+    If any own message shows in the log, others are taken to be in it as well. A missing delivery of a reply has another
+    cause then, and where nothing is delivered at all, unless the shown log lacks a message that the reply names.
+    """
+    for sent, end in _ends(view):
+        own = [item.message_id for item in sent.tail if item.own and item.message_id in end]
+        if not own:
+            continue
+        everything_own = {item.message_id for item in sent.tail if item.own}
+        if not everything_own.isdisjoint(sent.history):
+            yield held(sent.step)
+        elif not own_are_shown(view) and not with_outsiders(view, sent):
+            seen = f"{list(sent.history)}"
+            yield violated(sent.step, "not-logged", f"the own message {own[-1]!r} in causal_history", seen)
+    if not view.can(pb.CAPABILITY_DELIVERED):
+        return
+    for received in view.received:
+        if not received.plain or received.unmet:
+            continue
+        ids = [entry.message_id for entry in received.message.causal_history]
+        known = ids and all(view.own(message_id) for message_id in ids)
+        # After a breakdown nothing is delivered; the breakdown is reported.
+        if known and received.step.reply is not None and not may_be_delivered_late(view, received):
+            met = bool(received.delivered)
+            if not met and (not view.delivered or (own_are_shown(view) and not _absent(view, ids))):
+                continue  # SDS-RECV-07
+            expected = f"a reply to the own message {ids[0]!r} to be delivered"
+            yield judged(received.step, "reply-never-delivered", met, expected, "nothing")
+
+
+def _absent(view: ChannelView, message_ids: list[str]) -> bool:
+    """Does the log, as it is last shown, lack one of these own messages?"""
+    bounded = limit_in_force(view.trace, "log_entries") is not None
+    shown = [] if bounded else view.showing("log")[-1:]
+    before = shown[0].step.index if shown else 0
+    logged = {message_id for observed in shown for message_id in observed.step.shown_log}
+    sent = (own for message_id in message_ids if (own := view.own(message_id)) is not None)
+    return any(own.step.index < before and own.message.message_id not in logged for own in sent)
+
+
+@check("SDS-RECV-05", of="outgoing unmet")
+def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observation]:
+    """No causal history names a message of which a dependency has never arrived: only what is delivered is in the log.
+
+    This is for who gives no delivery events (AMB-27).
+    """
+    if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
+        return
+    own = {sent.message.message_id for sent in view.sent}
+    first = {message_id: came[0].step.index for message_id, came in view.arrivals.items()}
+    for refused in view.refused:
+        first.setdefault(refused.message.message_id, refused.step.index)
+    for sent in view.outgoing:
+        for message_id, came in view.arrivals.items():
+            before = [received for received in came if received.step.index < sent.step.index]
+            missing = [_never_came(received, own, first, sent.step) for received in before if received.acceptable]
+            if missing and all(missing) and len(before) == len(missing):
+                expected = (
+                    f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not in causal_history"
+                )
+                seen = f"it is in causal_history: {list(sent.history)}"
+                yield judged(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
+
+
+def _never_came(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
+    """A dependency of a message that has not arrived by a step, in whatever way, and is no own one; "" if none."""
+    named = (entry.message_id for entry in received.message.causal_history)
+    return next((i for i in named if i not in own and first.get(i, by.index) >= by.index), "")
+
+
+@check("SDS-RECV-07", of="outgoing received")
+def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
+    """Content whose dependencies are met is in the log, and so at the end of the next causal history: the tail probe.
+
+    This is for who gives no delivery events. A message that may be delivered by the next sweep is not asked for before
+    one, unless others were delivered without (AMB-94).
+    """
+    if view.can(pb.CAPABILITY_DELIVERED):
+        return
+    asked: set[str] = set()
+    probes = []
+    for sent, received in tail_probes(view):
+        message_id = received.message.message_id
+        if message_id not in asked:
+            swept = any(received.step.index < tick.index < sent.step.index for tick in view.ticks)
+            probes.append((sent, received, swept))
+            asked.add(message_id)
+    at_once = any(received.message.message_id in sent.history for sent, received, swept in probes if not swept)
+    for sent, received, swept in probes:
+        message_id = received.message.message_id
+        if message_id in sent.history or swept or at_once:
+            expected = (
+                f"{message_id!r}, which came at step {received.step.index} with all dependencies met, in its history"
+            )
+            yield judged(sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}")
+
+
+@check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
+def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observation]:
+    """A message that had to wait is at the end of a causal history when its dependencies have come: it was kept.
+
+    This is for who gives no delivery events.
+    """
+    asked: set[str] = set()
+    for sent, received, since in freed_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
+        message_id = received.message.message_id
+        if message_id not in asked:
+            asked.add(message_id)
+            kept = f"{message_id!r}, which waited, kept until step {since.index} brought all that it depends on"
+            expected = f"{kept}, and in causal_history"
+            yield judged(sent.step, "not-kept", message_id in sent.history, expected, f"{list(sent.history)}")
+
+
+@check("SDS-STATE-10", of="outgoing received")
+def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
+    """A message that an own one has named is in the log, and is named again as long as it is among the last.
+
+    This is for who gives no delivery events.
+    """
+    if view.can(pb.CAPABILITY_DELIVERED):
+        return
+    first_named: dict[str, int] = {}
+    for sent in reversed(view.outgoing):
+        first_named |= dict.fromkeys(sent.history, sent.step.index)
+    for sent, received in tail_probes(view):
+        message_id = received.message.message_id
+        if first_named.get(message_id, sent.step.index) < sent.step.index:
+            expected = f"{message_id!r}, named at step {first_named[message_id]}, in causal_history again"
+            yield judged(sent.step, "missing-entry", message_id in sent.history, expected, f"{list(sent.history)}")
+
+
+@check("SDS-MSG-10", of="outgoing")
+def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
+    """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
+    for sent in view.outgoing:
+        others = outsiders(view, sent.history, sent.step.index)
+        for message_id in sent.history:
+            if message_id in others:
+                continue
+            expected = "only IDs of messages of the channel in causal_history"
+            met = message_id in view.known_ids
+            yield judged(sent.step, "unknown-entry", met, expected, f"{message_id!r}, an ID of none")
+
+
+@check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
+def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
+    """Retrieval hints of missing dependencies reach the application as they were received."""
+    for received in view.received:
+        given = {e.message_id for e in received.message.causal_history if e.retrieval_hint}
+        for entry in surfaced(view, received.step):
+            if entry.message_id in given and entry.retrieval_hint is not None:
+                yield from judge_hint(view, received.step, entry.message_id, entry.retrieval_hint)
+
+
+def surfaced(view: ChannelView, step: Step) -> list[HistoryEntry]:
+    """The missing dependencies that a step signalled."""
+    return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing]
+
+
+@check("SDS-MSG-11", of="outgoing")
+def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
+    """A retrieval hint in a causal history belongs to the ID it stands next to."""
+    for sent in view.outgoing:
+        for entry in sent.message.causal_history:
+            if entry.retrieval_hint is not None and entry.message_id:
+                yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
+
+
+def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
+    """Judge a retrieval hint by what is known of its ID and of others.
+
+    It is "optional": an implementation may leave it empty, or derive it, also the same for many messages. It is wrong
+    if it was given for one other ID, or if it is a part of the one that was given.
+    """
+    given = view.hints.get(message_id, set())
+    if hint in given:
+        yield held(step)
+        return
+    expected = f"the hint of {message_id!r}, or none"
+    other = _given_for(view).get(hint) if hint else None
+    if other is not None:
+        yield violated(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
+    elif any(_is_left_of(hint, whole) for whole in given):
+        yield violated(step, "hint-changed", expected, f"{hint!r}, which is what is left of it")
+
+
+@once
+def _given_for(view: ChannelView) -> dict[bytes, str]:
+    """The one ID that a hint was given for, by the hint; what was given for several belongs to none."""
+    found: dict[bytes, set[str]] = {}
+    for message_id, hints in view.hints.items():
+        for hint in hints:
+            found.setdefault(hint, set()).add(message_id)
+    return {hint: min(message_ids) for hint, message_ids in found.items() if len(message_ids) == 1}
+
+
+def _is_left_of(hint: bytes, whole: bytes) -> bool:
+    """Was it cut short, or taken for text?"""
+    return bool(hint) and (whole.startswith(hint) or hint == whole.decode("utf-8", "replace").encode())

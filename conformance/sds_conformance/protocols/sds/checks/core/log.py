@@ -1,0 +1,403 @@
+"""The local log: its order, its entries, and what never enters it; sections DELIVER and CONFLICT."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import NamedTuple
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, judged, violated
+from .....judging.table import Row
+from ...register import check, table
+from ...view.channel_view import ChannelView
+from ...view.declared_limits import limit_in_force
+from ...view.dependencies import depends
+from ...view.facts import Received
+from ...view.histories import (
+    Since,
+    claimed_ids,
+    ephemeral_ids,
+    hybrid_ids,
+    is_hybrid,
+    outsiders,
+    sync_ids,
+    waiting_ids,
+    with_outsiders,
+)
+from ...view.log_orders import Neighbours, neighbours
+from ...view.losses import may_be_lost
+from ...view.repair_tracker import NEVER
+
+
+@check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED, of="received sync-came unmet")
+def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
+    """A sync message with unmet dependencies is never delivered or logged, not even when they have come."""
+    for received in view.received:
+        if received.kind is not Kind.SYNC or received.own or not received.unmet:
+            continue
+        message_id = received.message.message_id
+        if message_id in view.known_ids:
+            continue
+        delivered = [d for d in view.delivered if d.message_id == message_id and d.step.index >= received.step.index]
+        if delivered:
+            expected = "a sync message never delivered"
+            yield violated(delivered[0].step, "delivered", expected, f"a delivery of {message_id!r}")
+        elif received.unmet <= view.logged_ids:
+            yield held(received.step)
+
+
+@check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
+def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
+    """A message that waits is not in the log and in no causal history."""
+    for sent in view.outgoing:
+        waiting = waiting_ids(view, sent.step.index)
+        if not waiting or not sent.certain:
+            continue
+        shown = next((message_id for message_id in sent.history if message_id in waiting), None)
+        expected = f"{shown!r}, which still waits, in no causal history"
+        yield judged(sent.step, "logged", shown is None, expected, f"{list(sent.history)}")
+    for observed in view.observed:
+        waiting = set(observed.buffered)
+        if not waiting or not observed.state.HasField("log"):
+            continue
+        shown = next((i for i in observed.step.shown_log if i in waiting), None)
+        expected = f"{shown!r}, which still waits, not in the log"
+        yield judged(observed.step, "logged", shown is None, expected, "it is in the log")
+
+
+@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
+def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observation]:
+    """A message without content is neither delivered nor logged, whether content is unset or of zero length."""
+    logs = [(o, set(o.step.shown_log)) for o in view.showing("log")]
+    for received in view.received:
+        if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
+            continue
+        message_id = received.message.message_id
+        delivered = [event.message_id for event in received.step.events if event.kind == "delivered"]
+        later = (o for o, log in logs if message_id in log and o.step.index > received.step.index)
+        logged = next(later, None)
+        if message_id in delivered:
+            expected = "no delivery of a message without content"
+            yield violated(received.step, "delivered", expected, f"a delivery of {message_id!r}")
+        elif logged is not None and message_id not in view.known_ids:
+            expected = f"{message_id!r}, a message without content, not in the log"
+            yield violated(logged.step, "logged", expected, "it is in the log")
+        else:
+            yield held(received.step)
+
+
+@check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED, of="any-ephemeral received unmet")
+def no_dependency_is_met_by_late_ones(view: ChannelView) -> Iterator[Observation]:
+    """A message that waits is not freed by an ephemeral one that has the ID of what is missing."""
+    logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
+    came = {(delivery.message_id, delivery.step.index) for delivery in logged}
+    waiting: dict[str, list[Received]] = {}
+    for received in view.received:
+        for message_id in received.unmet if received.acceptable else ():
+            waiting.setdefault(message_id, []).append(received)
+    for late in view.received:
+        if late.kind is not Kind.EPHEMERAL or late.own or is_hybrid(late):
+            continue
+        message_id = late.message.message_id
+        for received in waiting.get(message_id, ()):
+            if received.step.index > late.step.index:
+                continue
+            since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
+            freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
+            if freed and not may_be_lost(view, [message_id, freed[0].message_id], freed[0].step):
+                expected = f"{received.message.message_id!r} to wait for {message_id!r}: an ephemeral message is none"
+                yield violated(freed[0].step, "met-a-dependency", expected, "its delivery")
+            elif not freed:
+                yield held(late.step)
+
+
+@check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)
+def log_is_complete(view: ChannelView) -> Iterator[Observation]:
+    """The log holds every own and every delivered message, and nothing else.
+
+    A causal history that has room for all of it shows the whole log.
+    """
+    for sent in view.outgoing:
+        size = view.history_size_of(sent)
+        if sent.certain and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
+            absent = next((item.message_id for item in sent.before if item.message_id not in sent.history), None)
+            if absent is None:
+                yield held(sent.step)
+            elif not with_outsiders(view, sent):
+                expected = f"{absent!r} in the causal history, which has room for all of the log"
+                yield violated(sent.step, "missing-entry", expected, "not there")
+    bound = limit_in_force(view.trace, "log_entries")
+    for observed in view.showing("log"):
+        if bound is not None and len(observed.log) > bound:
+            continue
+        shown = set(observed.step.shown_log)
+        sure = {item.message_id for item in observed.log if not item.unseen}
+        strange = shown - view.known_ids - outsiders(view, shown, observed.step.index)
+        if sure - shown:
+            yield violated(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not in it")
+        elif strange:
+            expected = "only messages of the channel in the log"
+            yield violated(observed.step, "foreign-entry", expected, f"{min(strange)!r} in it")
+        elif sure:
+            yield held(observed.step)
+
+
+_PAIRS = 3
+"""So many pairs in the order of arrival are not so by chance, in an order of another kind: SDS-CONFLICT-01."""
+
+
+@check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED, of="ties")
+def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
+    """Among equal timestamps the place is decided by "Resolve Conflicts", not by the order of arrival."""
+    tied = [pair for pair in neighbours(view) if pair.tied and not (pair.first.own or pair.second.own)]
+    by_arrival = all(pair.first.arrival < pair.second.arrival for pair in tied)
+    wrong = {(pair.first.message_id, pair.second.message_id) for pair in tied if not pair.in_order}
+    for pair in tied:
+        if not pair.inserted_before or (by_arrival and len(wrong) < _PAIRS):
+            continue
+        expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
+        seen = "the order in which they arrived"
+        soft = "AMB-88" if pair.in_utf16_order else ""
+        yield judged(pair.step, "order-of-arrival", not by_arrival, expected, seen, soft)
+
+
+@check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
+def logged_once(view: ChannelView) -> Iterator[Observation]:
+    """However often a message arrives, it is in the log once."""
+    duplicates = [r for r in view.received if r.duplicate]
+    twice = {r.message.message_id for r in duplicates if not r.own}
+    since = {r.message.message_id: r.step.index for r in reversed(duplicates)}
+    for observed in view.observed:
+        ids = observed.step.shown_log
+        double = _double(ids)
+        again = since and any(since.get(message_id, NEVER) < observed.step.index for message_id in ids)
+        if double is not None or again:
+            expected = f"{double!r} once in the log"
+            yield judged(observed.step, "logged-twice", double is None, expected, f"{ids.count(double or '')} times")
+    for delivery in view.delivered:
+        again = delivery.again and not delivery.maybe_dropped
+        if again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
+            expected = f"{delivery.message_id!r} delivered once"
+            yield violated(delivery.step, "delivered-twice", expected, "a second delivery", "AMB-24")
+    for sent in view.outgoing:
+        double = _double(sent.history)
+        if double is not None:
+            others = outsiders(view, sent.history, sent.step.index)
+            double = _double([message_id for message_id in sent.history if message_id not in others])
+        if double is not None:
+            expected = f"{double!r} once in causal_history"
+            yield violated(sent.step, "logged-twice", expected, f"{sent.history.count(double)} times")
+        elif not twice.isdisjoint(sent.history):
+            yield held(sent.step)
+
+
+def _double(ids: Sequence[str]) -> str | None:
+    """The first ID that occurs twice; None if all differ."""
+    if len(set(ids)) == len(ids):
+        return None
+    counts = Counter(ids)
+    return next((message_id for message_id in ids if counts[message_id] > 1), None)
+
+
+@check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED, of="delivered unmet")
+def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
+    """In one step, the dependencies of a message are delivered before it.
+
+    Where that is delivered only in a later step, the message did not wait: SDS-RECV-05 and SDS-RECV-06.
+    """
+    if view.gives_up:
+        return
+    first: dict[str, tuple[int, Step]] = {}
+    for number, delivery in enumerate(view.delivered):
+        first.setdefault(delivery.message_id, (number, delivery.step))
+    for delivery in view.delivered:
+        received = delivery.received
+        if received is None or received.kind is not Kind.CONTENT or delivery.again or not received.unmet:
+            continue
+        named = [entry.message_id for entry in received.message.causal_history]
+        number = first[delivery.message_id][0]
+        after = (i for i in named if i in first and first[i][1] is delivery.step and first[i][0] > number)
+        late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
+        expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
+        yield judged(delivery.step, "delivered-early", late is None, expected, "after it")
+
+
+DELIVERED = (pb.CAPABILITY_DELIVERED,)
+
+
+class _Place(NamedTuple):
+    """A place in which messages that belong in no log could show as if they were in it."""
+
+    step: Step
+    kind: str
+    where: str
+    """``history``, ``log``, or ``dependency``: a message depends on one of them."""
+    wrong: bool
+    """One of them does show."""
+    expected: str
+    seen: str
+
+
+_NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
+    "sync message": (sync_ids, "a sync message"),
+    "ephemeral message": (ephemeral_ids, "ephemeral"),
+    "message without a Lamport timestamp": (hybrid_ids, "without a Lamport timestamp"),
+    "message in its own name that it has not sent": (claimed_ids, "not its own"),
+}
+"""By kind of message: the IDs, and why nothing may depend on one."""
+
+
+def never_logged(view: ChannelView) -> Iterator[_Place]:
+    """What belongs in no log is not shown in it, and not named in causal histories."""
+    for kind, (ids_since, _) in _NEVER_LOGGED.items():
+        if not (since := ids_since(view)):
+            continue
+        # Own ones alone do not show it: those that come are meant as well.
+        come = min((index for message_id, index in since.items() if message_id in view.arrivals), default=NEVER)
+        for sent in view.outgoing:
+            at = sent.step.index
+            named = next((message_id for message_id in sent.history if since.get(message_id, NEVER) < at), None)
+            if named is not None or come < at:
+                expected = f"no {kind} in causal_history"
+                yield _Place(sent.step, kind, "history", named is not None, expected, f"{named!r}")
+        for observed in view.showing("log"):
+            at = observed.step.index
+            logged = min((i for i in observed.step.shown_log if since.get(i, NEVER) < at), default=None)
+            if logged is not None or come < at:
+                expected = f"no {kind} in the log"
+                yield _Place(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in it")
+
+
+def unlogged_dependencies(view: ChannelView) -> Iterator[_Place]:
+    """What depends on a message that is in no log is not delivered."""
+    for kind, (ids_since, why) in _NEVER_LOGGED.items():
+        since = ids_since(view)
+        for received in view.received if since and not view.gives_up else ():
+            at, wrong = received.step.index, bool(received.delivered)
+            on = [message_id for message_id in received.unmet if since.get(message_id, NEVER) < at]
+            if on and received.acceptable:
+                expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}, and never in the log"
+                yield _Place(received.step, kind, "dependency", wrong, expected, "its delivery")
+
+
+def _shows(kind: str, where: str) -> Callable[[_Place], bool]:
+    return lambda place: place.kind == kind and place.where == where
+
+
+_SYNC, _EPHEMERAL, _NO_TIMESTAMP, _NOT_SENT = _NEVER_LOGGED
+_wrong = attrgetter("wrong")
+
+table(
+    never_logged,
+    lambda place, _: (place.expected, place.seen),
+    [
+        # requirement, applies, wrong, code
+        Row("SDS-SYNC-07", _shows(_SYNC, "history"), _wrong, "named-in-history"),
+        Row("SDS-SYNC-09", _shows(_SYNC, "log"), _wrong, "logged"),
+        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "history"), _wrong, "logged"),
+        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "log"), _wrong, "logged"),
+        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "history"), _wrong, "logged"),
+        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "log"), _wrong, "logged"),
+        Row("SDS-RECV-01", _shows(_NOT_SENT, "history"), _wrong, "logged"),
+        Row("SDS-RECV-01", _shows(_NOT_SENT, "log"), _wrong, "logged"),
+    ],
+    of="unlogged",
+)
+
+table(
+    unlogged_dependencies,
+    lambda place, _: (place.expected, place.seen),
+    [
+        Row("SDS-SYNC-09", _shows(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+    ],
+    of="unmet",
+)
+
+_HASH = re.compile("(?:[0-9a-f]{2}){4,}")
+
+
+def log_order(view: ChannelView) -> Iterable[Neighbours]:
+    """The log is in the order of Lamport timestamps, whenever its messages came."""
+    return (pair for pair in neighbours(view) if not pair.tied)
+
+
+def order_of_ties(view: ChannelView) -> Iterable[Neighbours]:
+    """Messages with equal Lamport timestamps are in the order of their IDs, hashes and own ones too."""
+    return (pair for pair in neighbours(view) if pair.tied)
+
+
+def _are_hashes(pair: Neighbours) -> bool:
+    return all(_HASH.fullmatch(item.message_id) for item in (pair.first, pair.second))
+
+
+def _any(_: Neighbours) -> bool:
+    return True
+
+
+def _came_late(pair: Neighbours) -> bool:
+    return pair.inserted_before
+
+
+def _tied(pair: Neighbours) -> bool:
+    return not (pair.first.own or pair.second.own) and not _are_hashes(pair)
+
+
+def _tied_hashes(pair: Neighbours) -> bool:
+    alike = len(pair.first.message_id) == len(pair.second.message_id)
+    return alike and not (pair.first.own or pair.second.own) and _are_hashes(pair)
+
+
+def _tied_with_own(pair: Neighbours) -> bool:
+    return pair.first.own != pair.second.own
+
+
+def _disorder(pair: Neighbours) -> bool:
+    return not pair.in_order
+
+
+def _utf16(pair: Neighbours) -> bool:
+    return not pair.in_order and pair.in_utf16_order
+
+
+def _order_told(pair: Neighbours, row: Row[Neighbours]) -> tuple[str, str]:
+    first, second = pair.first.message_id, pair.second.message_id
+    if not pair.tied:
+        return pair.expected, row.why
+    why = "equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first"
+    return f"{second!r} before {first!r} in the log: {why}", f"{first!r} before {second!r}"
+
+
+table(
+    log_order,
+    _order_told,
+    [
+        # requirement, applies, wrong, code, why, position, needs
+        Row("SDS-STATE-11", _any, _disorder, "wrong-order", "the other way round", "", DELIVERED),
+        Row("SDS-DELIVER-04", _came_late, _disorder, "wrong-order", "the order of arrival", "", DELIVERED),
+    ],
+    of="log-of-two",
+    apart=True,
+)
+table(
+    order_of_ties,
+    _order_told,
+    [
+        # requirement, applies, wrong, code, why, position, needs
+        Row("SDS-CONFLICT-01", _tied, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
+        Row("SDS-CONFLICT-01", _tied, _disorder, "wrong-order", "", "", DELIVERED),
+        Row("SDS-CONFLICT-02", _tied_hashes, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
+        Row("SDS-CONFLICT-02", _tied_hashes, _disorder, "wrong-order", "", "", DELIVERED),
+        Row("SDS-CONFLICT-03", _tied_with_own, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
+        Row("SDS-CONFLICT-03", _tied_with_own, _disorder, "wrong-order", "", "", DELIVERED),
+    ],
+    of="ties",
+    apart=True,
+)
