@@ -93,7 +93,8 @@ def test_a_forbidden_import_would_be_seen() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=known_as)
 def test_no_module_of_the_model_imports_io_time_randomness_or_a_layer_above(path: Path) -> None:
-    assert imported(path.read_text(encoding="utf-8")) & FORBIDDEN == STORES.get(path.stem, set())
+    registers = {"importlib"} if (path.parent.name, path.stem) == ("mutants", "__init__") else set()
+    assert imported(path.read_text(encoding="utf-8")) & FORBIDDEN == STORES.get(path.stem, registers)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=known_as)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sds_harness.trace import Step
@@ -63,11 +64,10 @@ class Table(Generic[E]):
     def check(self, requirement: str, needs: tuple[int, ...]) -> Callable[[Any], Iterator[Observation]]:
         """The check that the rows of a requirement with these needs are."""
 
+        @wraps(self._facts)
         def check(view: Any) -> Iterator[Observation]:
             return iter(self._judged(view).get((requirement, needs), ()))
 
-        for name in ("__name__", "__doc__", "__module__"):
-            setattr(check, name, getattr(self._facts, name))
         return check
 
     def _judge(self, view: Any) -> dict[tuple[str, tuple[int, ...]], list[Observation]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from sds_harness.clearskies.trace import Step
@@ -55,6 +56,7 @@ def table(rules: Sequence[Rule[F]], *, of: str = "") -> Callable[[Callable[[Peer
 def _check_of(
     rules: Sequence[Rule[F]], facts: Callable[[PeerView], Iterable[tuple[Step, F]]]
 ) -> Callable[[PeerView], Iterator[Observation]]:
+    @wraps(facts)
     def judge(view: PeerView) -> Iterator[Observation]:
         for step, fact in facts(view):
             for rule in rules:
@@ -68,5 +70,4 @@ def _check_of(
                     )
                     yield violated(step, code, *rule.why(view, fact), position)
 
-    judge.__name__, judge.__doc__ = facts.__name__, facts.__doc__
     return judge
