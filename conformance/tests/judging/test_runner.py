@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from played import Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
+from played import SHORT, Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.planning import Plan
@@ -130,7 +130,7 @@ def test_the_trace_of_a_break_ends_with_the_step_that_was_not_answered() -> None
 
 
 def test_a_requirement_is_judged_by_the_scenarios_that_did_not_break() -> None:
-    what = plan()
+    what = plan(scenarios=SHORT[:20])
     name = what.scenarios[0].name
     first = [True]
 
@@ -145,9 +145,10 @@ def test_a_requirement_is_judged_by_the_scenarios_that_did_not_break() -> None:
 
         return handle
 
-    outcome = certified(start, scenarios=["*"])
+    outcome = certified(start, scenarios=SHORT[:20])
     assert [broken.where for broken in outcome.breakdowns] == [name]
-    assert outcome.count(Verdict.PASS) == len(what.requirements)
+    assert outcome.count(Verdict.PASS) > 20
+    assert not outcome.count(Verdict.FAIL)
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 

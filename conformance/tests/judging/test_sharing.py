@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from played import OF_SDS, SHORT, plan, reference_command
+from played import SHORT, plan, reference_command
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.planning import Plan
@@ -32,7 +32,7 @@ from sds_reference.mutants import MUTANTS
 from sharers import only_here, started, stubborn
 
 MUTANT = "log-by-arrival"
-FEW = tuple(name for name in SHORT if OF_SDS[name].declared[0] < "SDS-RECV")
+FEW = SHORT[: FEWEST + 2]
 
 
 def _played(jobs: int, connect: Any = None, what: Plan | None = None, **more: Any) -> Certification:

@@ -88,7 +88,16 @@ def test_to_name_no_uuids_is_left_in_peace() -> None:
     assert by_verdict(certified(partial(without_uuids, inner=model())), *AGAINST) == set()
 
 
-@pytest.mark.parametrize("capability", ["OBSERVE", "STORE", "RENAME", "READ_ONLY", "WIDE_INTEGERS", "UUID_ACCEPTED"])
+@pytest.mark.parametrize(
+    "capability",
+    [
+        "OBSERVE",
+        *(
+            pytest.param(each, marks=pytest.mark.exhaustive)
+            for each in ("STORE", "RENAME", "READ_ONLY", "WIDE_INTEGERS", "UUID_ACCEPTED")
+        ),
+    ],
+)
 def test_what_is_not_declared_is_skipped_and_nothing_fails_by_that(capability: str) -> None:
     without = frozenset({pb.Capability.Value(f"CAPABILITY_{capability}")})
     outcome = certify_reference(RULES, lambda: MODEL.reference(without))

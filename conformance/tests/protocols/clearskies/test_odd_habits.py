@@ -26,6 +26,7 @@ def against(outcome: Certification) -> dict[str, str]:
     return {v.requirement.id: f"{v.verdict.value}: {v.findings[:1]}" for v in outcome.verdicts if v.verdict in AGAINST}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("odd", HABITS.values(), ids=HABITS)
 def test_habits_are_left_in_peace(odd: Odd) -> None:
     outcome = judged(odd)
@@ -39,6 +40,7 @@ def test_who_keeps_doubles_is_warned_of_them_alone() -> None:
     assert found["CSDB-41"].startswith("warn")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("odd", "caught"), FAULTS.values(), ids=FAULTS)
 def test_faults_of_the_many_and_the_large_are_found(odd: Odd, caught: set[str]) -> None:
     assert caught <= against(judged(odd)).keys()
