@@ -21,7 +21,7 @@ from sds_conformance.exploration.campaign import explore
 from spark_cluster import Cluster, cluster
 from stored import Model, order_of, record_here
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.exhaustive]
 
 SCHEDULES = 140
 """Three shards for two workers."""
