@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 
 from ...channel import Channel
-from ...config import Config, RepairConfig
+from ...config import RepairConfig
 from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
@@ -169,18 +167,12 @@ class KnowsThreeTimesOnly(Repair):
         return now_ms + c.t_min_ms + (1 + 2 * third) * (c.t_max_ms - c.t_min_ms) // 6
 
 
-_INSTANCES = count()
-
-
-@unseen_too("unseen-draws-t-req", "unseen")
-@mutant("R-RECV-06", "draws T_req at random")
-class DrawsTReq(_OtherHash):
-    def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
-        super().__init__(participant_id, config, has_arrived)
-        self._seed = next(_INSTANCES)
-
-    def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
-        return f"{self._seed}", entry.message_id
+@mutants
+class _AnotherTimeEachTime(_OtherHash):
+    @unseen_too("unseen-draws-t-req", "unseen")
+    @fault(_OtherHash.arguments, "R-RECV-06", "takes another T_req whenever it misses the same message")
+    def draws_t_req(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+        return f"{self.participant_id}{now_ms}", entry.message_id
 
 
 @mutants
