@@ -217,3 +217,19 @@ def test_a_large_timestamp_that_is_counted_wrongly_has_all_of_its_bits(mutant: s
     violated = {finding.requirement for finding in found(what, MUTANTS[mutant].participant_class)}
     assert violated >= requirements
     assert ("SDS-MSG-05" in violated) == ("SDS-MSG-05" in requirements)
+
+
+def test_a_history_shows_the_order_of_ties_where_nobody_looks_at_the_log() -> None:
+    """An implementation that can show its log is not always asked for it."""
+    what = schedule(
+        Wait(1),
+        Send("alice", "m1"),
+        Wait(1),
+        Say("xavier", "B"),
+        Say("xavier", "a"),
+        Send("alice", "m4"),
+        names=("alice",),
+        configuration=(("causal_history_size", 3),),
+    )
+    shown = {finding.full_code for finding in found(what, MUTANTS["ties-ignoring-case"].participant_class)}
+    assert "SDS-CONFLICT-01/wrong-order" in shown

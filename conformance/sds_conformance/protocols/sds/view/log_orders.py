@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
 from .channel_view import ChannelView
@@ -71,11 +70,8 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
 
 
 def shows_its_log(view: ChannelView) -> bool:
-    """Does it show the log itself? Then a causal history in another order is SDS-SEND-05's matter alone.
-
-    Of a trace in which it was never asked for its state, the declaration tells.
-    """
-    return bool(view.showing("log")) or (view.can(pb.CAPABILITY_OBSERVE) and not view.observed)
+    """Does this trace show the log itself? Then a causal history in another order violates SDS-SEND-05 alone."""
+    return bool(view.showing("log"))
 
 
 @once
