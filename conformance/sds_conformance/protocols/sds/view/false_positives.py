@@ -117,6 +117,11 @@ def spread(capacity: int, rate: float) -> float:
     return hashes * 2 * math.sqrt((1 - math.log(2)) / 4 / bits)
 
 
+def rate_at(load: float, rate: float) -> float:
+    """The rate of a filter with ``load`` times the IDs that it has ``rate`` with: 0.13 at twice those for 1 %."""
+    return (1 - 2**-load) ** -math.log2(rate)
+
+
 def degenerate_share(capacity: int, rate: float) -> float:
     """The share of strangers that ask a filter of that size for one bit alone.
 

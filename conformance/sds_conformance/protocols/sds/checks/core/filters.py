@@ -25,6 +25,7 @@ from ...view.false_positives import (
     asked_at_capacity,
     degenerate_share,
     false_hits,
+    rate_at,
     reads_filters,
     size_is_its_own,
     spread,
@@ -377,6 +378,9 @@ NEARLY_FULL = 0.95
 """So much of the capacity is full: with more, some implementations roll over."""
 FEW = 5
 """That many the other checks ask for in any case."""
+FEW_OTHERS = 5
+"""One part in so many of the capacity: more IDs that may take room leave a filter that was not rolled over in time
+unproven."""
 GROWTH = 1.1
 GROWTH_BYTES = 16
 """A filter that has ceased to grow may still vary in length by so much, if its encoding compresses it."""
@@ -538,7 +542,7 @@ def the_full_filter_takes_the_next(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-06")
 def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
-    """After roll-overs strangers hit no more than twice as often as with the target rate.
+    """From the capacity on, strangers hit no more than twice as often as with the target rate.
 
     Judged with the exact tail of the binomial distribution and the spread of filters of that size: a filter whose rate
     is twice the target is reproached with a probability below 1e-6. The strangers that ask a small filter for next to
@@ -546,18 +550,24 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
     """
     found = _rolled_over(view)
     if found is not None:
-        yield from _judge_bounded(view, found[0].sent.step, _bytes(found[0].sent), found[0].received)
+        last, before = found
+        capacity = view.configuration.bloom_capacity
+        for filling in [f for f in before if f.received >= capacity and f.others <= capacity // FEW_OTHERS]:
+            yield from _judge_bounded(view, filling.sent.step, _bytes(filling.sent), filling.received, filling.others)
+        yield from _judge_bounded(view, last.sent.step, _bytes(last.sent), last.received)
     for step, members, capacity in _built(view):
         if len(members) >= 3 * capacity and step.reply is not None and 0 < view.configuration.bloom_error_rate < 1:
             yield from _judge_bounded(view, step, step.reply.filter.bloom_filter, len(members))
 
 
-def _judge_bounded(view: ChannelView, step: Step, bloom_filter: bytes, received: int) -> Iterator[Observation]:
+def _judge_bounded(
+    view: ChannelView, step: Step, bloom_filter: bytes, received: int, others: int = 0
+) -> Iterator[Observation]:
     c = view.configuration
     deviation = spread(c.bloom_capacity, c.bloom_error_rate)
     degenerate = 2 * degenerate_share(c.bloom_capacity, c.bloom_error_rate)
-    when = f"after {received:,} IDs, {received // c.bloom_capacity} times its capacity"
-    limit = 2 * c.bloom_error_rate
+    when = f"after {received:,} IDs, {received / c.bloom_capacity:.3g} times its capacity"
+    limit = 2 * rate_at(1 + others / c.bloom_capacity, c.bloom_error_rate)
     yield from _judge_rate(view, step, bloom_filter, limit, ASKED_AFTER_ROLL_OVER, deviation, when, degenerate)
 
 

@@ -151,6 +151,20 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
         _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
 
 
+@scenario("STATE-06", "STATE-05", long=True)
+def a_filter_is_shown_now_and_then(stage: Stage, bob: ScriptedPeer) -> None:
+    """Three times a filter's capacity arrives; few own messages show it, so that few of their IDs can be in it."""
+    alice = stage.open(configuration=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
+    capacity = alice.party.in_force.bloom_capacity
+    if not 8 <= capacity <= LARGEST_FILLED:
+        return
+    for number in range(1, 3 * capacity + 1):
+        alice.after(1).receive(bob.content(stage.now_ms))
+        if number > capacity and (number + 1) % (capacity // 4) == 0:
+            alice.send()
+    alice.send()
+
+
 @scenario("STATE-05")
 def many_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Six dependencies are missing when a message is sent: they are not received."""
