@@ -15,6 +15,7 @@ from sds_conformance.protocols.sds.view.false_positives import (
     binomial_tail,
     degenerate_share,
     false_hits,
+    rate_at,
     reads_filters,
     spread,
     strangers,
@@ -60,6 +61,14 @@ def test_at_a_thousand_ids_chance_ends_at_twice_the_declared_rate() -> None:
 
 def test_a_rate_that_cannot_be_exceeded_is_never_reproached() -> None:
     assert too_many(1.8, 1_000, 0.1) == 1_001
+
+
+@pytest.mark.parametrize("load", [1.0, 1.5, 2.0])
+def test_a_crowded_filter_has_the_rate_that_its_load_allows(load: float) -> None:
+    profile, parameters = PROFILES["nim-sds"], BloomParameters(1_000, 0.01)
+    wire = build_filter(profile, parameters, [f"m{number}" for number in range(int(load * 1_000))])
+    holds = profile.read(wire, parameters).__contains__
+    assert sum(map(holds, strangers(20_000))) / 20_000 == pytest.approx(rate_at(load, 0.01), rel=0.25)
 
 
 @pytest.mark.parametrize("capacity", [50, 200])

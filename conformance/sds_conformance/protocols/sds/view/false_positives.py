@@ -118,7 +118,7 @@ def spread(capacity: int, rate: float) -> float:
 
 
 def rate_at(load: float, rate: float) -> float:
-    """The rate of a filter with ``load`` times the IDs that it has ``rate`` with: 0.13 at twice those for 1 %."""
+    """The rate of a filter with ``load`` times the IDs that it has ``rate`` with: 0.15 for 1 % at twice those."""
     return (1 - 2**-load) ** -math.log2(rate)
 
 
