@@ -254,7 +254,7 @@ def test_two_thousand_findings_are_filtered_and_opened(browser: Chrome, show: Sh
     show(many(2_000))
     field = browser.find_element("id", "search")
     field.send_keys(FAULT)
-    assert ids(browser) == [FAULT]
+    waiting.WebDriverWait(browser, 60).until(lambda _: ids(browser) == [FAULT])
     click(browser, ".requirement:not([hidden]) > summary")
     assert browser.find_element("css selector", f"#{FAULT} .finding").is_displayed()
 

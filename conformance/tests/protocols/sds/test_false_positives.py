@@ -65,7 +65,7 @@ def test_a_rate_that_cannot_be_exceeded_is_never_reproached() -> None:
 
 @pytest.mark.parametrize("load", [1.0, 1.5, 2.0])
 def test_a_crowded_filter_has_the_rate_that_its_load_allows(load: float) -> None:
-    profile, parameters = PROFILES["nim-sds"], BloomParameters(1_000, 0.01)
+    profile, parameters = PROFILES["nim-sds"], BloomParameters.sized(1_000, 0.01)
     wire = build_filter(profile, parameters, [f"m{number}" for number in range(int(load * 1_000))])
     holds = profile.read(wire, parameters).__contains__
     assert sum(map(holds, strangers(20_000))) / 20_000 == pytest.approx(rate_at(load, 0.01), rel=0.25)

@@ -121,6 +121,7 @@ def test_every_legal_variant_takes_an_option_of_a_position_or_there_is_a_reason(
         assert mutants <= set(protocol.model.mutants)
 
 
+@pytest.mark.spark
 def test_positions_explain_freedoms_that_there_are() -> None:
     for protocol in protocols():
         if protocol.corpora is None:

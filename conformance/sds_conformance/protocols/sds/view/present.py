@@ -38,7 +38,6 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "ephemerals": lambda view: view.ephemerals,
     "outgoing": lambda view: view.sent or view.syncs,
     "spoke": lambda view: view.sent or view.ephemerals,
-    "timestamps": lambda view: view.sent or view.syncs or view.observed,
     "copies": lambda view: view.copies,
     # What came.
     "arrived": lambda view: view.received or view.refused,
