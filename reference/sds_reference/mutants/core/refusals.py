@@ -48,6 +48,13 @@ class _Refusing(Channel):
         gap = message.kind is Kind.SYNC and bool(self.unmet_dependencies(message))
         return self.turned_down(message, now_ms, retrieval_hint, gap)
 
+    @fault(Channel.receive, "SYNC-12", "refuses sync messages that name a message to ask for")
+    def refuses_what_would_be_asked_for(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        gap = message.kind is Kind.SYNC and self.repair is not None and bool(self.unmet_dependencies(message))
+        return self.turned_down(message, now_ms, retrieval_hint, gap)
+
     @fault(Channel.receive, "RECV-08", "refuses messages with unmet dependencies")
     def refuses_the_unmet(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         unmet = message.kind is Kind.CONTENT and bool(self.unmet_dependencies(message))

@@ -30,6 +30,11 @@ class _SyncsSent(Channel):
     def sync_does_not_increase(self, now_ms: int) -> int:
         return self.clock.value
 
+    @fault(Channel.compose, "SYNC-03", "sends sync messages without a Lamport timestamp")
+    def syncs_without_a_timestamp(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        message = super().compose(message_id, lamport, content)
+        return message if content is not None else replace(message, lamport_timestamp=None)
+
     @fault(Channel.compose, "SYNC-04", "names the oldest messages in sync messages")
     def sync_names_the_oldest(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
@@ -195,9 +200,19 @@ class _SyncsAndEphemerals(Channel):
 
 @mutant("EPHEMERAL-05", "takes a dependency on an ephemeral message for met")
 class EphemeralsMeetDependencies(Channel):
+    def meets(self, message: Message) -> bool:
+        return True
+
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)
-        self._ephemeral = {*getattr(self, "_ephemeral", ()), message.message_id}
+        if self.meets(message):
+            self._ephemeral = {*getattr(self, "_ephemeral", ()), message.message_id}
 
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(message) - getattr(self, "_ephemeral", set())
+
+
+@mutant("EPHEMERAL-06", "takes a dependency on content without a timestamp, but with a history or a filter, for met")
+class HybridsMeetDependencies(EphemeralsMeetDependencies):
+    def meets(self, message: Message) -> bool:
+        return bool(message.causal_history) or message.bloom_filter is not None
