@@ -260,7 +260,7 @@ about = together(
         type=click.Choice(PROFILES),
         default=default().rules.full,
         show_default=True,
-        help=default().words.profiles,
+        help=default().about_profiles,
     ),
 )
 """The options that say what a command is about: ``profile`` and ``revision``."""

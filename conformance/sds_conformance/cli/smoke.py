@@ -47,7 +47,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
     """
     out, err = console(), console(stderr=True)
     protocol = spoken(revision)
-    what = plan(protocol.rules, scenarios=protocol.words.greeting, revision=revision)
+    what = plan(protocol.rules, scenarios=protocol.greeting, revision=revision)
     traces = []
     validation = Validation(protocol.rules.language, driven) if validate else None
     runner = Runner(
@@ -62,7 +62,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
         for _, trace in runner.play(what.runs):
             traces.append(trace)
             out.print(Text(f"\n{trace.schedule}", "bold"))
-            narrator = protocol.words.narrator(trace)
+            narrator = protocol.narrator(trace)
             for step in trace.steps:
                 hanging(out, Text(f"  {step.index:>3} "), Text(narrator.done(step)))
                 for line in narrator.came_out(step):
@@ -81,7 +81,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
     finally:
         runner.kill()
     out.print()
-    show_doubts(out, protocol.words.doubts(map(what.rules.heed, traces)))
+    show_doubts(out, protocol.doubts(map(what.rules.heed, traces)))
     for broken in runner.breakdowns:
         show_breakdown(out, broken)
     valid = validation is None or validation.show(out)

@@ -17,9 +17,9 @@ def corpora_of(revision: str) -> Corpora:
         protocol = protocol_of(judged)
     except UnknownRevision as error:
         raise CorpusError(str(error)) from None
-    if protocol.corpora is None:
-        raise CorpusError(f"There are no corpora of {protocol.name}.")
     corpora = protocol.corpora()
+    if corpora is None:
+        raise CorpusError(f"There are no corpora of {protocol.name}.")
     return corpora.others.get(judged, corpora)
 
 

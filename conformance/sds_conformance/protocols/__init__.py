@@ -6,12 +6,15 @@ that is added here, or to the ``__path__`` of this package, is a protocol of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import Any
 
+from sds_harness.declaration import Declaration
 from sds_harness.revision import Revision
 
 from ..judging.exercise import Model
@@ -22,24 +25,29 @@ from .dimensions import Dimension
 from .exchanges import Exchanges
 from .properties import GlobalProperty
 from .schedules import Repertoire
-from .words import Words
+from .words import Narrator
 
 FIRST = "SDS"
 """The name of the protocol that is judged unless another is asked for."""
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """What a protocol has to say for itself."""
+class Protocol(ABC):
+    """What a protocol has to say for itself: how it is judged, told, generated, stored."""
 
     name: str
     """As people call it."""
     rules: Rules
     """How it is judged: catalogue, checks, scenarios, revisions, stage, views, testee messages and capabilities."""
-    words: Words
-    """How it is told."""
     model: Model
     """Its executable model, with mutants and legal variants."""
+    about_profiles: str
+    """What the option is about that picks a profile, for the help."""
+    greeting: tuple[str, ...]
+    """The scenarios by which a person sees whether an adapter works at all."""
+    casting: str = ""
+    """How to tell in a story who is the implementation, in a sentence."""
+    parts: Mapping[str, str] = MappingProxyType({})
+    """Names of profiles that an implementation can do without."""
     vectors: Material | None = None
     """Its golden vectors, None if it has none."""
     repertoire: Repertoire | None = None
@@ -47,12 +55,36 @@ class Protocol:
     among its ``others``."""
     exchanges: Exchanges | None = None
     """How its implementations meet, None if they do not."""
-    other_exchanges: Mapping[str, Exchanges] = field(default_factory=dict)
+    other_exchanges: Mapping[str, Exchanges] = MappingProxyType({})
     """The same by revision, where that is another text."""
-    corpora: Callable[[], Corpora] | None = None
-    """Gives what is to be known of its stored corpora, None if there are none."""
-    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    dimensions: Mapping[str, Dimension] = MappingProxyType({})
     """In which ways there can be more and more of something, by name."""
+
+    @abstractmethod
+    def narrator(self, trace: Any) -> Narrator:
+        """Tells the steps of a trace."""
+
+    @abstractmethod
+    def against(self, revision: str, profile: str) -> str:
+        """What a profile of a revision is, in so many words."""
+
+    def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
+        """What the choices that were declared mean for others and for the judgement: labels with a sentence each."""
+        return ()
+
+    def doubts(self, heard: Iterable[Any]) -> Sequence[str]:
+        """What to say before anything is judged, and the question to ask: sentences, none where all is well. It takes
+        what `Rules.heed` remembers of each trace."""
+        return ()
+
+    def forgone(self, declared: Declaration, revision: str) -> str:
+        """The profile that an implementation does without, "" if there is none."""
+        return ""
+
+    def corpora(self) -> Corpora | None:
+        """What is to be known of its stored corpora, None if there are none. Only who has a corpus at hand pays for
+        what reads one."""
+        return None
 
 
 @cache

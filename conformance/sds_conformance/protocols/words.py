@@ -1,9 +1,8 @@
-"""Words: what telling is handed by a protocol."""
+"""How a protocol tells the steps of a trace and the limits that are declared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from sds_harness.declaration import Declaration
@@ -44,28 +43,3 @@ class Narrator(Protocol):
     def on_the_wire(self, step: Any) -> Sequence[bytes]:
         """The bytes that went over the network in a step, in order."""
         ...
-
-
-@dataclass(frozen=True)
-class Words:
-    """How a protocol is told."""
-
-    narrator: Callable[[Any], Narrator]
-    """That of a trace."""
-    profiles: str
-    """What the option is about that picks a profile, for the help."""
-    greeting: tuple[str, ...]
-    """The scenarios by which a person sees whether an adapter works at all."""
-    against: Callable[[str, str], str]
-    """What a profile of a revision is, in so many words."""
-    casting: str = ""
-    """How to tell in a story who is the implementation, in a sentence."""
-    notes: Callable[[Declaration, str, str], Sequence[tuple[str, str]]] = lambda declared, revision, profile: ()
-    """What the choices that were declared mean for others and for the judgement: labels with a sentence each."""
-    doubts: Callable[[Iterable[Any]], Sequence[str]] = lambda heard: ()
-    """What to say before anything is judged, and the question to ask: sentences, none where all is well. It takes what
-    `Rules.heed` remembers of each trace."""
-    forgone: Callable[[Declaration, str], str] = lambda declared, revision: ""
-    """The profile that an implementation does without, "" if there is none."""
-    parts: Mapping[str, str] = field(default_factory=dict)
-    """Names of profiles that can be forgone."""

@@ -30,7 +30,7 @@ def page(certificate: Certificate) -> str:
     return _template().render(
         **(data | {"level": certificate.standing}),
         title=certificate.name,
-        against=protocol.words.against(data["revision"], data["profile"]),
+        against=protocol.against(data["revision"], data["profile"]),
         command=command_of(data),
         declared=declared(data),
         vectors_told=vectors_told(data),

@@ -53,7 +53,7 @@ def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 
         "options": [_text(option) for option in how.options],
         "strict": outcome.strict,
         "sections": {section.id: section.title for section in outcome.plan.catalogue.sections},
-        "doubts": list(protocol_of(outcome.plan.revision).words.doubts(outcome.heard)),
+        "doubts": list(protocol_of(outcome.plan.revision).doubts(outcome.heard)),
         "unplayed": _unplayed(outcome, left_out_scenarios),
         "notes": [
             {"requirement": note.requirement, "expected": note.expected, "seen": note.seen} for note in _notes(outcome)

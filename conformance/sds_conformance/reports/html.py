@@ -106,7 +106,7 @@ def html(report: Report) -> str:
         breakdowns_left_out=len(breakdowns[MAX_BREAKDOWNS:]),
         talks=stories.talks,
         positions=_positions(report, rows),
-        casting=report.protocol.words.casting,
+        casting=report.protocol.casting,
         style=Markup(_read("base.css") + _read("report.css") + stylesheet()),
         script=Markup(_read("report.js")),
         svg=Markup,
@@ -232,10 +232,10 @@ def notices(report: Report) -> Iterator[Notice]:
 def facts(report: Report) -> Iterator[tuple[str, str]]:
     """What was tested, against what, and how: labels with what there is to say."""
     data, about = report.data, report.data["implementation"]
-    revision, profile, words = data["revision"], data["profile"], report.protocol.words
+    revision, profile, protocol = data["revision"], data["profile"], report.protocol
     language = f" ({about['language']})" if about["language"] else ""
     yield "Implementation", f"{about['name']} {about['version']}".strip() + language
-    yield "Against", f"{revision}, profile {profile}: {words.against(revision, profile)}"
+    yield "Against", f"{revision}, profile {profile}: {protocol.against(revision, profile)}"
     yield "Suite", f"{data['suite']['name']} {data['suite']['version']}"
     yield "Date", data["started"].replace("T", " ").replace("+00:00", " UTC")
     yield "Strict", "yes: no position softens a failure" if data["strict"] else "no"

@@ -94,7 +94,7 @@ def _warned(data: dict[str, Any]) -> bool:
 
 
 def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
-    words = protocol_of(data["revision"]).words
+    protocol = protocol_of(data["revision"])
     stated = {r.id: r for r in rules.judged(data["revision"], profile) if not r.experimental}
     ids = list(stated)
     rows = {row["id"]: row for row in data["requirements"] if row["id"] in stated}
@@ -103,8 +103,8 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     because = []
     if len(rows) < len(ids):
         because.append(f"{len(ids) - len(rows)} of {counted(len(ids), 'requirement')} were not asked for")
-    if words.forgone(declaration_of(data), data["revision"]) == profile:
-        because.append(f"the implementation does without {words.parts[profile]}")
+    if protocol.forgone(declaration_of(data), data["revision"]) == profile:
+        because.append(f"the implementation does without {protocol.parts[profile]}")
     for verdict, what in _AGAINST.items():
         asked = rows.values() if verdict == Verdict.ERROR.value else musts
         if stopping := [row["id"] for row in asked if row["verdict"] == verdict]:
@@ -120,7 +120,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
             unjudged.setdefault(row["reason"], []).append(row["id"])
     return {
         "profile": profile,
-        "title": words.parts.get(profile, profile.capitalize()),
+        "title": protocol.parts.get(profile, profile.capitalize()),
         "held": False,
         "strict": not because and all(row["verdict"] != Verdict.WARN.value for row in rows.values()),
         "because": because,

@@ -108,7 +108,7 @@ def _part_of(report: Report, row: Row) -> str:
 
 def forgone(report: Report) -> str:
     """The part of the text that the implementation does without, by what it declares."""
-    return report.protocol.words.forgone(report.declaration, report.data["revision"])
+    return report.protocol.forgone(report.declaration, report.data["revision"])
 
 
 def asked(report: Report) -> Iterator[Row]:
@@ -119,7 +119,7 @@ def asked(report: Report) -> Iterator[Row]:
 
 def _parts(report: Report) -> list[str]:
     """The parts of the text that were judged, by name, none where it is all one."""
-    named, rules = report.protocol.words.parts, report.protocol.rules
+    named, rules = report.protocol.parts, report.protocol.rules
     stated = {rules.part_of(requirement) for requirement in rules.judged(report.data["revision"], rules.full)}
     found = dict.fromkeys(_part_of(report, row) for row in report.requirements())
     parts = [part for part in found if part and part != forgone(report)]

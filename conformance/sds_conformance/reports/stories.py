@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sds_harness.trace import Step, Trace
@@ -165,16 +165,14 @@ class _Teller:
         self._excerpts = Excerpts(trace)
         # Anybody can have written the file: what cannot be told in words is told as if there were none.
         try:
-            told = self._narrator = _Remembering(protocol.words.narrator(trace))
+            self._narrator = _Remembering(protocol.narrator(trace))
         except Exception:
             self._trace, self._why = None, UNTOLD
-        else:
-            self._protocol = replace(protocol, words=replace(protocol.words, narrator=lambda _: told))
 
     def story(self, requirement: str, row: Row, *, draw: bool) -> PageStory:
         """The story of a finding."""
         finding, why = finding_of(requirement, row), self._why
-        told = story_of(self._protocol, finding, self._trace)
+        told = story_of(self._protocol, finding, self._trace, self._narrator)
         if self._trace is not None and not told.exhibits:
             why = UNTOLD
         elif self._trace is not None and not draw:

@@ -117,7 +117,7 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
     rows = list(asked(report))
     judged = sum(row["exercised"] > 0 for row in rows)
     part = forgone(report)
-    without = f", without {report.protocol.words.parts.get(part, part)}" if part else ""
+    without = f", without {report.protocol.parts.get(part, part)}" if part else ""
     out.append(("Exercised", Text(f"{judged} of {counted(len(rows), 'requirement')}{without}")))
     reasons = report.unjudged("inconclusive", "skipped", "error")
     most = MOST_REASONS if standing(report).tone is not Tone.BAD else 0  # the room is for the root causes
@@ -191,7 +191,7 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
     if trace is None:
         return
     console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
-    narrator = report.protocol.words.narrator(trace)
+    narrator = report.protocol.narrator(trace)
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
         touched = narrator.touches(step)
@@ -229,7 +229,7 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
     """One story for each root cause, the most severe first, then the breakdowns."""
     found = report.causes
     if found and stories != 0:
-        casting = report.protocol.words.casting
+        casting = report.protocol.casting
         labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip(), "dim"))
         console.print()
     for row in report.requirements(Verdict.ERROR.value):

@@ -14,7 +14,7 @@ from sds_harness.trace import Step, Trace
 from ..judging.quoting import LONG_ID, MOST, by_the_clock, counted, foremost, identifier
 from ..judging.verdict import Finding
 from ..protocols import Protocol
-from ..protocols.words import Words
+from ..protocols.words import Narrator
 
 FIRST, LAST, AFTER = 3, 6, 4
 """So many steps are shown of the beginning, of what led to the finding, and of what followed."""
@@ -83,15 +83,15 @@ class Story:
             yield Line("", self.difference)
 
 
-def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None) -> Story:
-    """The story of a finding, by its trace if that was kept."""
+def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, narrator: Narrator | None = None) -> Story:
+    """The story of a finding, by its trace if that was kept; by the ``narrator`` of the protocol unless by another."""
     scenario = protocol.rules.register.scenarios.get(finding.scenario)
     environment = protocol.rules.environments.get(finding.environment)
     try:
-        evidence = Evidence(protocol.words, trace, finding)
+        evidence = Evidence(finding, trace, narrator or protocol.narrator(trace)) if trace else Evidence(finding)
         exhibits = evidence.exhibits()
     except Exception:  # a trace from a file can be anybody's: if it cannot be told, there is none
-        evidence, exhibits = Evidence(protocol.words, None, finding), []
+        evidence, exhibits = Evidence(finding), []
     return Story(
         finding,
         scenario.summary if scenario is not None else "",
@@ -106,12 +106,12 @@ def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None) -> 
 class Evidence:
     """What to show of one finding."""
 
-    def __init__(self, words: Words, trace: Trace[Any] | None, finding: Finding) -> None:
-        """``trace`` is that of the finding, None if it was not kept."""
+    def __init__(self, finding: Finding, trace: Trace[Any] | None = None, narrator: Narrator | None = None) -> None:
+        """``trace`` is that of the finding, None if it was not kept; ``narrator`` tells its steps."""
         self._finding = finding
         self._steps: list[Step] = []
-        if trace is not None:
-            self._narrator = words.narrator(trace)
+        if trace is not None and narrator is not None:
+            self._narrator = narrator
             self._steps = list(trace.steps)
         self._own = [step for step in self._steps if step.participant in (finding.participant, "")]
         self._touched = {step.index: self._narrator.touches(step) for step in self._steps}

@@ -45,16 +45,16 @@ def show_implementation(
 ) -> None:
     """Print what is tested, against what, what it declares, and what is played. ``clock`` says whose clock it uses,
     where the declaration does not."""
-    words = protocol_of(revision).words
+    protocol = protocol_of(revision)
     name = f"{declared.name} {declared.version}".strip()
     language = f" ({declared.language})" if declared.language else ""
     over = f", {CARRIERS[carrier]}" if carrier else ""
     labelled(console, "Testing", Text.assemble((f"{name}{language}", "bold"), over))
-    labelled(console, "Against", Text(f"{revision}: {words.against(revision, profile)}"))
+    labelled(console, "Against", Text(f"{revision}: {protocol.against(revision, profile)}"))
     if revision not in declared.revisions:
         others = ", ".join(declared.revisions) or "none"
         labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
-    for label, note in words.notes(declared, revision, profile):
+    for label, note in protocol.notes(declared, revision, profile):
         labelled(console, label, Text(note))
     if (outside := declared.outside_clock) is not None:
         labelled(console, "Clock", Text(f"{outside.told}.", "yellow" if outside.why_not else ""))
@@ -134,7 +134,7 @@ def show_breakdown(
         told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
         labelled(console, "Played in", Text(told))
     if trace is not None and trace.steps:
-        narrator, step = protocol_of(trace.revision.name).words.narrator(trace), trace.steps[-1]
+        narrator, step = protocol_of(trace.revision.name).narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     show_stderr(console, breakdown.stderr)
     labelled(console, "Ask", Text(breakdown.advice))

@@ -70,7 +70,7 @@ class Enacted:
         self._trace = stage.trace
         # Anybody can have written the file: what cannot be told in words is told as it stands there.
         with suppress(Exception):
-            self._narrator = protocol.words.narrator(stage.trace)
+            self._narrator = protocol.narrator(stage.trace)
 
     def tell(self, exchange: Exchange) -> Told | None:
         """An exchange in words, None if there are none for it."""

@@ -15,6 +15,7 @@ from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import Check, Scenario
 from sds_conformance.judging.rules import View
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols import rules_of
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.protocol import PROTOCOL
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
@@ -29,7 +30,7 @@ ALL_CHECKS = [check for checks in CHECKS.values() for check in checks]
 @pytest.fixture(scope="module")
 def views(outcomes: dict[str, Certification]) -> dict[str, list[View]]:
     return {
-        revision: [view for trace in outcome.traces.values() for view in PROTOCOL.rules.views(trace)]
+        revision: [view for trace in outcome.traces.values() for view in rules_of(revision).views(trace)]
         for revision, outcome in outcomes.items()
     }
 

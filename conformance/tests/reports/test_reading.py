@@ -51,7 +51,7 @@ def test_it_is_read_as_it_was_written(folder: Path) -> None:
 
 def test_the_traces_tell_the_same_stories(folder: Path) -> None:
     read = read_report(folder)
-    words = protocol_of(outcome().plan.revision).words
+    narrator = protocol_of(outcome().plan.revision).narrator
     findings = [finding for verdict in outcome().verdicts for finding in verdict.findings]
     assert findings
     for finding in findings:
@@ -59,7 +59,7 @@ def test_the_traces_tell_the_same_stories(folder: Path) -> None:
         assert kept is not None
         assert [step.request for step in kept.steps] == [step.request for step in played.steps]
         assert kept.parties == played.parties
-        again, before = Evidence(words, kept, finding).exhibits(), Evidence(words, played, finding).exhibits()
+        again, before = (Evidence(finding, one, narrator(one)).exhibits() for one in (kept, played))
         assert [(e.text, e.effects, e.blamed) for e in again] == [(e.text, e.effects, e.blamed) for e in before] != []
 
 

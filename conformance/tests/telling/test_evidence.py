@@ -18,15 +18,17 @@ from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 
-WORDS = PROTOCOL.words
-
 
 def finding(step: int, expected: str, seen: str = "nothing") -> Finding:
     return Finding("SDS-X-01", "wrong", "by-hand", "plain", "alice", "c1", step, expected, seen, "", Verdict.FAIL)
 
 
+def evidence_of(trace: Trace, found: Finding) -> Evidence:
+    return Evidence(found, trace, PROTOCOL.narrator(trace))
+
+
 def shown(trace: Trace, step: int, expected: str, seen: str = "nothing") -> list[Exhibit]:
-    return Evidence(WORDS, trace, finding(step, expected, seen)).exhibits()
+    return evidence_of(trace, finding(step, expected, seen)).exhibits()
 
 
 def numbers(exhibits: list[Exhibit]) -> list[int | None]:
@@ -95,9 +97,7 @@ def test_a_finding_that_names_no_message_shows_the_last_steps() -> None:
 def test_times_are_told_from_the_start_and_ids_as_in_the_steps() -> None:
     on = stage()
     own = on.open().send().message_id
-    evidence = Evidence(
-        WORDS, on.trace, finding(2, f"{own!r} with {T + 5}, after ['bob-1', 'bob-2']", f"{T - 7} and []")
-    )
+    evidence = evidence_of(on.trace, finding(2, f"{own!r} with {T + 5}, after ['bob-1', 'bob-2']", f"{T - 7} and []"))
     assert evidence.expected == f"'{own[:8]}…{own[-4:]}' with T+5, after 'bob-1', 'bob-2'"
     assert evidence.seen == "T-7 and none"
 
@@ -105,17 +105,17 @@ def test_times_are_told_from_the_start_and_ids_as_in_the_steps() -> None:
 def test_a_number_that_is_part_of_an_id_is_no_time() -> None:
     on = stage()
     on.open()
-    evidence = Evidence(WORDS, on.trace, finding(1, f"'m-{T}' and '{T}' and {2**63}"))
+    evidence = evidence_of(on.trace, finding(1, f"'m-{T}' and '{T}' and {2**63}"))
     assert evidence.expected == f"'m-{T}' and '{T}' and {2**63}"
 
 
 def test_what_looks_the_same_is_spelt_out() -> None:
     on = stage()
     on.open()
-    assert Evidence(WORDS, on.trace, finding(1, "'alicé'", "'alice\u0301'")).difference == (
+    assert evidence_of(on.trace, finding(1, "'alicé'", "'alice\u0301'")).difference == (
         "'alice\\u0301' where 'alic\\xe9' was expected"
     )
-    assert Evidence(WORDS, on.trace, finding(1, "'alice'", "'Alice'")).difference == ""
+    assert evidence_of(on.trace, finding(1, "'alice'", "'Alice'")).difference == ""
 
 
 # ---- What is left out is counted, and what the finding rests on never is ---------------------------------------------

@@ -56,10 +56,10 @@ def show(out: Console, certificate: Certificate) -> None:
 def _show_head(out: Console, certificate: Certificate) -> None:
     data = certificate.data
     about, run = data["implementation"], data["run"]
-    words = protocol_of(data["revision"]).words
+    protocol = protocol_of(data["revision"])
     language = f" ({printable(about['language'], 40)})" if about["language"] else ""
     labelled(out, "Certified", Text(f"{certificate.name}{language}", "bold"))
-    labelled(out, "Against", Text(f"{data['revision']}: {words.against(data['revision'], data['profile'])}"))
+    labelled(out, "Against", Text(f"{data['revision']}: {protocol.against(data['revision'], data['profile'])}"))
     labelled(
         out,
         "By",

@@ -191,7 +191,7 @@ def _show(out: Console, outcome: Examination, dialect: str, stories: int | None)
             f"  Dialect   {printable(dialect)}: all bytes are translated; --dialect '' asks as they are", soft_wrap=True
         )
     out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
-    show_doubts(out, protocol_of(outcome.revision).words.doubts(outcome.heard))
+    show_doubts(out, protocol_of(outcome.revision).doubts(outcome.heard))
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     out.print(_table(outcome))
     out.print()

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from sds_harness.declaration import Declaration
+
 from .. import Protocol
 from ..corpora import Corpora
-from ..words import Words
+from . import introducing
 from .dimensions import DIMENSIONS
 from .exchanges import EXCHANGES
-from .introducing import against, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
 from .vectors.material import MATERIAL
 from .words import Narrator
 
 
-def _corpora() -> Corpora:
-    """Only who has a corpus at hand pays for what reads one."""
-    from .corpora import CORPORA
+class ClearSkies(Protocol):
+    """The ClearSkies database extension."""
 
-    return CORPORA
+    name = "ClearSkies"
+    rules = RULES
+    model = MODEL
+    about_profiles = "Which part of the database extension is judged: there is one, all of it."
+    greeting = ("changes-spread",)
+    casting = "The peers that are opened are the implementation; all others are scripted."
+    vectors = MATERIAL
+    repertoire = REPERTOIRE
+    exchanges = EXCHANGES
+    dimensions = DIMENSIONS
+
+    def narrator(self, trace: Any) -> Narrator:
+        return Narrator(trace)
+
+    def against(self, revision: str, profile: str) -> str:
+        return introducing.against(revision, profile)
+
+    def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
+        return introducing.notes(declared, revision, profile)
+
+    def corpora(self) -> Corpora:
+        from .corpora import CORPORA
+
+        return CORPORA
 
 
-PROTOCOL = Protocol(
-    "ClearSkies",
-    RULES,
-    Words(
-        Narrator,
-        "Which part of the database extension is judged: there is one, all of it.",
-        ("changes-spread",),
-        against,
-        "The peers that are opened are the implementation; all others are scripted.",
-        notes,
-    ),
-    MODEL,
-    MATERIAL,
-    REPERTOIRE,
-    EXCHANGES,
-    dimensions=DIMENSIONS,
-    corpora=_corpora,
-)
+PROTOCOL = ClearSkies()

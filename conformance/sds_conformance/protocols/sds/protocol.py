@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from sds_harness.declaration import Declaration
+
 from .. import Protocol
 from ..corpora import Corpora
-from ..words import Words
+from . import introducing
 from .dimensions import DIMENSIONS
 from .doubts import doubts
 from .exchanges import EXCHANGES, OF_OTHER_TEXTS
-from .introducing import against, forgone, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
 from .vectors.material import MATERIAL
 from .words import Narrator
 
 
-def _corpora() -> Corpora:
-    """Only who has a corpus at hand pays for what reads one."""
-    from .corpora import CORPORA
+class SDS(Protocol):
+    """SDS."""
 
-    return CORPORA
+    name = "SDS"
+    rules = RULES
+    model = MODEL
+    about_profiles = "Part of SDS to judge: with the SDS-R extension, without it, or the extension alone."
+    greeting = ("every-kind-of-message", "replies-to-own-messages")
+    casting = "Who joins a channel is the implementation; all others are scripted."
+    parts = MappingProxyType({"sds-r": "SDS-R"})
+    vectors = MATERIAL
+    repertoire = REPERTOIRE
+    exchanges = EXCHANGES
+    other_exchanges = OF_OTHER_TEXTS
+    dimensions = DIMENSIONS
+
+    def narrator(self, trace: Any) -> Narrator:
+        return Narrator(trace)
+
+    def against(self, revision: str, profile: str) -> str:
+        return introducing.against(revision, profile)
+
+    def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
+        return introducing.notes(declared, revision, profile)
+
+    def doubts(self, heard: Iterable[Any]) -> Sequence[str]:
+        return doubts(heard)
+
+    def forgone(self, declared: Declaration, revision: str) -> str:
+        return introducing.forgone(declared, revision)
+
+    def corpora(self) -> Corpora:
+        from .corpora import CORPORA
+
+        return CORPORA
 
 
-PROTOCOL = Protocol(
-    "SDS",
-    RULES,
-    Words(
-        Narrator,
-        "Part of SDS to judge: with the SDS-R extension, without it, or the extension alone.",
-        ("every-kind-of-message", "replies-to-own-messages"),
-        against,
-        "Who joins a channel is the implementation; all others are scripted.",
-        notes,
-        doubts,
-        forgone,
-        {"sds-r": "SDS-R"},
-    ),
-    MODEL,
-    MATERIAL,
-    REPERTOIRE,
-    EXCHANGES,
-    OF_OTHER_TEXTS,
-    corpora=_corpora,
-    dimensions=DIMENSIONS,
-)
+PROTOCOL = SDS()

@@ -124,9 +124,9 @@ def test_every_legal_variant_takes_an_option_of_a_position_or_there_is_a_reason(
 @pytest.mark.spark
 def test_positions_explain_freedoms_that_there_are() -> None:
     for protocol in protocols():
-        if protocol.corpora is None:
-            continue
         corpora = protocol.corpora()
+        if corpora is None:
+            continue
         freedoms = [corpora.freedoms, *(other.freedoms for other in corpora.others.values())]
         for those in freedoms:
             assert len({freedom.name for freedom in those}) == len(those)

@@ -13,7 +13,6 @@ from sds_conformance.judging.judgement import Observation, held, violated
 from sds_conformance.judging.registry import Register
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols import Protocol
-from sds_conformance.protocols.words import Words
 from sds_harness.language import Language
 from sds_harness.link import LocalLink
 from sds_harness.stage import Stage, start_of
@@ -85,9 +84,18 @@ class EchoRules(Rules):
         return [SimpleNamespace(trace=trace, party=trace.parties["echo"], channel_id="")]
 
 
-PROTOCOL = Protocol(
-    "Echo",
-    EchoRules(),
-    Words(lambda trace: Narrator(), "Which part of Echo.", ("a-shout-and-a-whisper",), lambda *_: REVISION.title),
-    Model("sds_conformance.protocols.echo.model", lambda without: LocalLink(handle)),
-)
+class Echo(Protocol):
+    name = "Echo"
+    rules = EchoRules()
+    model = Model("sds_conformance.protocols.echo.model", lambda without: LocalLink(handle))
+    about_profiles = "Which part of Echo."
+    greeting = ("a-shout-and-a-whisper",)
+
+    def narrator(self, trace: Any) -> Narrator:
+        return Narrator()
+
+    def against(self, revision: str, profile: str) -> str:
+        return "Echo, first edition"
+
+
+PROTOCOL = Echo()

@@ -119,7 +119,7 @@ def spread(capacity: int, rate: float) -> float:
 
 def rate_at(load: float, rate: float) -> float:
     """The rate of a filter with ``load`` times the IDs that it has ``rate`` with: 0.15 for 1 % at twice those."""
-    return (1 - 2**-load) ** -math.log2(rate)
+    return math.pow(1 - math.pow(2, -load), -math.log2(rate))
 
 
 def degenerate_share(capacity: int, rate: float) -> float:

@@ -150,7 +150,7 @@ def somebody_asks_for_a_thousand(stage: Stage, alice: Actor, carol: ScriptedPeer
     _overhears(stage, repairing(stage, "erin"), ScriptedPeer.sync, HistoryEntry("unknown-1", None, "carol"))
 
 
-@repair_scenario("R-RECV-13", "SYNC-12")
+@repair_scenario("R-RECV-13", violated=("SYNC-12",), of_one_text=True)
 def requests_in_any_message(stage: Stage, alice: Actor, bob: ScriptedPeer, dave: ScriptedPeer) -> None:
     """A sync message reveals a gap; others ask in a message that has to wait, and in a copy of a known one."""
     lost = bob.content(stage.now_ms - 1)
