@@ -27,6 +27,13 @@ def only_here(command: Sequence[str], here: int, variables: Mapping[str, str]) -
     return started(command, None, variables)
 
 
+def without_room(command: Sequence[str], here: int, variables: Mapping[str, str]) -> Link:
+    """One process gets an implementation; for the others the machine has no room for another thread."""
+    if os.getpid() != here:
+        raise RuntimeError("can't start new thread")
+    return started(command, None, variables)
+
+
 def stubborn(reports: Any) -> None:
     """One that does not end when it is asked to."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

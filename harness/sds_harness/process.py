@@ -107,8 +107,15 @@ class TesteeProcess:
         self._writable.register(self._stdin, select.POLLOUT)
         self._unheard.register(self._kept.fileno(), select.POLLIN)
         self._reader = threading.Thread(target=self._keep_stderr, daemon=True)
-        self._reader.start()
-        threading.Thread(target=self._watch, daemon=True).start()
+        try:
+            threading.Thread(target=self._watch, daemon=True).start()
+            self._reader.start()
+        except RuntimeError as error:  # the machine starts no more threads
+            self._ended.set()
+            self._kill_family()
+            self._child.wait(_DYING_S)
+            self._family.end()
+            raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {error}") from None
 
     @property
     def pid(self) -> int:

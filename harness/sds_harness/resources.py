@@ -32,6 +32,8 @@ _MISSING = {
     errno.ENOSPC: "there is no room left: free some, or set TMPDIR to a folder that has some",
     errno.EROFS: "it can only be read: set TMPDIR to a folder that can be written",
 }
+_NO_THREAD = "can't start new thread"
+"""The message of the RuntimeError that Python raises where the machine starts no more threads."""
 
 
 class ResourceMissing(Exception):
@@ -44,6 +46,8 @@ def explain(error: BaseException) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return f"{_MISSING[errno.ENOMEM].capitalize()}."
+    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+        return f"{_MISSING[errno.EAGAIN].capitalize()}."
     if isinstance(error, FileNotFoundError) and "No usable temporary directory" in str(error):
         return "No folder for temporary files can be written: set TMPDIR to one that can."
     if not isinstance(error, OSError) or error.errno not in _MISSING:

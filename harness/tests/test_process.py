@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -25,6 +26,11 @@ REFERENCE = (sys.executable, "-m", "sds_reference")
 def python(program: str) -> process.TesteeProcess:
     """A process that runs ``program``."""
     return process.TesteeProcess([sys.executable, "-c", program], {"SDS_TESTEE_FRAMING": "binary"}, 1 << 30)
+
+
+def children() -> set[int]:
+    """Processes of an implementation that this one has started."""
+    return {child.pid for child in psutil.Process().children() if "sds_reference" in child.cmdline()}
 
 
 def refusal_to_start(command: Sequence[str]) -> Breakdown:
@@ -51,6 +57,21 @@ def test_a_file_that_is_no_program_cannot_be_started(tmp_path: Path) -> None:
     script.write_bytes(b"\x00\x01\x02")
     script.chmod(0o755)
     assert "Exec format error" in refusal_to_start([str(script)]).detail
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_process_that_no_thread_can_watch_is_not_started(first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin, left, before = threading.Thread.start, iter([] if first else [1]), children()
+
+    def start(thread: threading.Thread) -> None:
+        if next(left, None) is None:
+            raise RuntimeError("can't start new thread")
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    breakdown = refusal_to_start(REFERENCE)
+    assert breakdown.detail == f"cannot start {sys.executable!r}: can't start new thread"
+    assert children() == before
 
 
 def test_a_command_with_control_characters_is_quoted() -> None:

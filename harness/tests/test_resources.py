@@ -123,5 +123,9 @@ def test_what_the_machine_lacks_is_said_in_one_line(number: int) -> None:
     assert "\n" not in said
 
 
+def test_a_thread_that_cannot_be_started_is_what_the_machine_lacks() -> None:
+    assert explain(RuntimeError("can't start new thread")).startswith("The machine starts no more processes: raise")
+
+
 def test_other_errors_are_not_the_machines() -> None:
-    assert explain(OSError(errno.EINVAL, "x")) == explain(ValueError("x")) == ""
+    assert explain(OSError(errno.EINVAL, "x")) == explain(ValueError("x")) == explain(RuntimeError("x")) == ""

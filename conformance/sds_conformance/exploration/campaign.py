@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from multiprocessing.synchronize import Event
 from typing import Any
@@ -154,6 +154,7 @@ class Ended:
     """The first schedule that was not played for that."""
 
 
+NO_ROOM = "the machine has no room for another process of the suite"
 Progress = Callable[[Tally], None]
 
 
@@ -231,7 +232,8 @@ def _late(order: Order, began: float) -> bool:
 
 
 def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Played, None, None]:
-    left: dict[int, Ended] = {}
+    left = {worker: Ended(worker, not_started=NO_ROOM, at=worker) for worker in range(order.jobs)}
+    """By worker: what nobody has played yet."""
     with workers() as others:
         stop = others.context.Event()
         running = 0
@@ -249,14 +251,20 @@ def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Pl
             if got is None:
                 running = others.alive
             elif isinstance(got, Played):
+                worker = got.index % order.jobs
+                left[worker] = replace(left[worker], at=got.index + order.jobs)
                 yield got
             else:
                 running -= 1
                 tally.gave_up = got.gave_up or tally.gave_up
                 if got.not_started:
                     left[got.worker] = got
-        for code in others.lost():
-            tally.errors["worker"] = f"a worker ended with exit code {code}"
+                else:
+                    del left[got.worker]
+        lost = others.lost()
+    if lost:
+        tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
+        return
     # The machine may have had no room for so many at once: now it has.
     for ended in left.values():
         yield from _played_later(order, tally, began, ended)

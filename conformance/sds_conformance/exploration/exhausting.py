@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from multiprocessing.synchronize import Event
@@ -14,7 +15,7 @@ from sds_harness.resources import ResourceMissing, usable_processors
 
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
-from .campaign import Ended, Tally
+from .campaign import NO_ROOM, Ended, Tally
 from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
 from .rehearsing import Rehearsed
 
@@ -254,7 +255,10 @@ def _played_by_workers(
     order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float
 ) -> Generator[Share, None, None]:
     until = time.monotonic() + left_s if left_s else math.inf
-    left: dict[int, str] = {}
+    left = dict.fromkeys(range(order.jobs), NO_ROOM)
+    """By worker: why it did not play all of its chunks."""
+    played: defaultdict[int, set[int]] = defaultdict(set)
+    """By number of events: the chunks that are finished."""
     with workers() as others:
         stop = others.context.Event()
         running = 0
@@ -271,14 +275,20 @@ def _played_by_workers(
             if got is None:
                 running = others.alive
             elif isinstance(got, Share):
+                played[got.events].update(got.chunks)
                 yield got
             else:
                 running -= 1
                 if got.not_started:
                     left[got.worker] = got.not_started
-        for code in others.lost():
-            tally.errors["worker"] = f"a worker ended with exit code {code}"
+                else:
+                    del left[got.worker]
+        lost = others.lost()
+    if lost:
+        tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
+        return
     # The machine may have had no room for so many at once: now it has.
+    tasks = [replace(task, done=task.done | played[task.events]) for task in tasks]
     for worker, reason in left.items():
         company = order.rehearsed()
         try:

@@ -130,6 +130,8 @@ class Shared(Source):
         self._at = 0
         self._returned: list[int] = []
         """Units that others could not begin: the implementation did not start, for example for lack of memory."""
+        self._begun: set[int] = set()
+        """Units of which others have sent something."""
 
     def begin(self, order: Order, rules_of: RulesOf, jobs: int) -> None:
         """Have others play as well, so many of us in all."""
@@ -152,9 +154,13 @@ class Shared(Source):
             if self._returned:
                 yield from self._play(self._returned.pop())
             elif not took and not there:
-                codes = ", ".join(map(str, self._others.lost())) or "none"
-                yield Lost(self._units[self._at], f"a process of the suite ended before its work was done: {codes}")
-                self._at += 1
+                lost = self._others.lost()
+                if lost or self._at in self._begun:
+                    codes = ", ".join(map(str, lost)) or "none"
+                    yield Lost(self._units[self._at], f"a process of the suite ended before its work was done: {codes}")
+                    self._at += 1
+                else:
+                    yield from self._play(self._at)
             yield from self._in_turn()
 
     def _play(self, number: int) -> Iterator[Result]:
@@ -186,6 +192,7 @@ class Shared(Source):
         if result is None:
             self._returned.append(unit)
             return ""
+        self._begun.add(unit)
         self._came[unit].append(result)
         return str(run)
 

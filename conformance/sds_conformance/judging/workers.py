@@ -24,6 +24,10 @@ PATIENCE_S = 5.0
 FAREWELL_S = 0.5
 """So long a worker may take to end its implementation before it is killed, and the guardian has to do it."""
 _AT_ONCE_S = 0.2
+_NO_ROOM = 75
+"""The exit code of a worker that lacks a resource of the machine: EX_TEMPFAIL."""
+_FORKED_BY_NOBODY = 255
+"""The exit code that multiprocessing reports when the process that forks workers has ended: it could not fork."""
 
 
 class Workers:
@@ -51,8 +55,9 @@ class Workers:
             worker = self.context.Process(target=_begin, args=(environment, work, self._reports, *given))
             try:
                 worker.start()
-            except (EOFError, OSError) as error:  # EOFError: what forks them for us could not
-                said = explain(error) or f"{type(error).__name__}: {error}"
+            except (EOFError, OSError) as error:
+                forked = "it could not be forked" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"
+                said = explain(error) or forked
                 raise ResourceMissing(f"a process of the suite did not start. {said}") from error
         self._processes.append(worker)
 
@@ -74,10 +79,14 @@ class Workers:
         return sum(worker.is_alive() for worker in self._processes)
 
     def lost(self) -> list[int]:
-        """The exit codes of those that did not end as they should; all get a moment to end."""
+        """The exit codes of those that did not end as they should; all get a moment to end.
+
+        Workers for which the machine had no room are not among them: the work that they left has to be done here.
+        """
         for worker in self._processes:
             worker.join(PATIENCE_S)
-        return [worker.exitcode for worker in self._processes if worker.exitcode]
+        codes = [worker.exitcode for worker in self._processes if worker.exitcode]
+        return [code for code in codes if code not in (_NO_ROOM, _FORKED_BY_NOBODY)]
 
     def end(self) -> None:
         """End all that have not ended by themselves, and their implementations with them."""
@@ -117,15 +126,19 @@ def _ours() -> list[str]:
 
 
 def _begin(environment: Mapping[str, str], work: Callable[..., None], reports: Any, *given: Any) -> None:
-    follow_parent(unwinding=True)
-    adopt()
-    watch_worker()
-    os.environ.clear()  # what is forked has the one of long ago
-    os.environ.update(environment)
     try:
+        follow_parent(unwinding=True)
+        adopt()
+        watch_worker()
+        os.environ.clear()  # what is forked has the one of long ago
+        os.environ.update(environment)
         work(reports, *given)
     except SystemExit:
         reports.cancel_join_thread()  # nobody reads them any more
         raise
+    except Exception as error:
+        if not explain(error):
+            raise
+        sys.exit(_NO_ROOM)
     finally:
         dismiss()  # a fork ends without what is to be done at the exit

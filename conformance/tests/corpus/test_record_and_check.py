@@ -128,6 +128,17 @@ def test_a_folder_of_other_files_is_not_touched(tmp_path: Path) -> None:
             prepare(recording, overwrite=overwrite)
 
 
+@pytest.mark.parametrize("name", ["steps", "schedules", "twins", "twins/steps"])
+def test_a_corpus_is_not_continued_through_a_link(name: str, tmp_path: Path) -> None:
+    order = order_of(schedules=2)
+    recording = recording_of(record_here(tmp_path / "c", order, twins=True), order, twins=True)
+    assert prepare(recording, overwrite=False) == {0}
+    (tmp_path / "c" / name).rename(tmp_path / "elsewhere")
+    (tmp_path / "c" / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CorpusError, match=f"has a symbolic link in it, {name}: name another folder"):
+        prepare(recording, overwrite=False)
+
+
 def test_nothing_is_removed_from_a_folder_that_is_not_replaced(tmp_path: Path) -> None:
     """A corpus beside which somebody keeps notes, and a project that has a manifest.json and steps/ of its own."""
     record_here(tmp_path / "c", order_of(schedules=2))

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import textwrap
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from played import reference_command
 from sds_conformance.exploration import exhausting
-from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.campaign import Order, Tally, explore
+from sds_conformance.exploration.exhausting import Coverage, exhaust
+from sds_conformance.exploration.exhaustion import Exhaustion
 from sds_conformance.exploration.telling import last_line
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.declaration import Declaration
+from sds_harness.schedules.worlds import Part
+from sds_harness.sds.generator import Grammar
 from sds_harness.sds.language import SDS
+from sharers import without_room
 from suite_terminal import typed, words
 
 FUZZ = ("fuzz", "--examples", "6", "--participants", "3")
@@ -79,6 +89,35 @@ def test_what_does_not_start_again_is_not_driven_and_no_verdict(tmp_path: Path) 
     assert result.exit_code == Exit.NOT_DRIVEN, result.output
     assert "The rest was not played: " in words(result.stdout)
     assert "could not be driven to the end: no verdict" in words(result.stdout)
+
+
+def test_schedules_of_a_worker_without_room_for_a_thread_are_played_later() -> None:
+    connect = partial(without_room, reference_command(), os.getpid())
+    one = Order(connect, examples=8, grammar=Grammar(most=3, passages=("burst",), longest=1))
+    alone, together = explore(one), explore(replace(one, jobs=2))
+    assert together.exit_code == alone.exit_code == Exit.CONFORMANT
+    assert (together.schedules, together.exercised) == (8, alone.exercised)
+    assert (together.errors, together.not_started) == ({}, "")
+
+
+def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exhausting, "SAMPLE", 1)
+
+    def coverage(jobs: int) -> Coverage:
+        connect = partial(without_room, reference_command(), os.getpid())
+        order: Any = Exhaustion(connect, alphabet=(Part(("send", "arrive")),), jobs=jobs)
+        company = order.rehearsed()
+        order = order.for_whom(company.start())
+        out = Coverage(order, Tally(company.declaration))
+        exhaust(order, company, out, 3)
+        company.kill()
+        return out
+
+    alone, together = coverage(1), coverage(2)
+    assert together.tally.exit_code == Exit.CONFORMANT
+    assert (together.schedules, together.tally.exercised) == (alone.schedules, alone.tally.exercised)
+    assert together.tally.schedules == alone.tally.schedules
+    assert (together.tally.errors, together.tally.not_started) == ({}, "")
 
 
 def tally(**changes: object) -> Tally:

@@ -18,11 +18,12 @@ from sds_conformance.judging.declarations import (
     Declared,
     Disguise,
     declarations,
+    examine_declaration,
 )
 from sds_conformance.judging.planning import plan
 from sds_conformance.judging.playing import VERDICTS
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols import protocols
+from sds_conformance.protocols import Protocol, protocols
 from sds_conformance.protocols.sds.rules import RULES, start
 from sds_conformance.protocols.sds.view.declared_limits import limit_in_force
 from sds_harness.declaration import Declaration
@@ -154,11 +155,14 @@ def test_a_limit_that_is_not_declared_is_none() -> None:
 
 
 @pytest.mark.parametrize("value", [0, *(pytest.param(value, marks=LONG) for value in (1, 10, 11, 2**63, 2**64 - 1))])
-def test_no_limit_makes_the_suite_fail(value: int) -> None:
-    limits = {field.name: value for field in pb.Limits.DESCRIPTOR.fields}
-    outcome = certified(HONEST, EVERY, limits)
-    assert [v.reason for v in outcome.verdicts if v.verdict is Verdict.ERROR] == []
-    assert outcome.exit_code == 0
+@pytest.mark.parametrize("protocol", protocols(), ids=lambda protocol: protocol.rules.current)
+def test_no_limit_makes_the_suite_fail(protocol: Protocol, value: int) -> None:
+    rules = protocol.rules
+    fields = rules.language.reply().hello.limits.DESCRIPTOR.fields
+    names = rules.language.capabilities.items()
+    every = frozenset(number for name, number in names if number and not name.endswith("-required"))
+    declared = Declared(rules.current, every, {field.name: value for field in fields})
+    assert examine_declaration(rules, protocol.model, "", declared, (HONEST,)).honest == ()
 
 
 def test_declarations_are_the_same_for_the_same_seed() -> None:

@@ -68,6 +68,10 @@ class Place:
     def is_folder(self) -> bool:
         return self._info().type is fs.FileType.Directory
 
+    def is_link(self) -> bool:
+        """Is it a symbolic link of this machine?"""
+        return isinstance(self.system, fs.LocalFileSystem) and Path(self.root).is_symlink()
+
     def is_odd(self) -> bool:
         """Is it there, and is neither a file nor a folder? A pipe would keep its reader waiting."""
         return self._info().type is fs.FileType.Unknown

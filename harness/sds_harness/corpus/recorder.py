@@ -157,6 +157,9 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
             raise CorpusError(f"{place.shown} has other files in it ({printable(min(strange))}): name another folder.")
         for name in _PARTS:
             (place / name).remove()
+    for name in (TWINS, *(f"{folder}{part}" for folder in ("", f"{TWINS}/") for part in (STEPS, SIDE))):
+        if (place / name).is_link():
+            raise CorpusError(f"{place.shown} has a symbolic link in it, {name}: name another folder.")
     if (place / MANIFEST).exists():
         _hold_to(place, read_corpus(place, lambda revision: corpus.kind).manifest, manifest)
     elif place.names():
