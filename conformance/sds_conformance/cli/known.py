@@ -11,7 +11,7 @@ import click
 
 from ..judging.catalogue import Position, Requirement
 from ..judging.registry import Scenario
-from ..protocols import Protocol, protocols
+from ..protocols import Protocol, protocols, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
 from .near import did_you_mean
 from .options import POSITIONS, full_id
@@ -98,7 +98,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[Entry]
 def _is_id(word: str, names: set[str]) -> bool:
     """Is it meant for an ID or a name, or for a glob of some? Everything else is a word to search for."""
     shaped = bool(_GLOB.intersection(word)) or re.search(r"-\d+$", word) is not None
-    return shaped or full_id(word) in names or word.lower() in names
+    return shaped or withdrawn(full_id(word)) != "" or full_id(word) in names or word.lower() in names
 
 
 def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
@@ -111,6 +111,8 @@ def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
     ]
     found = found or [entry for entry in known if entry.kind == SCENARIO and fnmatchcase(entry.id, glob.lower())]
     if not found:
+        if gone := withdrawn(full):
+            raise click.UsageError(f"{gone}.")
         meant = did_you_mean(full, names) or did_you_mean(glob.lower(), names)
         positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
         raise click.UsageError(

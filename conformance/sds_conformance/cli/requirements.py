@@ -32,7 +32,7 @@ Examples:
   sds-conformance requirements 'SDS-RECV-*'
   sds-conformance requirements SDS-RECV-06
   sds-conformance requirements AMB-24
-  sds-conformance requirements G-04
+  sds-conformance requirements G-01
   sds-conformance requirements a-missing-dependency
   sds-conformance requirements --json > requirements.json
   sds-conformance requirements SDS-RECV-06 --run

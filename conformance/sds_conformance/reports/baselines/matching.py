@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from ...protocols import withdrawn
 from .failures import Failure, Judged
 from .file import Baseline, Entry
 
@@ -102,9 +103,10 @@ def _otherwise(entry: Entry, failure: Failure) -> Complaint:
 def _nonsense(entry: Entry, ids: Collection[str], scenarios: Collection[str]) -> Iterator[Complaint]:
     """What can match nothing, whatever is played."""
     if entry.by != "vectors" and entry.what not in ids:
-        near = get_close_matches(entry.what, ids, 1)
+        gone = withdrawn(entry.what)
+        near = get_close_matches(entry.what, ids, 1) if not gone else []
         meant = f"write {near[0]}, or remove" if near else "remove"
-        yield Complaint(entry.first, entry.what, "there is no such requirement", f"{meant} {entry.lines}")
+        yield Complaint(entry.first, entry.what, gone or "there is no such requirement", f"{meant} {entry.lines}")
     for glob in entry.scenarios:
         if not any(fnmatchcase(name, glob) for name in scenarios):
             yield Complaint(
