@@ -16,7 +16,7 @@ wire ack deliver ephemeral filling insweep joining message outsweep own_name rec
 unseen
 """
 """Of one requirement, the check that is registered first is named first."""
-_REPAIR = "arguments channels fields groups receive request_times requests responses sending storms sweeps times"
+_REPAIR = "arguments channels due_answers fields groups receive request_times requests responses storms sweeps times"
 
 for _name in _CORE.split():
     import_module(f"{__name__}.core.{_name}")
