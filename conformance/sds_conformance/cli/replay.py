@@ -20,7 +20,7 @@ from ..exploration.telling import plain_story, show_head, svg_of
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.verdict import RANK, Verdict
-from ..protocols import scheduled
+from ..protocols import scheduled, withdrawn
 from ..telling.story import labelled, show_errors
 from .carrying import refuse_apart
 from .keeping import keeping, record
@@ -147,7 +147,9 @@ def _show(
         show_head(out, example.finding)
         show_proof(out, example)
     show_errors(out, assessment.errors)
-    if noted and noted not in {example.what for example in examples}:
+    if gone := withdrawn(noted):
+        out.print(Text(f"{gone}."))
+    elif noted and noted not in {example.what for example in examples}:
         why = ""
         if not assessment.exercised[noted]:
             why = ": it broke first" if performance.breakdown is not None else ": the situation did not arise"

@@ -29,7 +29,7 @@ from ..judging.registry import Scenario
 from ..judging.rules import Rules
 from ..judging.severity import SEVERITIES
 from ..judging.verdict import full_code
-from ..protocols import Protocol, default, protocols, repertoires, revisions
+from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
 from .names import Pattern
 from .near import did_you_mean
@@ -123,6 +123,8 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[Entry]:
 def _without_code(word: str, everything: Sequence[Entry]) -> str:
     """The requirement or property of a full code, any other word as it is. Raises UsageError for an unknown code."""
     name, slash, code = word.partition("/")
+    if withdrawn(full_id(name)):
+        return name
     about = next((entry.about for entry in everything if entry.id == full_id(name)), None)
     if not slash or not isinstance(about, Requirement | GlobalProperty):
         return word
@@ -135,7 +137,7 @@ def _without_code(word: str, everything: Sequence[Entry]) -> str:
 def _is_id(word: str, names: set[str]) -> bool:
     """Is it meant for an ID or a name, or for a glob of some? Everything else is a word to search for."""
     shaped = bool(_GLOB.intersection(word)) or re.search(r"-\d+$", word) is not None
-    return shaped or full_id(word) in names or word.lower() in names
+    return shaped or withdrawn(full_id(word)) != "" or full_id(word) in names or word.lower() in names
 
 
 def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
@@ -148,6 +150,8 @@ def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
     ]
     found = found or [entry for entry in known if entry.kind == SCENARIO and fnmatchcase(entry.id, glob.lower())]
     if not found:
+        if gone := withdrawn(full):
+            raise click.UsageError(f"{gone}.")
         meant = did_you_mean(full, names) or did_you_mean(glob.lower(), names)
         positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
         raise click.UsageError(
@@ -169,7 +173,7 @@ Examples:
   sds-conformance requirements SDS-RECV-06
   sds-conformance requirements SDS-RECV-06/delivered-early
   sds-conformance requirements AMB-24
-  sds-conformance requirements G-04
+  sds-conformance requirements G-01
   sds-conformance requirements a-missing-dependency
   sds-conformance requirements --json > requirements.json
   sds-conformance requirements SDS-RECV-06 --run

@@ -25,7 +25,7 @@ from ..judging.registry import scenario_of
 from ..judging.repeating import repeat
 from ..judging.rules import Rules, UnknownDialect
 from ..judging.sharing import Sharing
-from ..protocols import property_of, rules_of
+from ..protocols import property_of, rules_of, withdrawn
 from ..reports.baseline import judged
 from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
@@ -266,6 +266,8 @@ def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> st
     requirement = rules.catalogue.requirements.get(glob)
     if property_of(glob) is not None:
         return f"{glob} is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"
+    if gone := withdrawn(glob):
+        return gone
     if requirement is None:
         elsewhere = [known for known in rules.judged(revision, rules.full) if fnmatchcase(known.id, glob)]
         if elsewhere:

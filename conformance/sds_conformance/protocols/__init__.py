@@ -169,3 +169,10 @@ def property_of(what: str) -> GlobalProperty | None:
     """The global property of that ID, None if there is none."""
     known = [repertoire.properties for repertoire in repertoires()]
     return next((properties[what] for properties in known if what in properties), None)
+
+
+def withdrawn(what: str) -> str:
+    """A sentence that names the requirements which replace a withdrawn property; "" for any other ID."""
+    known = [repertoire.properties.withdrawn for repertoire in repertoires()]
+    judged_by = next((gone[what] for gone in known if what in gone), ())
+    return f"{what} was withdrawn: its faults are judged by {', '.join(judged_by)}" if judged_by else ""

@@ -79,6 +79,8 @@ class Properties(dict[str, GlobalProperty]):
     def __init__(self, prefix: str, read: Callable[[Performance], Any]) -> None:
         """Requirements are given without their ``prefix``; ``read`` makes the view of a group."""
         super().__init__()
+        self.withdrawn: dict[str, tuple[str, ...]] = {}
+        """IDs that are never used again: for each the requirements or properties that judge the same."""
         self._prefix = prefix
         self._read = read
 
@@ -111,6 +113,10 @@ class Properties(dict[str, GlobalProperty]):
         codes = {code: what for code, what in known.codes.items() if code not in without}
         self._register(replace(known, id=property_id, requirements=self._ids(requirements), codes=codes, says=says))
 
+    def withdraw(self, property_id: str, *judged_by: str) -> None:
+        """Never use an ID again: requirements, given without their prefix, or other properties judge the same."""
+        self.withdrawn[property_id] = tuple(i if i.startswith(GROUP) else f"{self._prefix}{i}" for i in judged_by)
+
     def examine(
         self, performance: Performance, replay: Replay | None = None, only: Iterable[str] | None = None
     ) -> dict[str, list[Sighting]]:
@@ -135,6 +141,6 @@ class Properties(dict[str, GlobalProperty]):
         return tuple(f"{self._prefix}{requirement}" for requirement in short)
 
     def _register(self, entry: GlobalProperty) -> None:
-        if entry.id in self:
-            raise ValueError(f"{entry.id} stands twice")
+        if entry.id in self or entry.id in self.withdrawn:
+            raise ValueError(f"{entry.id} was used before")
         self[entry.id] = entry

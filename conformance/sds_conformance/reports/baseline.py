@@ -25,6 +25,7 @@ from ..exploration.telling import SCHEMA_ID as FUZZ
 from ..judging.registry import scenario_of
 from ..judging.runner import tolerated
 from ..judging.verdict import Verdict, full_code
+from ..protocols import withdrawn
 from ..vectors.running.asking import SCHEMA_ID as VECTORS
 from .document import SCHEMA_ID as RUN
 
@@ -433,9 +434,10 @@ def _otherwise(about: Sequence[Entry], failure: Failure) -> Complaint:
 def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]) -> Iterator[Complaint]:
     """Complaints about an entry that can match nothing, whatever is played."""
     if entry.by != "vectors" and entry.what not in codes:
-        near = get_close_matches(entry.what, codes, 1)
+        gone = withdrawn(entry.what)
+        near = get_close_matches(entry.what, codes, 1) if not gone else []
         meant = f"write {near[0]}, or remove" if near else "remove"
-        yield Complaint(entry.first, entry.what, "there is no such requirement", f"{meant} {entry.lines}")
+        yield Complaint(entry.first, entry.what, gone or "there is no such requirement", f"{meant} {entry.lines}")
     known = VECTOR_CODES if entry.by == "vectors" else codes.get(entry.what, ())
     for code in [code for code in entry.codes if known and code not in known]:
         near = get_close_matches(code, known, 1)

@@ -91,7 +91,7 @@ def test_its_messages_can_be_validated_all_the_same() -> None:
     "command",
     [
         ("fuzz", "--examples", "6", "--jobs", "2"),
-        ("replay", str(COUNTEREXAMPLES / "G-04.json")),
+        ("replay", str(COUNTEREXAMPLES / "SDS-RECV-06.json")),
         ("vectors", "run", "--group", "repair-*"),
     ],
     ids=" ".join,

@@ -83,6 +83,7 @@ def test_what_failed_last_time_is_played_again_whatever_it_is_for(tmp_path: Path
         ("recv-6", "Did you mean SDS-RECV-06?"),
         ("SDS-RCV-06", "Did you mean SDS-RECV-06?"),
         ("G-01", "G-01 is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"),
+        ("G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11"),
     ],
 )
 def test_an_id_that_cannot_be_selected_is_an_error_that_helps(select: str, said: str) -> None:

@@ -88,7 +88,7 @@ def test_a_narrowed_scope_judges_one_thing() -> None:
     scope = Scope.of()
     assert [r.id for r in scope.only("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
     assert scope.only("SDS-RECV-06").properties == ()
-    assert (scope.only("G-08").requirements, scope.only("G-08").properties) == ((), ("G-08",))
+    assert (scope.only("G-12").requirements, scope.only("G-12").properties) == ((), ("G-12",))
 
 
 # ---- Tallies ---------------------------------------------------------------------------------------------------------

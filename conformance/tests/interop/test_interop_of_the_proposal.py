@@ -172,12 +172,15 @@ def test_2_a_cast_of_two_texts_is_refused_with_what_to_type() -> None:
 def test_a_schedule_of_a_mixed_group_is_played_again_under_its_revision(tmp_path: Path) -> None:
     repertoire_schedule = generated(0, 3)
     plays = {"cast": "mixed", **{f"plays {name}": "ref" for name in repertoire_schedule.names}}
-    noted = {**plays, "revision": FORUM, "shows": "G-F04", "against": "ref"}
+    noted = {**plays, "revision": FORUM, "shows": "G-F01", "against": "ref"}
     file = tmp_path / "mixed.json"
     file.write_text(dumps(replace(repertoire_schedule, notes=tuple(sorted(noted.items())))))
     again = typed("interop", "--replay", str(file), REF)
     assert again.exit_code == 0
-    assert "G-F04 is not violated by ref here." in words(again.stdout)
+    assert "G-F01 is not violated by ref here." in words(again.stdout)
+    file.write_text(file.read_text().replace("G-F01", "G-F04"))
+    again = typed("interop", "--replay", str(file), REF)
+    assert "G-F04 was withdrawn: its faults are judged by FORUM-45, FORUM-22." in words(again.stdout)
     refused = typed("interop", "--revision", "sds-2026-01", "--replay", str(file), REF)
     assert refused.exit_code == 2
     assert f"is of {FORUM}, and sds-2026-01 is another text" in words(refused.stderr)

@@ -151,6 +151,7 @@ def test_an_entry_for_a_scenario_covers_no_other() -> None:
     [
         ("requirement: SDS-RECV-6", "no such requirement", "write SDS-RECV-06, or remove lines 5-6"),
         ("requirement: nonsense", "no such requirement", "remove lines 5-6"),
+        ("requirement: G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11", "remove lines 5-6"),
         (f"requirement: {ONE}\n    scenario: [nowhere]", "no scenario 'nowhere'", "correct or remove lines 5-7"),
     ],
 )

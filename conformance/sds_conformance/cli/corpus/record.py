@@ -68,7 +68,7 @@ An interruption loses no recorded schedule.
 @click.option(
     "--twins/--no-twins",
     default=True,
-    help=f"For every {TWINS_EVERY}th schedule, also record the comparison runs that six properties of the group need.",
+    help=f"For every {TWINS_EVERY}th schedule, also record the comparison runs that properties of the group need.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing corpus.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")

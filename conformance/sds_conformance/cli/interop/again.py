@@ -18,6 +18,7 @@ from ...interop.mixed_examples import MixedExample
 from ...interop.troupe import MIXED, Roles, Troupe, roles_noted
 from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
+from ...protocols import withdrawn
 from ...telling.story import labelled, show_errors
 from ..showing import not_played, played_json, print_json, schedule_in, show_played, show_proof, unshrunk_json
 from .shared import show_undriven, show_violation
@@ -99,7 +100,9 @@ def _show(
     for assessment in judged.values():
         show_errors(out, assessment.errors)
     name, what = shown
-    if what and shown in {(example.name, example.what) for example in examples}:
+    if gone := withdrawn(what):
+        out.print(Text(f"{gone}."))
+    elif what and shown in {(example.name, example.what) for example in examples}:
         out.print(Text(f"{what} is violated by {name or 'the group'} here, too.", "bold red"))
     elif what:
         out.print(Text(f"{what} is not violated by {name or 'the group'} here.", "green"))

@@ -54,7 +54,7 @@ Examples:
   sds-conformance interop 'js=node adapter.mjs' 'b=./b' 'c=./c'
   sds-conformance interop --examples 1000 --seed random 'a=./a' 'b=./b'
   sds-conformance interop --transcript talk.jsonl 'a=./a' 'b=./b'
-  sds-conformance interop --replay counterexamples/G-04-b.json 'a=./a' 'b=./b'
+  sds-conformance interop --replay counterexamples/G-01-b.json 'a=./a' 'b=./b'
   sds-conformance interop --revision forum-2024 'a=./a' 'b=./b'
   sds-conformance interop --dialect a=mine.json 'a=./a' 'b=./b'
   sds-conformance interop a=grpc://127.0.0.1:50051 'b=grpc://auto ./b'

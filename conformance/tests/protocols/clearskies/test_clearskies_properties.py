@@ -10,7 +10,6 @@ import pytest
 from clearskies_reference import Config, Effects, Message, Peer
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.peer import Link as Link_
-from clearskies_reference.record import Kept
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
 from clearskies_shows import shown
@@ -46,9 +45,8 @@ from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Tick
 
-ALL = tuple(f"G-C{number:02}" for number in range(1, 7))
+ALL = tuple(f"G-C{number:02}" for number in range(1, 6))
 WRITERS = (Member("alice", store=True), Member("bob", store=True), Member("carol"))
-READERS = (Member("alice"), Member("bob"), Member("ruth", read_only=True), Member("rob", read_only=True))
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
 END = (Calm(period_ms=1_000), Look(), Read())
 MS = Wait(10)
@@ -60,10 +58,6 @@ GHOST = (
     *(*LINE, Put("alice", "m1"), MS, Unlink("bob", "carol"), Delete("alice", "m2"), *QUIET),
     *(Unlink("alice", "bob"), Again("zoe", "bob", label="m1"), Link("carol", "bob"), Link("alice", "bob"), *END),
 )
-THROUGH_READERS = (
-    *(Link("alice", "ruth"), Put("alice", "m1"), MS, Put("alice", "m2", "k2"), Unlink("alice", "ruth")),
-    *(Link("ruth", "rob"), Link("rob", "bob"), *END),
-)
 FORGERY = Say("mallory", "bob", read_only=True, after="m1", revision=9, poses_as="alice", signature="forged")
 FORGED = (*LINE, Put("alice", "m1"), FORGERY, *END)
 ONE_KEY = (Put("alice", "m1"), MS, Put("carol", "m2"), MS, *LINE, *END)
@@ -74,7 +68,6 @@ EXERCISES: dict[str, tuple[tuple[Operation, ...], tuple[Member, ...]]] = {
     "G-C03": (GHOST, WRITERS),
     "G-C04": (FORGED, WRITERS),
     "G-C05": (APART, WRITERS),
-    "G-C06": (THROUGH_READERS, READERS),
 }
 FAULTS: dict[str, tuple[str, ...]] = {
     "G-C01": ("does-not-relay",),
@@ -82,14 +75,8 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "G-C03": ("forgets-the-deleted",),
     "G-C04": ("believes-every-signature",),
     "G-C05": ("relays-again",),
-    "G-C06": ("takes the signature off",),
 }
 """By property: mutants, or faults from here, that break it."""
-
-
-class TakesTheSignatureOff(Peer):
-    def to_wire(self, kept: Kept, link: Link_) -> bytes:
-        return super().to_wire(kept, link) if self.writes else Message(self.body(kept.record)).to_wire()
 
 
 class StopsListening(Peer):
@@ -108,7 +95,7 @@ class StopsListening(Peer):
             super().take_in(link, message, effects)
 
 
-OWN: dict[str, type[Peer]] = {"takes the signature off": TakesTheSignatureOff, "stops listening": StopsListening}
+OWN: dict[str, type[Peer]] = {"stops listening": StopsListening}
 
 
 def model(fault: str = "", **config: object) -> Testee:

@@ -92,7 +92,7 @@ SOON = (("sds_r", True), ("t_max_ms", 6), ("t_min_ms", 2))
 WITH_A_HINT = Say("xavier", "m1", after=("m2",), hint=True, senders_named=True)
 WITHOUT = Say("xavier", "m4", after=("m2",), senders_named=True)
 LEGAL = {
-    "G-32: somebody else says something under an own ID, which the filter leaves out (AMB-19)": (
+    "SDS-STATE-05: another message has an own ID, which the filter leaves out (AMB-19)": (
         reference(VARIANTS["own-ids-never"].configure(Config())),
         schedule(Send("alice", "m1"), Say("xavier", "m2", id_of="m1"), Look("alice"), names=("alice",)),
     ),

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from global_schedules import schedule, sightings
+from global_schedules import performed, schedule
 from played import altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
+from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core.history import hints_stand_by_their_id
@@ -151,8 +152,8 @@ def test_a_hint_is_optional_and_its_own(hint: bytes | None, expected: set[Outcom
 # ---- The clock at first use ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("ahead", "expected"), [(1, HELD), (2, VIOLATED)])
-def test_a_clock_that_is_set_at_first_use_is_one_ahead(ahead: int, expected: set[Outcome]) -> None:
+@pytest.mark.parametrize(("ahead", "violated"), [(1, set()), (2, {"SDS-SEND-01"})])
+def test_a_clock_that_is_set_at_first_use_is_one_ahead(ahead: int, violated: set[str]) -> None:
     class AtFirstUse(Channel):
         def next_lamport(self, now_ms: int) -> int:
             if self.clock.value == START_MS:
@@ -160,5 +161,5 @@ def test_a_clock_that_is_set_at_first_use_is_one_ahead(ahead: int, expected: set
             return super().next_lamport(now_ms)
 
     what = schedule(Wait(60_000), Send("alice", "m1"), names=("alice", "bob"))
-    found = sightings(what, lambda: of_channel(AtFirstUse))["G-14"]
-    assert {sighting.outcome for sighting in found} == expected
+    found = assess(performed(what, lambda: of_channel(AtFirstUse)), Scope.of()).findings
+    assert {finding.requirement for finding in found} == violated

@@ -7,3 +7,5 @@ from .club_view import ClubView
 
 PROPERTIES = Properties("CSDB-", ClubView)
 global_property = PROPERTIES.of_one
+
+PROPERTIES.withdraw("G-C06", "05", "18")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.clearskies.clubs import READ_WRITE
-
 from ....judging.judgement import Outcome
 from ...properties import Sighting, held, judged, violated
 from ..view.facts import named
@@ -70,29 +68,3 @@ def gossip_ends(view: ClubView) -> Iterator[Sighting]:
         yield violated(act, "", "never-ends", "an end of what peers tell each other", seen)
     elif view.performance.settled and relayed:
         yield held(relayed[-1][0])
-
-
-@global_property(
-    "G-C06",
-    "What a read-only peer passes on verifies",
-    "05",
-    "18",
-    "06",
-    codes={
-        "no-signature": "an update that a read-only peer passes on has no signature",
-        "wrong-signature": "the signature of an update that a read-only peer passes on does not verify",
-    },
-)
-def what_a_read_only_peer_passes_on_verifies(view: ClubView) -> Iterator[Sighting]:
-    """Every update that a read-only peer sends has the signature of those who may write, for just these bytes."""
-
-    def all_of_it() -> Iterator[Sighting]:
-        for act, side, update in view.sent:
-            if side.view.writes or update.message.profile is None:
-                continue
-            expected = f"{named(side.view.trace, update)} with the signature with which it came"
-            unsigned = update.message.signature is None
-            code, seen = ("no-signature", "it has none") if unsigned else ("wrong-signature", "it does not verify")
-            yield judged(act, "", code, update.signer is READ_WRITE, expected, seen)
-
-    yield from _to_the_first_fault_of_each(all_of_it())

@@ -1,6 +1,6 @@
 """Global properties of schedules with many participants. Importing this package registers them."""
 
-from . import acknowledging, convergence, integrity, ordering, repairs, twins
+from . import acknowledging, convergence, copies, ordering, repairs, twins
 from .group_view import GroupView
 from .proposal import PROPOSED
 from .registry import PROPERTIES, examine
@@ -11,8 +11,8 @@ __all__ = [
     "GroupView",
     "acknowledging",
     "convergence",
+    "copies",
     "examine",
-    "integrity",
     "ordering",
     "repairs",
     "twins",

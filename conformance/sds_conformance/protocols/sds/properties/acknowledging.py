@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.sds.performance import Act, Packet
+from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, Message
+from sds_reference import Kind
 
 from ....judging.once import once
 from ...properties import Sighting, held, violated
@@ -267,67 +267,6 @@ def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, 
             expected = f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer"
             return "left-in-responses", expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
     return None
-
-
-@global_property(
-    "G-25",
-    "At rest there are only sync messages",
-    "OUTSWEEP-04",
-    "R-SEND-06",
-    "R-SWEEP-04",
-    "SYNC-06",
-    codes={
-        "in-the-log": "a sync message asks for a message that is in the log",
-        "resent": "an acknowledged message is broadcast again",
-    },
-)
-def at_rest_there_are_only_sync_messages(view: GroupView) -> Iterator[Sighting]:
-    """In a calm phase nobody resends what was acknowledged, repeats what nobody asked for, or asks for what it has.
-
-    What is possibly acknowledged may be resent (AMB-61, AMB-66).
-    """
-    if view.ending is None:
-        return
-    faults: dict[str, Sighting] = {}
-    quiet: dict[str, Act] = {}
-    acts = view.performance.acts
-    for packet in view.performance.packets:
-        message = packet.wire.message
-        if packet.act < view.ending.first or packet.operation != view.ending.operation or message is None:
-            continue
-        side = view.sides.get((packet.sender, message.channel_id))
-        if side is None or message.channel_id in faults:
-            continue
-        fault = _unrest(view, side, packet, message)
-        if fault is not None:
-            faults[message.channel_id] = violated(acts[packet.act - 1], message.channel_id, *fault)
-        elif message.kind is Kind.SYNC:
-            quiet[message.channel_id] = acts[packet.act - 1]
-    yield from faults.values()
-    if view.performance.settled:
-        for channel_id, act in quiet.items():
-            if channel_id not in faults and converged(view, channel_id) and not _misses(view, channel_id):
-                yield held(act, channel_id)
-
-
-def _misses(view: GroupView, channel_id: str) -> bool:
-    return any(message_id not in side.logged for side in view.steady.get(channel_id, ()) for message_id in side.named)
-
-
-def _unrest(view: GroupView, side: Side, packet: Packet, message: Message) -> tuple[str, str, str] | None:
-    """The code of a disturbance, with what is expected and what is seen."""
-    for entry in message.repair_request if message.kind is Kind.SYNC else ():
-        logged = side.logged.get(entry.message_id, packet.act)
-        if logged < packet.act and (side.channel_id, entry.message_id) not in view.other_ids:
-            expected = f"no request of {side.who} for {entry.message_id!r}, which it has"
-            return "in-the-log", expected, f"{message.message_id!r} asks for it"
-    if message.kind is not Kind.CONTENT or message.message_id in side.requested:
-        return None
-    arrival = _namers(view)[side.who, side.channel_id].get(message.message_id)
-    if arrival is None or arrival.act.number >= packet.act:
-        return None
-    why = f"as {arrival.message.message_id!r} acknowledged it at step {arrival.act.number}"
-    return "resent", f"no copy of {message.message_id!r} from {side.who}, {why}", "it is broadcast again"
 
 
 @once

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sds_harness.sds.operations import Cut, Join
 from sds_harness.sds.performance import Act
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
-from ...properties import Sighting, held, judged, violated
+from ...properties import Sighting, held, violated
 from .debts import OWED, Debt, debts
-from .group_view import Arrival, GroupView, Key, Side
+from .group_view import Arrival, GroupView, Side
 from .registry import global_property
 
 _REPAIRS = {code: what for code, what in OWED.items() if code in ("never-asked", "never-answered")}
@@ -117,55 +115,6 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
             yield held(_last(view, channel_id), channel_id)
 
 
-@global_property(
-    "G-27",
-    "Who joins late finds its place, and the past",
-    "STATE-04",
-    "STATE-02",
-    "R-RECV-03",
-    codes={**OWED, "out-of-place": "the first message of who joins late sorts before an older one"},
-)
-def who_joins_late_finds_its_place(view: GroupView) -> Iterator[Sighting]:
-    """A joiner's first message sorts after all that is older by the clock, and its log goes back to the start."""
-    for operation in view.schedule.operations:
-        if not isinstance(operation, Join):
-            continue
-        for side in view.sides.values():
-            if side.who == operation.who:
-                yield from _first_place(view, side)
-                yield from _owed(view, lambda debt, s=side: debt.side is s)  # type: ignore[misc]
-                yield from _the_past(view, side)
-
-
-@global_property("G-28", "Halves that were apart become one log", "DELIVER-04", "SYNC-12", "STATE-11", codes=OWED)
-def halves_that_were_apart_become_one_log(view: GroupView) -> Iterator[Sighting]:
-    """What two halves sent while they were cut off from each other stands in all logs after the calm."""
-    cuts = [op for op in view.schedule.operations if isinstance(op, Cut) and op.both]
-    if not cuts or view.ending is None:
-        return
-    for channel_id, sides in view.steady.items():
-        apart = _cut_off(view, channel_id)
-        senders = {view.origins[key].packet.sender for key in apart}
-        if not any(senders & set(cut.senders) and senders & set(cut.listeners) for cut in cuts):
-            continue
-        yield from _owed(view, lambda debt, c=channel_id, a=apart: (c, debt.message_id) in a)  # type: ignore[misc]
-        if all(apart <= {(channel_id, i) for i in view.claims(side)} for side in sides) and len(sides) > 1:
-            yield held(_last(view, channel_id), channel_id)
-
-
-@global_property("G-29", "Clocks that differ do no harm", "SEND-01", "DELIVER-01", codes=OWED)
-def clocks_that_differ_do_no_harm(view: GroupView) -> Iterator[Sighting]:
-    """Where clocks are off or are set, all logs come to the same entries all the same."""
-    clocks = {member.clock_ms for member in view.schedule.members}
-    if len(clocks) < 2 and not view.stepped:
-        return
-    yield from _owed(view)
-    for channel_id, sides in view.steady.items():
-        skewed = {m.clock_ms for m in view.schedule.members if m.name in {side.who for side in sides}}
-        if (len(skewed) > 1 or view.stepped & {side.who for side in sides}) and converged(view, channel_id):
-            yield held(_last(view, channel_id), channel_id)
-
-
 # ---- What was lost and came again ------------------------------------------------------------------------------------
 
 
@@ -216,50 +165,3 @@ def _mixed(view: GroupView, channel_id: str) -> bool:
         if any(i in other.sent for i in side.arrivals)
     }
     return {(True, False), (False, True)} <= kinds
-
-
-# ---- Joining late ----------------------------------------------------------------------------------------------------
-
-
-def _first_place(view: GroupView, side: Side) -> Iterator[Sighting]:
-    first = next(((act, m) for act, m in side.outgoing if m.message_id in side.sent), None)
-    if first is None or not side.can(pb.CAPABILITY_VIRTUAL_CLOCK) or first[1].lamport_timestamp is None:
-        return
-    act, message = first
-    older = [
-        (lamport, key[1])
-        for key in _sent_before(view, side.channel_id, act)
-        if (lamport := view.lamport(*key)) is not None and lamport < act.step.now_ms
-    ]
-    if not older:
-        return
-    lamport, message_id = max(older)
-    where = f"after {message_id!r}, whose Lamport timestamp {lamport} is before its clock"
-    expected = f"the first message of {side.who}, {message.message_id!r}, to sort {where}"
-    seen = f"it has Lamport timestamp {message.lamport_timestamp}"
-    yield judged(act, side.channel_id, "out-of-place", first[1].lamport_timestamp > lamport, expected, seen)
-
-
-def _the_past(view: GroupView, side: Side) -> Iterator[Sighting]:
-    if side not in view.steady.get(side.channel_id, []):
-        return
-    past = _sent_before(view, side.channel_id, side.opened)
-    if past and all(view.is_sound(key) for key in past) and {key[1] for key in past} <= view.claims(side):
-        yield held(view.last_act(side), side.channel_id)
-
-
-def _sent_before(view: GroupView, channel_id: str, act: Act) -> set[Key]:
-    """What participants had sent in a channel before an act."""
-    sent = ((key, origin.act) for key, origin in view.origins.items() if key[0] == channel_id)
-    return {key for key, at in sent if at is not None and at.number < act.number}
-
-
-def _cut_off(view: GroupView, channel_id: str) -> set[Key]:
-    """Messages of participants that a cut kept from somebody."""
-    out: set[Key] = set()
-    for loss in view.performance.losses:
-        message = loss.packet.wire.message
-        key = (channel_id, message.message_id) if message is not None and message.channel_id == channel_id else None
-        if loss.why == "cut" and key is not None and view.is_sound(key) and view.origins[key].act is not None:
-            out.add(key)
-    return out

@@ -172,17 +172,6 @@ class GroupView:
         once = {name(entry): entry for entry in log}
         return [entry for message_id, entry in once.items() if (channel_id, message_id) in self.origins]
 
-    def is_there(self, side: Side, message_id: str, act: Act) -> bool:
-        """Has a participant at an act what another message depends on? Where the text does not say that only its log
-        counts, also what it got and has not processed."""
-        since = side.logged.get(message_id)
-        if since is not None and since <= act.number:
-            return True
-        if not self.revision.syncs_are_logged:
-            return False
-        heard, own = side.heard.get(message_id), side.synced.get(message_id)
-        return (heard is not None and heard.act.number <= act.number) or (own is not None and own <= act.number)
-
     def final_log(self, side: Side) -> tuple[Act, list[str]] | None:
         """The log as it was last shown, if that was after the last calm phase."""
         for act, state in reversed(side.looks):
@@ -209,26 +198,18 @@ class GroupView:
 
     def filter_hit(self, side: Side, bloom_filter: bytes, message_id: str) -> bool | None:
         """Is an ID in a filter, as a participant reads filters? None if nothing tells."""
-        held = self.filter_hits(side, bloom_filter, [message_id])
-        return held[0] if held else None
-
-    def filter_hits(self, side: Side, bloom_filter: bytes, message_ids: list[str]) -> list[bool]:
-        """The same for many; empty if nothing tells."""
         profile, parameters = PROFILES.get(side.declared.profile("bloom")), bloom_parameters(side.party)
         if profile is None or parameters is None:
-            return []
+            return None
         try:
             view = profile.read(bloom_filter, parameters)
         except ForeignFilter:
-            return []
-        out = []
-        for message_id in message_ids:
-            key = (profile.name, view.parameters, message_id)
-            positions = self._positions.get(key)
-            if positions is None:
-                positions = self._positions[key] = profile.positions(message_id, view.parameters)
-            out.append(view.holds(positions))
-        return out
+            return None
+        key = (profile.name, view.parameters, message_id)
+        positions = self._positions.get(key)
+        if positions is None:
+            positions = self._positions[key] = profile.positions(message_id, view.parameters)
+        return view.holds(positions)
 
     def filter_is_complete(self, side: Side) -> bool:
         """Can no ID have been rolled out of its filter yet? Copies may be counted, too (AMB-55, AMB-112)."""
@@ -319,7 +300,7 @@ class GroupView:
                 # Where they are logged their IDs are unique, and nothing is said of copies of them.
                 if not self.revision.syncs_are_logged or message.message_id not in side.synced:
                     side.outgoing.append((act, message))
-                side.synced.setdefault(message.message_id, act.number)
+                side.synced.add(message.message_id)
 
     def _arrive(self, act: Act) -> None:
         step, packet = act.step, act.packet
@@ -374,7 +355,7 @@ class GroupView:
                 continue
             match event.kind:
                 case "delivered":
-                    side.deliveries.append(Delivery(act, event.message_id, event.content))
+                    side.deliveries.append(Delivery(act, event.message_id))
                     if event.message_id in side.arrivals or event.message_id not in side.ephemerals:
                         side.logged.setdefault(event.message_id, act.number)
                 case "acknowledged":

@@ -14,6 +14,27 @@ global_property = PROPERTIES.of_one
 twin_property = PROPERTIES.of_twins
 examine = PROPERTIES.examine
 
+for _id, _judged_by in {
+    "G-04": ("DELIVER-07", "RECV-05", "RECV-06"),
+    "G-05": ("STATE-11",),
+    "G-08": ("DELIVER-06",),
+    "G-09": ("MSG-09", "MSG-20", "RECV-05", "STATE-10"),
+    "G-13": ("SEND-01", "SEND-02", "SYNC-03", "SYNC-14"),
+    "G-14": ("SEND-01", "SYNC-03"),
+    "G-16": ("SEND-01", "SYNC-03", "SYNC-14", "DELIVER-01"),
+    "G-17": ("SYNC-07", "SYNC-08", "SYNC-09"),
+    "G-20": ("R-TRESP-04",),
+    "G-21": ("R-TREQ-02",),
+    "G-25": ("OUTSWEEP-04", "STATE-15", "R-RECV-01"),
+    "G-27": ("STATE-04", "G-01"),
+    "G-28": ("G-01",),
+    "G-29": ("G-01",),
+    "G-32": ("STATE-05", "RECV-04", "SEND-09", "SYNC-05"),
+    "G-33": ("MSG-01", "MSG-10", "SYNC-02", "SYNC-07", "EPHEMERAL-05"),
+    "G-34": ("RECV-05", "RECV-07", "MSG-24"),
+}.items():
+    PROPERTIES.withdraw(_id, *_judged_by)
+
 PropertyFunction = Callable[[GroupView], Iterator[Sighting]]
 SideFunction = Callable[[GroupView, Side], Iterator[Sighting]]
 

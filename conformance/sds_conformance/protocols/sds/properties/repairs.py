@@ -2,71 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from sds_harness.sds.performance import Act, Packet
 from sds_reference import Kind, Message
 
-from ....judging.judgement import Observation
 from ....judging.once import once
 from ...properties import Sighting, held, judged, violated
-from ..checks.repair.storms import FEWEST, few_answer_before_they_hear_an_answer, few_ask_before_they_hear_a_request
-from ..view.channel_view import ChannelView, channel_views
 from ..view.repair_terms import SECOND_MS
 from .debts import SWEEPS
 from .group_view import Arrival, GroupView, Key, Side
 from .registry import global_property, of_each_channel
-
-
-@global_property(
-    "G-20",
-    "Few answer one request",
-    "R-TRESP-04",
-    "R-RECV-02",
-    "R-STATE-05",
-    "R-TRESP-05",
-    codes={"times-alike": "more holders answer one request than chance allows"},
-)
-def few_answer_one_request(view: GroupView) -> Iterator[Sighting]:
-    """Of many holders that hear each other only so many answer as chance allows (AMB-115, AMB-117)."""
-    yield from _storms(view, few_answer_before_they_hear_an_answer)
-
-
-@global_property(
-    "G-21",
-    "Few ask for one message",
-    "R-TREQ-02",
-    "R-RECV-07",
-    "R-TREQ-03",
-    codes={"times-alike": "more participants ask for one message than chance allows"},
-)
-def few_ask_for_one_message(view: GroupView) -> Iterator[Sighting]:
-    """Of many that miss the same message only so many ask for it as chance allows, before they hear a request."""
-    yield from _storms(view, few_ask_before_they_hear_a_request)
-
-
-def _storms(view: GroupView, check: Callable[[ChannelView], Iterator[Observation]]) -> Iterator[Sighting]:
-    """The check of one trace; with fewer participants, or several implementations, nothing can be counted."""
-    show = view.performance
-    if len(show.traces) != 1 or len({side.who for side in view.sides.values()}) < FEWEST or not view.whole:
-        return
-    if not any(side.terms.on for side in view.sides.values()):
-        return
-    for channel in _channel_views(view):
-        for seen in check(channel):
-            act = show.act_of(show.traces[0], seen.step)
-            if act is not None:
-                yield Sighting(
-                    seen.outcome, act, channel.channel_id, seen.code, seen.expected, seen.seen, seen.position
-                )
-
-
-@once
-def _channel_views(view: GroupView) -> list[ChannelView]:
-    return channel_views(view.performance.traces[0])
-
-
-# ---- One request and its answers -------------------------------------------------------------------------------------
 
 
 @once

@@ -43,7 +43,6 @@ class Arrival:
 class Delivery:
     act: Act
     message_id: str
-    content: bytes
 
 
 @dataclass(slots=True, eq=False)
@@ -65,8 +64,8 @@ class Side:
     """The first arrival of each content message that counts."""
     heard: dict[str, Arrival] = field(default_factory=dict)
     """The first arrival of each content or sync message that counts, where both are logged."""
-    synced: dict[str, int] = field(default_factory=dict)
-    """Own sync messages, where they are logged, with the act."""
+    synced: set[str] = field(default_factory=set)
+    """IDs of own sync messages."""
     copies: dict[str, int] = field(default_factory=dict)
     """How many copies of it came, the first included."""
     ephemerals: dict[str, int] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ...properties import Replay, Sighting, held, violated
-from .group_view import GroupView, Side
+from .group_view import GroupView
 from .registry import twin_property
 
 SHAKEN = Links(duplicate_percent=30, delay_ms=(0, 2_000))
@@ -112,85 +112,6 @@ def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView 
     twin = GroupView(performance)
     left = {str(reason) for reason in performance.left_out.values()}
     return twin if twin.whole and left <= {str(reason) for reason in view.performance.left_out.values()} else None
-
-
-# ---- Messages that leave no trace ------------------------------------------------------------------------------------
-
-
-@twin_property(
-    "G-17",
-    "Sync messages change no log",
-    "SYNC-09",
-    "SYNC-06",
-    "SYNC-07",
-    "SYNC-08",
-    "SYNC-13",
-    codes={"log-differs": "sync messages change a log"},
-)
-def sync_messages_change_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """Where nothing is lost, the same schedule without its sync messages, or with more, leads to the same logs.
-
-    Lamport timestamps may shift (AMB-17, AMB-18), so entries are compared, not places.
-    """
-    if not _complete(view) or not all(side.can(pb.CAPABILITY_SYNC) for side in view.sides.values()):
-        return
-    operations = view.schedule.operations
-    if any(isinstance(op, Sync) for op in operations):
-        changed = _without(view.schedule, Sync)
-    else:
-        more: list[Operation] = []
-        for op in operations:
-            more += [op, Sync("", op.channel)] if isinstance(op, Send) else [op]
-        if len(more) == len(operations):
-            return
-        changed = replace(view.schedule, operations=tuple(more))
-    twin = _replayed(view, replay, changed)
-    if twin is not None and _complete(twin):
-        yield from _compare(view, twin, "with other sync messages", _contents(view), _contents(twin))
-
-
-@twin_property(
-    "G-18",
-    "Ephemeral messages change no log",
-    "EPHEMERAL-05",
-    "EPHEMERAL-04",
-    "EPHEMERAL-03",
-    codes={
-        "log-differs": "ephemeral messages change a log",
-        "delivered-too-often": "an ephemeral message is delivered more often than it came",
-    },
-)
-def ephemeral_messages_change_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """The same schedule without its ephemeral messages leads to the same logs, and no copy of one is delivered twice.
-
-    Filters may differ (AMB-36).
-    """
-    if not any(isinstance(op, Ephemeral) for op in view.schedule.operations) or not view.whole:
-        return
-    if not any(act.step.command == "send_ephemeral" and act.step.broadcasts for act in view.performance.acts):
-        return
-    for side in view.sides.values():
-        yield from _too_often(view, side)
-    if not _complete(view) and _chance(view.schedule):
-        return
-    twin = _replayed(view, replay, _without(view.schedule, Ephemeral))
-    if twin is None:
-        return
-    if _alike(view, twin):
-        yield from _compare(view, twin, "without ephemeral messages", _contents(view), _contents(twin))
-
-
-def _too_often(view: GroupView, side: Side) -> Iterator[Sighting]:
-    times: dict[str, int] = {}
-    for delivery in side.deliveries:
-        message_id = delivery.message_id
-        if message_id not in side.ephemerals or (side.channel_id, message_id) in view.origins:
-            continue
-        times[message_id] = times.get(message_id, 0) + 1
-        if times[message_id] > side.ephemerals[message_id]:
-            expected = f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it"
-            seen = f"it is delivered {times[message_id]} times, and {side.ephemerals[message_id]} came"
-            yield violated(delivery.act, side.channel_id, "delivered-too-often", expected, seen)
 
 
 # ---- Order and isolation ---------------------------------------------------------------------------------------------
@@ -301,55 +222,6 @@ def _clocks(view: GroupView, channel_id: str) -> dict[str, tuple[int, Act]]:
 
 def _only(contents: Contents, channel_id: str) -> Contents:
     return {place: held for place, held in contents.items() if place[1] == channel_id}
-
-
-# ---- Hostile input ---------------------------------------------------------------------------------------------------
-
-
-@twin_property(
-    "G-34",
-    "Hostile input changes no log",
-    "MSG-24",
-    "RECV-05",
-    "ACK-02",
-    codes={"log-differs": "hostile input changes a log"},
-)
-def hostile_input_changes_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """Without bytes that are no messages, and without forged and foreign ones, valid messages end in the same logs.
-
-    Messages that depend on a forged one are left out, and so are all whose ID somebody else used (AMB-25).
-    """
-    hostile = [op for op in view.schedule.operations if _is_hostile(op)]
-    if not hostile or view.ending is None or not _nothing_lost(view):
-        return
-    changed = replace(view.schedule, operations=tuple(op for op in view.schedule.operations if not _is_hostile(op)))
-    twin = _replayed(view, replay, changed)
-    if twin is None or twin.ending is None or not _nothing_lost(twin):
-        return
-    one, other = _contents(view), _contents(twin)
-    valid = _valid_contents(view) & _valid_contents(twin)
-    yield from _compare(
-        view,
-        twin,
-        "with hostile input",
-        {place: held & valid for place, held in one.items()},
-        {place: held & valid for place, held in other.items()},
-    )
-
-
-def _is_hostile(op: Operation) -> bool:
-    return isinstance(op, Garble) or (
-        isinstance(op, Say) and bool(op.raw_filter or op.id_of or op.poses_as or op.empty)
-    )
-
-
-def _valid_contents(view: GroupView) -> set[bytes]:
-    """Of messages of participants that depend, through all levels, only on such messages."""
-    valid: dict[tuple[str, str], bool] = {}
-    for key, origin in view.origins.items():  # in the order they were sent: dependencies come first
-        needs = [(key[0], entry.message_id) for entry in origin.message.causal_history]
-        valid[key] = origin.act is not None and view.is_sound(key) and all(valid.get(need, False) for need in needs)
-    return {view.origins[key].message.content or b"" for key, good in valid.items() if good}
 
 
 # ---- Determinism -----------------------------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from ...view.elsewhere import asked_for_elsewhere, came_elsewhere, named_elsewhe
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER
 from ...view.requester import requester
-from ...view.responder import turns
-from .responses import answered, matter_of, unbidden
+from .responses import unbidden
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="sds-r")
@@ -109,16 +108,6 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
             which = f"{message_id!r}, missing in {view.channel_id!r} whatever another channel asks for,"
             expected = f"{which} in the outgoing repair request buffer"
             yield judged(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is not in it")
-
-
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
-def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
-    """A message of another channel with the ID of one that is asked for is no copy of it, and ends no request.
-
-    Said where all other requests are answered.
-    """
-    if not any(turn.due and turn.never and matter_of(view, turn) != "CHANNELS" for turn in turns(view)):
-        yield from answered(view, "CHANNELS", "response-ended-by-namesake", "asked for in this channel alone")
 
 
 def _judge(

@@ -10,16 +10,18 @@ from sds_reference import HASH_PROFILES, default_response_groups, in_response_gr
 
 from .....judging.chance import least, most
 from .....judging.judgement import Observation, held, judged, violated
+from .....judging.quoting import counted
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.halves import answers_for_anything
 from ...view.repair_terms import TIMED
-from ...view.responder import FEW, Turn, position, refused_for_good, turns, undisputed
-from .responses import answered
+from ...view.responder import FEW, Turn, position, turns, undisputed
 
 FEWEST, MOST = 40, 50
 """Samples for a share at least; and requests pending at once beyond which a limit to their number would distort it."""
 _FAR = 0.8
+_MANY = 128
+"""Participants from which on there is more than one response group."""
 ALARM = 1e-7
 """Probability of a false alarm, at each end of a share."""
 
@@ -56,14 +58,6 @@ def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
         yield judged(
             last.answer or last.overdue or last.since, "changed-group", count in (0, len(several)), expected, seen
         )
-
-
-@check("SDS-R-GROUP-01", *TIMED, of="asked sds-r")
-def members_answer(view: ChannelView) -> Iterator[Observation]:
-    """Who is in the response group of a message by the declared hash answers for it."""
-    return answered(
-        view, "GROUP-01", "member-left-out", "of whose response group the participant is by the declared hash"
-    )
 
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked sds-r", together=True)
@@ -175,28 +169,6 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
         yield held(share.last)
 
 
-@check("SDS-R-GROUP-02", *TIMED, of="asked sds-r")
-def authors_answer_for_their_own(view: ChannelView) -> Iterator[Observation]:
-    """With several response groups, the author of a message always answers for it."""
-    return answered(view, "GROUP-02", "never-answered", "its own")
-
-
-@check("SDS-R-GROUP-04", *TIMED, of="asked sds-r")
-def one_group_is_everybody(view: ChannelView) -> Iterator[Observation]:
-    """With one response group, no message is left out for good while others are answered for again and again."""
-    if view.terms.groups is None or view.terms.groups > 1:
-        return
-    refused = sorted(refused_for_good(view))
-    named = ", ".join(map(repr, refused[:3])) + (f" and {len(refused) - 3} more" if len(refused) > 3 else "")
-    for turn in turns(view):
-        if turn.message_id in refused and turn.overdue is not None:
-            seen = f"of those asked for again and again some are always answered for, and never {named}"
-            yield violated(turn.overdue, "never-answered", "every message to be of the only response group", seen)
-            return
-        if turn.in_time and not turn.asked.own:
-            yield held(turn.told)
-
-
 def _derived(view: ChannelView) -> tuple[int, int, Step] | None:
     """(Participants, groups, step) where the number of groups was derived from that of the participants."""
     asked, c = view.party.asked, view.configuration
@@ -208,30 +180,23 @@ def _derived(view: ChannelView) -> tuple[int, int, Step] | None:
     return (c.num_participants, c.num_response_groups, opened) if opened is not None and view.terms else None
 
 
+def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
+    """Does the derived number of response groups follow the formula, for a few participants or for many?"""
+    derived = _derived(view)
+    if derived is not None and (derived[0] < _MANY) is few:
+        participants, groups, opened = derived
+        right = default_response_groups(participants)
+        expected = f"{counted(right, 'response group')} for {participants} participants"
+        yield judged(opened, "wrong-number", groups == right, expected, f"{groups}")
+
+
 @check("SDS-R-GLOBAL-06", pb.CAPABILITY_SDS_R)
 def groups_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """The number of response groups that is derived from 128 participants or more is their number div 128, plus 1."""
-    derived = _derived(view)
-    if derived is None or derived[0] < 128:
-        return
-    participants, groups, opened = derived
-    expected = default_response_groups(participants)
-    yield judged(
-        opened,
-        "wrong-number",
-        groups == expected,
-        f"{expected} response groups for {participants} participants",
-        f"{groups}",
-    )
+    return _judge_derived(view, few=False)
 
 
 @check("SDS-R-GLOBAL-07", pb.CAPABILITY_SDS_R)
 def few_are_one_group(view: ChannelView) -> Iterator[Observation]:
     """Fewer than 128 participants are one response group."""
-    derived = _derived(view)
-    if derived is None or derived[0] > 127:
-        return
-    participants, groups, opened = derived
-    yield judged(
-        opened, "wrong-number", groups == 1, f"one response group for {participants} participants", f"{groups}"
-    )
+    return _judge_derived(view, few=True)

@@ -20,6 +20,7 @@ from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, Shown, requester
 from ...view.windows import Window
+from .requests import asked_for_in_time
 
 # ---- what arrives ----------------------------------------------------------------------------------------------------
 
@@ -79,14 +80,8 @@ def _added(view: ChannelView, missing: Missing, code: str) -> Iterator[Observati
     """What was found missing is in the buffer when that is shown next; unseen, messages ask for it."""
     side, detected = requester(view), missing.detected.step
     if not side.shown:
-        asked = side.first_asked(missing.message_id, detected.index)
-        if (asking := side.in_time(missing)) is not None:
-            yield held(asking.step)
-        elif asked < side.until(missing) or len(missing.named) > 1:
-            return
-        elif (sent := side.both_kinds(list(side.owed(missing)))) is not None:
-            which = f"a dependency that step {detected.index} named and that has not come"
-            yield violated(sent.step, code, f"a request for {missing.message_id!r}, {which}", "none")
+        if len(missing.named) == 1 or side.in_time(missing) is not None:
+            yield from asked_for_in_time(side, missing, code)
         return
     end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
     shown = next(iter(side.states(detected.index, end)), None)

@@ -1,195 +1,28 @@
-"""Sections R-STATE and R-RECV, the responder's side: what is kept, what is queued, and which requests are answered."""
+"""Sections R-STATE and R-RECV, the responder's side: what is kept and queued, and what is not to be answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 
 from sds_harness.sds.trace import Step
-from sds_reference import Kind, Message
+from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.elsewhere import came_elsewhere, requested_elsewhere
+from ...view.elsewhere import requested_elsewhere
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
-    FEW,
     Turn,
-    answers_and_originals,
-    answers_at_all,
     bracket,
-    position,
-    refused_for_good,
     shown_t_resp,
     shows,
     turns,
     undisputed,
 )
-
-_DIRECT, _WAITED, _REPAIRED, _OWN = "delivered on arrival", "delivered after waiting", "repaired", "its own"
-_LEFT_OUT = {_WAITED: "buffered-left-out", _REPAIRED: "repaired-left-out", _OWN: "own-left-out"}
-"""Codes of messages that are not answered for, by how they got into the log."""
-_SYNC, _DUPLICATE, _BLOCKED = "a sync message", "a copy of a known message", "a message that has to wait itself"
-_IGNORED = {
-    _SYNC: "sync-request-ignored",
-    _DUPLICATE: "duplicate-request-ignored",
-    _BLOCKED: "blocked-request-ignored",
-}
-"""Codes of requests that are not answered, by the message that carries them."""
-
-
-def _came(view: ChannelView, turn: Turn) -> str:
-    """How the requested message got into the log."""
-    if turn.asked.own:
-        return _OWN
-    missing = view.repair.tracked(turn.message_id)
-    if missing is not None and missing.requests:
-        return _REPAIRED
-    arrivals = view.arrivals.get(turn.message_id, ())
-    return _DIRECT if any(r.delivered_at_once for r in arrivals if r.kind is Kind.CONTENT) else _WAITED
-
-
-@once
-def _answered_first(view: ChannelView) -> dict[str, int]:
-    """Index of the first step that answers for a message, by its ID."""
-    answers = [(turn.message_id, turn.answer.index) for turn in turns(view) if turn.answer is not None]
-    return dict(sorted(answers, key=lambda answer: -answer[1]))
-
-
-@once
-def _places(view: ChannelView) -> set[int]:
-    """Which items of a repair request are answered: how many stand before them in the list."""
-    return {position(turn) for turn in turns(view) if turn.answer is not None}
-
-
-def _carrier(turn: Turn) -> str:
-    """What is special about the message that asks, "" for nothing."""
-    if turn.request.kind is Kind.SYNC:
-        return _SYNC
-    if turn.request.duplicate:
-        return _DUPLICATE
-    return _BLOCKED if turn.request.unmet else ""
-
-
-def matter_of(view: ChannelView, turn: Turn) -> str:
-    """The requirement whose matter it is if a request is never answered: that of the most special thing about it."""
-    known = _known_matters(view)
-    if id(turn) not in known:
-        known[id(turn)] = _matter_of(view, turn)
-    return known[id(turn)]
-
-
-@once
-def _known_matters(_: ChannelView) -> dict[int, str]:
-    """Kept by the identity of a turn, of which each check looks for its own."""
-    return {}
-
-
-def _matter_of(view: ChannelView, turn: Turn) -> str:
-    if came_elsewhere(view).get(turn.message_id, 0) > turn.since.index:
-        return "CHANNELS"  # SDS-STATE-16
-    if _answered_first(view).get(turn.message_id, NEVER) < turn.since.index:
-        return "SWEEP-04"
-    if turn.never and turn.crowd <= FEW and _places(view) == {0} and position(turn) > 0:
-        return "RECV-12"
-    if turn.never and turn.shown:
-        return "SWEEP-01"
-    several = view.terms.groups is None or view.terms.groups > 1
-    if turn.message_id in _evicted(view):
-        return "STATE-07"
-    if turn.never and turn.asked.own and turn.request.kind is Kind.SYNC and _answers_for_its_own(view):
-        return "RECV-13"
-    if turn.asked.own:
-        return "GROUP-02" if several else "STATE-08"
-    if turn.message_id in refused_for_good(view):
-        return "GROUP-04"
-    if _came(view, turn) != _DIRECT:
-        return "STATE-08"
-    if several and turn.crowd <= FEW:
-        return "GROUP-01"
-    if _named_meanwhile(view, turn):
-        return "RECV-08"
-    if _carrier(turn):
-        return "RECV-13"
-    return "RECV-12" if len(turn.request.message.repair_request) > 1 and turn.crowd <= FEW else "RECV-08"
-
-
-EVICTED = 10
-"""So many old messages of one request without an answer, and newer ones with one, are no chance."""
-
-
-@once
-def _evicted(view: ChannelView) -> frozenset[str]:
-    """Messages that are not answered for because newer ones took their place.
-
-    All of one request that came before some message are unanswered, and all that came after it are answered.
-    """
-    first = {received.message.message_id: received.step.index for received in reversed(view.received)}
-    first |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
-    requests: dict[int, list[Turn]] = {}
-    for turn in turns(view):
-        if turn.due and (turn.in_time or turn.never):
-            requests.setdefault(turn.since.index, []).append(turn)
-    evicted: set[str] = set()
-    for together in requests.values():
-        old = {turn.message_id: first[turn.message_id] for turn in together if turn.never}
-        new = [first[turn.message_id] for turn in together if not turn.never]
-        if len(old) >= EVICTED and new and max(old.values()) < min(new):
-            evicted |= old.keys()
-    return frozenset(evicted)
-
-
-@once
-def _answers_for_its_own(view: ChannelView) -> bool:
-    """Was any own message sent again as an answer? Then it keeps what it sends."""
-    return any(turn.in_time and turn.sure for turn in turns(view) if turn.asked.own)
-
-
-def _named_meanwhile(view: ChannelView, turn: Turn) -> bool:
-    """Did a causal history name the message while its answer was pending, which may have dropped the request?"""
-    if not turn.never or turn.overdue is None:
-        return False
-    last = turn.overdue.index
-    return any(turn.since.index < index < last for index in _named(view).get(turn.message_id, ()))
-
-
-@once
-def _named(view: ChannelView) -> dict[str, list[int]]:
-    """Indices of the steps whose messages name an ID in their causal history."""
-    named: dict[str, list[int]] = {}
-    for received in view.received:
-        for entry in received.message.causal_history:
-            named.setdefault(entry.message_id, []).append(received.step.index)
-    return named
-
-
-def _answers(view: ChannelView, turn: Turn) -> bool:
-    """Does it answer for messages of this kind at all, own or of others?"""
-    return answers_at_all(view, others=not turn.asked.own)
-
-
-def answered(view: ChannelView, matter: str, code: str | Mapping[str, str], why: str) -> Iterator[Observation]:
-    """Requests that are one requirement's matter: each is answered by an implementation that answers others.
-
-    ``code`` may be given by the detail that takes the place of ``{}`` in the words.
-    """
-    for turn in turns(view):
-        if not turn.due or (turn.never and not _answers(view, turn)) or matter_of(view, turn) != matter:
-            continue
-        if turn.in_time and turn.sure:
-            yield held(turn.told)
-        elif turn.never and turn.overdue is not None:
-            detail = {"STATE-08": _came(view, turn), "RECV-13": _carrier(turn)}.get(matter, "")
-            which = f"{turn.message_id!r}, {why.format(detail)}"
-            seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered"
-            soft = "AMB-23" if matter == "RECV-13" and turn.request.duplicate else ""
-            expected = f"{which}, sent again after the request of step {turn.since.index}"
-            how = code if isinstance(code, str) else code[detail]
-            yield violated(turn.overdue, how, expected, seen, soft)
-
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
 
@@ -350,59 +183,7 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
         yield judged(answer, "moved", between.meets(usual, view.terms.clock_ms), expected, seen)
 
 
-def _lacks(original: Message, answer: Message) -> list[tuple[str, str]]:
-    """The parts of the message that an answer lacks altogether: the code and the words of each."""
-    timestamps = original.lamport_timestamp is not None, answer.lamport_timestamp is not None
-    parts = (
-        ("missing-content", "content", original.content, answer.content),
-        ("missing-timestamp", "Lamport timestamp", *timestamps),
-        ("missing-history", "causal history", original.causal_history, answer.causal_history),
-        ("missing-sender", "sender", original.sender_id, answer.sender_id),
-    )
-    return [(code, name) for code, name, had, has in parts if had and not has]
-
-
-@check("SDS-R-STATE-07", *TIMED, of="asked")
-def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
-    """An answer is the full message, not just its ID: with content, timestamp, causal history and sender."""
-    for answer, original in answers_and_originals(view):
-        lacking = _lacks(original, answer.message)
-        if lacking:
-            seen = f"one with no {' and no '.join(name for _, name in lacking)}"
-            yield violated(answer.step, lacking[0][0], f"the full message {original.message_id!r}", seen)
-        else:
-            yield held(answer.step)
-
-
-@check("SDS-R-STATE-07", *TIMED, of="asked sds-r")
-def old_messages_are_kept_too(view: ChannelView) -> Iterator[Observation]:
-    """Not only the newest messages of the log are answered for."""
-    return answered(view, "STATE-07", "not-kept", "in its log as newer ones are that were answered for")
-
-
-@check("SDS-R-STATE-08", *TIMED, of="asked sds-r")
-def whatever_is_in_the_log_can_be_repaired(view: ChannelView) -> Iterator[Observation]:
-    """Own messages, and those that were delivered late or came as repairs, are answered for as well as others."""
-    return answered(view, "STATE-08", _LEFT_OUT, "{}")
-
-
 # ---- R-RECV ----------------------------------------------------------------------------------------------------------
-
-
-@check("SDS-R-RECV-08", *TIMED, of="asked sds-r")
-def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
-    """Who has a requested message and may repair it does so within T_max and a sweep."""
-    for turn in turns(view):
-        if not turn.due:
-            continue
-        if turn.in_time and turn.sure:
-            yield held(turn.told)
-        elif turn.never and turn.overdue is not None:
-            if _answers(view, turn) and matter_of(view, turn) != "RECV-08":
-                continue  # it is another requirement's matter
-            again = f"sent again after the request of step {turn.since.index}"
-            seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms"
-            yield violated(turn.overdue, "never-answered", f"{turn.message_id!r}, which is in its log, {again}", seen)
 
 
 @check("SDS-R-RECV-09", *TIMED, of="asked sds-r")
@@ -422,22 +203,15 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
                 yield held(waited[0])
 
 
-@check("SDS-R-RECV-12", *TIMED, of="asked sds-r")
-def each_item_is_handled(view: ChannelView) -> Iterator[Observation]:
-    """Each of several items in a repair request is answered, whatever stands before it."""
-    return answered(view, "RECV-12", "entry-ignored", "one of several items")
-
-
 @check("SDS-R-RECV-13", *TIMED, of="arrived sds-r")
-def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observation]:
-    """Requests in sync messages, in blocked ones and in copies are answered as well as others."""
+def requests_in_sync_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
+    """A sync message with a request is not refused."""
     for received in view.refused if view.terms.on else ():
         if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
             asked = received.message.repair_request[0].message_id
             yield violated(
                 received.step, "refused", f"the request for {asked!r} in a sync message heard", received.refusal
             )
-    yield from answered(view, "RECV-13", _IGNORED, "asked for in {}")
 
 
 @check("SDS-R-RECV-13", *TIMED, of="own-came received sds-r")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from .....judging.judgement import Observation, held, judged, violated
-from ...register import check
+from .....judging.table import Row
+from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
 from ...view.refusals import offered
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.responder import TICKS, Turn, answers_and_originals, answers_at_all, no_resend, slack_ms, turns
-from .responses import answered
+from ...view.responder import TICKS, Turn, answers_and_originals, no_resend, slack_ms, turns
 
 
 def _foreign(view: ChannelView) -> list[Turn]:
@@ -65,11 +66,10 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
             yield held(turn.told)
         elif turn.overdue is None or turn.window is None:
             continue
-        elif _late(view, turn) or (turn.never and turn.shown and turn.due and answers_at_all(view, others=True)):
+        elif _late(view, turn) and turn.answer is not None:
             which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
-            code = "never-answered" if turn.answer is None else "answered-late"
-            seen = "none" if turn.answer is None else f"none until step {turn.answer.index}"
-            yield violated(turn.overdue, code, f"{which}, to have been sent by the periodic work", seen)
+            seen = f"none until step {turn.answer.index}"
+            yield violated(turn.overdue, "answered-late", f"{which}, to have been sent by the periodic work", seen)
 
 
 def _late(view: ChannelView, turn: Turn) -> bool:
@@ -148,45 +148,65 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
             yield held(quiet[-1])
 
 
-@check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
-def a_later_request_is_answered_again(view: ChannelView) -> Iterator[Observation]:
-    """A request after an answer, and after a pause of T_min, opens a new answer."""
-    return answered(view, "SWEEP-04", "later-request-ignored", "answered before")
-
-
 # ---- What an answer is, and what it leaves alone ---------------------------------------------------------------------
 
 
-def _differs(original: Message, answer: Message) -> tuple[str, str]:
-    """The first difference in an answer that has all its parts, its code and its words; "" for none."""
-    if original.sender_id != answer.sender_id:
-        return "sender-changed", f"the sender {answer.sender_id!r} instead of {original.sender_id!r}"
-    if original.channel_id != answer.channel_id:
-        return "channel-changed", f"the channel {answer.channel_id!r} instead of {original.channel_id!r}"
-    before, after = original.lamport_timestamp, answer.lamport_timestamp
-    if before is not None and after is not None and before != after:
-        moved = f"{abs(after - before)} {'higher' if after > before else 'lower'}"
-        return "timestamp-changed", f"a Lamport timestamp {moved}"
-    dependencies = [entry.message_id for entry in answer.causal_history]
-    if [entry.message_id for entry in original.causal_history] != dependencies:
-        return "history-changed", f"the causal history {', '.join(map(repr, dependencies[:4]))}"
-    same = (original.content or b"") == (answer.content or b"")
-    return ("", "") if same else ("content-changed", "another content")
+class SentAgain(NamedTuple):
+    """A message that was sent in answer to a request, and the original."""
+
+    step: Step
+    was: Message
+    now: Message
 
 
-def _complete(original: Message, answer: Message) -> bool:
-    """Is nothing missing altogether? That is another requirement."""
-    history = bool(answer.causal_history) or not original.causal_history
-    return bool(answer.content) and answer.lamport_timestamp is not None and bool(answer.sender_id) and history
+def messages_sent_again(view: ChannelView) -> Iterator[SentAgain]:
+    """An answer is the full message, not just its ID, and equals the original in all that never changes."""
+    return (SentAgain(answer.step, original, answer.message) for answer, original in answers_and_originals(view))
 
 
-@check("SDS-R-SWEEP-05", *TIMED, of="asked")
-def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
-    """An answer equals the original in ID, sender, channel, timestamp, causal history and content."""
-    for answer, original in answers_and_originals(view):
-        if _complete(original, answer.message):
-            code, differs = _differs(original, answer.message)
-            yield judged(answer.step, code, not code, f"{original.message_id!r} as it was first sent", differs)
+def _any(_: SentAgain) -> bool:
+    return True
+
+
+def _value(message: Message, field: str) -> object:
+    """None for an empty field."""
+    value = getattr(message, field)
+    return None if value in ("", b"", ()) else [e.message_id for e in value] if field == HISTORY else value
+
+
+def _lost(field: str) -> Callable[[SentAgain], bool]:
+    return lambda again: _value(again.was, field) is not None and _value(again.now, field) is None
+
+
+def _differs(field: str) -> Callable[[SentAgain], bool]:
+    return lambda again: _value(again.was, field) != _value(again.now, field)
+
+
+def _told(again: SentAgain, row: Row[SentAgain]) -> tuple[str, str]:
+    was, now = (f"{_value(message, row.why)!r:.60}" for message in (again.was, again.now))
+    return f"{again.was.message_id!r} sent again with its {row.why} {was}", now
+
+
+SENDER, CHANNEL, TIMESTAMP, HISTORY = "sender_id", "channel_id", "lamport_timestamp", "causal_history"
+CONTENT = "content"
+
+table(
+    messages_sent_again,
+    _told,
+    [
+        # requirement, applies, wrong, code, why, position, needs
+        Row("SDS-R-STATE-07", _any, _lost(CONTENT), "missing-content", CONTENT, "", TIMED),
+        Row("SDS-R-STATE-07", _any, _lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED),
+        Row("SDS-R-STATE-07", _any, _lost(HISTORY), "missing-history", HISTORY, "", TIMED),
+        Row("SDS-R-STATE-07", _any, _lost(SENDER), "missing-sender", SENDER, "", TIMED),
+        Row("SDS-R-SWEEP-05", _any, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
+        Row("SDS-R-SWEEP-05", _any, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
+        Row("SDS-R-SWEEP-05", _any, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED),
+        Row("SDS-R-SWEEP-05", _any, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
+        Row("SDS-R-SWEEP-05", _any, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
+    ],
+    of="asked",
+)
 
 
 @check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED, of="asked observed")

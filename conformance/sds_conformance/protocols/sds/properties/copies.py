@@ -1,0 +1,95 @@
+"""Copies of one message: they are the same wherever they come from, and of ephemeral ones each is delivered once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from sds_reference import Kind, Message
+
+from ...properties import Sighting, held, judged, violated
+from .group_view import GroupView, Side, same
+from .registry import global_property, of_each_channel, of_each_side
+
+
+@global_property(
+    "G-31",
+    "All copies of a message are the same",
+    "MSG-21",
+    "OUTSWEEP-05",
+    "R-SWEEP-05",
+    codes={
+        "sender-changed": "a copy has another sender than the original",
+        "channel-changed": "a copy has another channel than the original",
+        "timestamp-changed": "a copy has another Lamport timestamp than the original",
+        "history-changed": "a copy has another causal history than the original",
+        "content-changed": "a copy has another content than the original",
+    },
+)
+@of_each_channel
+def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
+    """Resends and repairs have the sender, channel, Lamport timestamp, causal history and content of the original.
+
+    Filters, hints and repair requests may be refreshed (AMB-65).
+    """
+    originals: dict[str, list[str]] = {}
+    for channel_id, message_id in view.origins:
+        originals.setdefault(message_id, []).append(channel_id)
+    # Messages of which a scripted peer, or noise, made another version (AMB-25).
+    scripted = [p.wire.message for p in view.performance.packets if not p.act] if view.disputed else []
+    said = {(message.channel_id, message.message_id) for message in scripted if message is not None}
+    for packet in view.performance.packets:
+        message = packet.wire.message
+        if message is None or not packet.act or message.kind is Kind.SYNC:
+            continue
+        channels = originals.get(message.message_id, ())
+        other = message.kind is Kind.EPHEMERAL and (message.channel_id, message.message_id) in view.other_ids
+        if not channels or other:
+            continue
+        channel_id = message.channel_id if message.channel_id in channels else channels[0]
+        origin = view.origins[channel_id, message.message_id]
+        if origin.packet is packet:
+            continue
+        act = view.performance.acts[packet.act - 1]
+        if channel_id == message.channel_id and same(origin.message, message):
+            yield held(act, channel_id)
+        elif (channel_id, message.message_id) not in said:
+            what = "the sender, channel, Lamport timestamp, causal history and content of the original"
+            seen = f"{act.who} broadcasts one that differs"
+            code = _change(origin.message, message)
+            yield violated(act, channel_id, code, f"a copy of {message.message_id!r} with {what}", seen)
+
+
+def _change(original: Message, copy: Message) -> str:
+    """The code of the first part of a copy that differs."""
+    if copy.sender_id != original.sender_id:
+        return "sender-changed"
+    if copy.channel_id != original.channel_id:
+        return "channel-changed"
+    if copy.lamport_timestamp != original.lamport_timestamp:
+        return "timestamp-changed"
+    ids = [[entry.message_id for entry in message.causal_history] for message in (original, copy)]
+    return "history-changed" if ids[0] != ids[1] else "content-changed"
+
+
+@global_property(
+    "G-18",
+    "No copy of an ephemeral message is delivered twice",
+    "EPHEMERAL-04",
+    "EPHEMERAL-05",
+    codes={"delivered-too-often": "an ephemeral message is delivered more often than it came"},
+)
+@of_each_side
+def no_copy_of_an_ephemeral_message_is_delivered_twice(view: GroupView, side: Side) -> Iterator[Sighting]:
+    """An ephemeral message is delivered once for each copy that arrived, at most (AMB-38)."""
+    times: Counter[str] = Counter()
+    for delivery in side.deliveries:
+        message_id = delivery.message_id
+        if message_id not in side.ephemerals or (side.channel_id, message_id) in view.origins:
+            continue
+        times[message_id] += 1
+        came = side.ephemerals[message_id]
+        expected = f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it"
+        seen = f"it is delivered {times[message_id]} times, and {came} came"
+        met = times[message_id] <= came
+        yield judged(delivery.act, side.channel_id, "delivered-too-often", met, expected, seen)
