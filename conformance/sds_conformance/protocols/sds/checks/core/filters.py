@@ -12,7 +12,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, Outcome, held, judged, violated
 from .....judging.once import once
 from .....judging.table import Row
 from ...register import check, table
@@ -280,10 +280,13 @@ def its_name_enters_no_filter(view: ChannelView) -> Iterator[Observation]:
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter.
 
-    Those that resemble a received one may be in it by a hash that does not tell them apart: SDS-STATE-07.
+    Those that resemble a received one may be in it by a hash that does not tell them apart: SDS-STATE-07. A filter that
+    holds nothing at all is not passed for it.
     """
     for sent, holds, what, ids in _strangers(view, alike=False):
-        yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter", code="foreign-entry")
+        for seen in judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter", code="foreign-entry"):
+            if seen.outcome is not Outcome.HELD or any(map(holds, view.arrivals)):
+                yield seen
 
 
 @check("SDS-STATE-07", of="outgoing")
