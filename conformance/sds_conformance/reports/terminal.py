@@ -145,6 +145,8 @@ def _next(report: Report, program: str) -> tuple[str, str]:
         options = [option for option in data["options"] if option != "--strict" or words[0] != "smoke"]
         if "--dialect" in words and "--dialect" in options:
             del options[(at := options.index("--dialect")) : at + 2]
+        if data["baseline"] is not None and words[0] in ("run", "fuzz"):
+            options += ["--baseline", data["baseline"]["file"]]
         command = data["implementation"]["command"]
         return shlex.join([program, *words, *options, *(["--", *command] if command else [])])
 

@@ -6,14 +6,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
 from played import reference_command
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.telling.last_screen import CauseLine, LastScreen, show_last_screen
 from suite_terminal import typed
 from waku_adapter import FOLDER, waku_command
 
@@ -79,7 +85,7 @@ def check(text: str, columns: int = 80) -> None:
     """It fits a screen, and says what to do next. A command that can be copied may be longer than a line."""
     lines = text.strip("\n").split("\n")
     assert len(lines) <= HEIGHT
-    copied = re.compile(r"sds-conformance|^  (Report|Baseline) ")
+    copied = re.compile(r"sds-conformance|^  (Report|Page|Baseline) ")
     assert [line for line in lines if cell_len(line) > columns and not copied.search(line)] == []
     assert sum("Next  " in line for line in lines) == 1
 
@@ -178,3 +184,33 @@ def test_stories_can_be_limited(tmp_path: Path) -> None:
     typed("run", *FEW, "--report", tmp_path, "--quiet", "--", *command)
     assert "Expected" not in typed("report", tmp_path, "--stories", "0").stdout
     assert "Expected" in typed("report", tmp_path, "--stories", "1").stdout
+
+
+def test_interop_ends_with_one(tmp_path: Path) -> None:
+    members = [f"{name}={shlex.join(reference_command())}" for name in "ab"]
+    check(screen("interop", "--examples", "2", "--save", tmp_path, *members))
+
+
+@pytest.mark.spark
+@pytest.mark.exhaustive
+def test_corpora_end_with_one(tmp_path: Path) -> None:
+    kept = [tmp_path / name for name in ("one", "other")]
+    for folder in kept:
+        done = typed("corpus", "record", "--out", folder, "--schedules", "4", "--", *reference_command())
+        assert done.exit_code == 0, done.output
+    check(screen("corpus check", kept[0]))
+    check(screen("corpus diff", "--out", tmp_path / "diff", *kept))
+
+
+@pytest.mark.parametrize(
+    ("fails", "warns", "last"), [(8, 0, ""), (9, 0, "and 1 more"), (9, 2, "and 1 more and 2 warnings")]
+)
+def test_of_many_root_causes_eight_have_a_line(fails: int, warns: int, last: str) -> None:
+    console = Console(width=80, record=True, file=StringIO())
+    causes = [CauseLine(Verdict.FAIL, 1, f"SDS-X-{number:02}", "a rule") for number in range(fails)]
+    causes += [CauseLine(Verdict.WARN, 4, f"SDS-Y-{number:02}", "a rule") for number in range(warns)]
+    show_last_screen(console, LastScreen(Text("It does not conform."), causes, next="sds-conformance run"))
+    text = console.export_text()
+    check(text)
+    assert text.count("a rule") == 8
+    assert [line.strip() for line in text.splitlines() if " and " in line] == [last] * bool(last)
