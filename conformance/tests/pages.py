@@ -99,7 +99,9 @@ def many(findings: int) -> Report:
     for row in rows:
         row |= {"verdict": "fail", "exercised": 1, "reason": "", "findings": []}
     for number in range(findings):
-        rows[number % len(rows)]["findings"].append(found[number % len(found)])
+        row, finding = rows[number % len(rows)], found[number % len(found)]
+        _, _, way = finding["code"].partition("/")
+        row["findings"].append(finding | {"code": f"{row['id']}/{way}"})
     return Report(data, traces=faulty().traces)
 
 

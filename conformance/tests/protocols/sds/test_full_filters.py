@@ -67,7 +67,7 @@ def test_without_capacity_and_rate_in_force_nothing_is_judged(check: CheckFuncti
 
 def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_hits() -> None:
     seen = view(filled(mutant("never-rolls-over"), 40, 125))
-    assert outcomes(false_hits_stay_bounded, seen) == VIOLATED
+    assert outcomes(false_hits_stay_bounded, seen) == {Outcome.HELD, Outcome.VIOLATED}  # at capacity, and beyond it
     assert outcomes(newest_survive_the_roll_over, seen) == HELD
 
 
