@@ -40,7 +40,7 @@ from .keeping import keeping
 from .names import completed, unknown
 from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
-from .showing import driven_or_ended, print_json
+from .showing import driven_or_ended, print_json, span
 
 _WORLDS = worlds_of(CURRENT)
 _UNITS = {"s": 1, "m": 60, "h": 3_600}
@@ -198,6 +198,7 @@ def exhaust_command(
     shows = not (json_wanted or quiet)
     if shows:
         show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.carried)
+        out.print()
     coverage = _begun(order, company, declared, resume_file)
     with progress_bar(err) as bar:
         task = bar.add_task("counting", total=None)
@@ -286,10 +287,6 @@ def _kept(err: Console, coverage: Coverage, file: Path | None) -> str:
     return ""
 
 
-def _span(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-
-
 def _forecast(coverage: Coverage) -> str:
     """What there is to do, before it is done."""
     last = coverage.bounds[-1]
@@ -298,7 +295,7 @@ def _forecast(coverage: Coverage) -> str:
     all_of = counted(coverage.before(last.events + 1), "schedule")
     if not left:
         return f"{head}: {all_of}."
-    return f"{head}: {all_of}, {left:,} of them left, in about {_span(coverage.expected_s)}."
+    return f"{head}: {all_of}, {left:,} of them left, in about {span(coverage.expected_s)}."
 
 
 def _show(out: Console, coverage: Coverage) -> None:

@@ -47,7 +47,7 @@ from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show
 from .keeping import keeping, record
 from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, which_schedules
 from .scheduled import grammar_of
-from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
+from .showing import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
 _EPILOG = """
 \b
@@ -124,15 +124,21 @@ def fuzz_command(
         strict,
     )
     err.print(f"Seed {seed}: {counted(examples, 'schedule')}", soft_wrap=True)
-    shows = not (json_wanted or quiet)
+    shows, plays = not (json_wanted or quiet), Plays(out)
 
     def show_head(declared: Declaration) -> None:
         if shows:
-            dialect, plays = declared.dialect(driven.dialect), f"{counted(examples, 'schedule')} of seed {seed}"
-            show_implementation(out, declared, dialect, revision, profile, driven.carried, plays=plays)
+            show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.carried)
+            plays.begin(f"{counted(examples, 'schedule')} of seed {seed}")
 
     with driven_or_ended(err, driven), found_bar(err, "schedules", order.examples) as bar:
-        tally = explore(order, lambda tally: bar(tally.schedules, len(tally.found)), show_head)
+
+        def progress(tally: Tally) -> None:
+            plays(tally.schedules, examples)
+            bar(tally.schedules, len(tally.found))
+
+        tally = explore(order, progress, show_head)
+        plays.end()
     found = held(baseline, judged(as_json(tally, order, {}))) if baseline is not None else None
     if found is not None and shows:
         show_gate(out, found, tally.declaration.name)

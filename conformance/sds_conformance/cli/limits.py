@@ -30,13 +30,13 @@ from ..reports.files import read_report
 from ..reports.limits import NAME
 from ..reports.report import Report
 from ..telling.last_screen import LastScreen, show_last_screen
-from ..telling.story import show_implementation
+from ..telling.story import labelled, show_implementation
 from .files import refused
 from .keeping import keeping, record
 from .names import Name
 from .options import CURRENT, TOLD, Driven, console, driving, judging, program
 from .paths import OUTPUT_FOLDER
-from .showing import driven_or_ended, print_json, steps_bar
+from .showing import driven_or_ended, print_json, span, steps_bar
 
 _EPILOG = """
 \b
@@ -138,6 +138,11 @@ def limits_command(
         sys.exit(Exit.NOT_DRIVEN)
     if about is not None:
         _refuse_another(about, measured.declaration)
+    shows = not (as_json_wanted or quiet)
+    if shows:
+        show_implementation(out, measured.declaration, measured.dialect, revision, profile, driven.carried)
+        labelled(out, "Measures", Text(f"{counted(len(dimensions), 'dimension')}, for at most {span(budget)}"))
+        out.print()
     with steps_bar(err, 32, 20) as bar:
         measure(order, measured, bar)
     signals.hold()
@@ -148,8 +153,7 @@ def limits_command(
     if as_json_wanted:
         print_json(told)
     else:
-        if not quiet:
-            show_implementation(out, measured.declaration, measured.dialect, revision, profile, driven.carried)
+        if shows:
             show_limits(out, told, stories)
         show_last_screen(out, _last_screen(told, driven, revision, report_dir))
     sys.exit(measured.exit_code if written else Exit.USAGE)

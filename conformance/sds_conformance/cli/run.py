@@ -42,7 +42,7 @@ from .near import did_you_mean
 from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
 from .report import Wanted, reporting
-from .showing import print_json, steps_bar
+from .showing import Plays, print_json, steps_bar
 
 _EPILOG = """
 \b
@@ -170,15 +170,21 @@ def run_command(
     wanted.check()
     driven.begin()
 
+    plays = Plays(out)
+
     def show_head(outcome: Certification, runs: int) -> None:
         if as_json or quiet:
             return
-        plays = f"{counted(len(what.scenarios), 'scenario')}, in {counted(runs, 'run')}"
-        declared, dialect = outcome.declaration, outcome.dialect
-        show_implementation(out, declared, dialect, revision, profile, driven.carried, plays=plays)
+        show_implementation(out, outcome.declaration, outcome.dialect, revision, profile, driven.carried)
+        plays.begin(f"{counted(len(what.scenarios), 'scenario')}, in {counted(runs, 'run')}")
 
     try:
         with steps_bar(err, 30, 16) as bar:
+
+            def progress(run: str, number: int, total: int) -> None:
+                plays(number, total)
+                bar(run, number, total)
+
             outcome = certify(
                 driven.connect,
                 what,
@@ -186,7 +192,7 @@ def run_command(
                 dialect=driven.dialect,
                 strict=strict,
                 running=driven.running,
-                progress=bar,
+                progress=progress,
                 failing=bar.failing,
                 first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,
@@ -194,6 +200,7 @@ def run_command(
                 sharing=Sharing(jobs, rules_of),
                 begun=show_head,
             )
+            plays.end()
             again = lambda what, *of: bar(f"again: {what}", *of)  # noqa: E731
             repeat(outcome, driven.connect, driven.limits, dialect=driven.dialect, progress=again)
     except TesteeFault as fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,6 +74,47 @@ def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 4
     with progress_bar(err, width) as bar:
         bar.add_task(f"shrinking {what}", total=total, completed=done)
         yield
+
+
+class Plays:
+    """Prints what is played, and how long it takes, which is known from what was played in two seconds."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._told = ""
+        self._since: tuple[int, float] | None = None
+        """How much was done, and when, at the first call that found anything done: until then processes start."""
+
+    def begin(self, told: str) -> None:
+        """So much is played from now on."""
+        self._told = told
+
+    def __call__(self, done: int, total: int) -> None:
+        """So much of it was played."""
+        if not (self._told and done):
+            return
+        now = time.monotonic()
+        before, then = self._since = self._since or (done, now)
+        if done > before and now - then >= FORECAST_AFTER_S:
+            self._print(f"{self._told}, for about {span(total * (now - then) / (done - before))}")
+
+    def end(self) -> None:
+        """All was played: print the line if that was not done."""
+        if self._told:
+            self._print(self._told)
+
+    def _print(self, told: str) -> None:
+        labelled(self._out, "Plays", Text(told))
+        self._out.print()
+        self._told = ""
+
+
+FORECAST_AFTER_S = 2.0
+
+
+def span(seconds: float) -> str:
+    """A time as one says it: "90 s", "12 min"."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 @contextmanager

@@ -132,8 +132,13 @@ class Interop:
         }
 
 
-def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -> Interop:
-    """Start a cast, let each ordered pair of it play all exchanges, and close it.
+def explore(
+    cast: Cast,
+    progress: Progress = lambda what, number, total: None,
+    begun: Callable[[Interop], None] = lambda outcome: None,
+) -> Interop:
+    """Start a cast, let each ordered pair of it play all exchanges, and close it. ``begun`` is called after the
+    handshakes.
 
     An interrupt ends the playing; what was played counts. Raises OtherText.
     """
@@ -143,6 +148,7 @@ def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -
     sides = {n: Side(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
     exchanges = exchanges_of(cast.revision)
     out = Interop(exchanges, tuple(cast.implementations), sides, cast.undriven, breakdowns=cast.breakdowns)
+    begun(out)
     pairs = [Pair(sender, receiver) for sender in sides.values() for receiver in sides.values()]
     total = len(pairs) * len(exchanges.all)
     for number, (pair, exchange) in enumerate(product(pairs, exchanges.all)):

@@ -34,13 +34,15 @@ class InteropStory:
         self._aspects = outcome.exchanges.numbers
         self._signs = _SIGNS if _fits(console, "".join(_SIGNS.values())) else _ASCII_SIGNS
 
-    def show(self) -> None:
-        """Print the matrix, and the reasons for what is not understood."""
+    def introduce(self) -> None:
+        """Print who takes part."""
         width = max(map(cell_len, self._outcome.sides), default=0)
         for name, side in self._outcome.sides.items():
             before = Text(f"  {_padded(name, width)}  ", "bold")
             hanging(self._console, before, Text(self._introduction(side)))
-        self._console.print()
+
+    def show(self) -> None:
+        """Print the matrix, and the reasons for what is not understood."""
         if self._outcome.meetings:
             self._show_matrix()
             self._show_legend()

@@ -59,8 +59,10 @@ def show_tested(console: Console, report: Report) -> None:
         data["profile"],
         data["framing"],
         data["implementation"]["clock"],
-        f"{counted(data['summary']['scenarios'], 'scenario')}, in {counted(data['summary']['runs'], 'run')}",
     )
+    played = f"{counted(data['summary']['scenarios'], 'scenario')}, in {counted(data['summary']['runs'], 'run')}"
+    labelled(console, "Plays", Text(played))
+    console.print()
 
 
 def show_report(console: Console, report: Report, program: str, stories: int | None = None) -> None:

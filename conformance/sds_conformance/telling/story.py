@@ -41,15 +41,11 @@ def show_implementation(
     profile: str,
     carrier: str = "",
     clock: str = "",
-    plays: str = "",
 ) -> None:
-    """Print what is tested, against what, what it declares, and what is played. ``clock`` says whose clock it uses,
-    where the declaration does not."""
+    """Print what is tested, against what, and what it declares. ``clock`` says whose clock it uses, where the
+    declaration does not."""
     protocol = protocol_of(revision)
-    name = f"{declared.name} {declared.version}".strip()
-    language = f" ({declared.language})" if declared.language else ""
-    over = f", {CARRIERS[carrier]}" if carrier else ""
-    labelled(console, "Testing", Text.assemble((f"{name}{language}", "bold"), over))
+    show_name(console, declared, carrier)
     labelled(console, "Against", Text(f"{revision}: {protocol.against(revision, profile)}"))
     if revision not in declared.revisions:
         others = ", ".join(declared.revisions) or "none"
@@ -64,9 +60,14 @@ def show_implementation(
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
         labelled(console, "Dialect", Text(note))
-    if plays:
-        labelled(console, "Plays", Text(plays))
-    console.print()
+
+
+def show_name(console: Console, declared: Declaration, carrier: str = "") -> None:
+    """Print name, version and language of what is tested, and how requests are carried."""
+    name = f"{declared.name} {declared.version}".strip()
+    language = f" ({declared.language})" if declared.language else ""
+    over = f", {CARRIERS[carrier]}" if carrier else ""
+    labelled(console, "Testing", Text.assemble((f"{name}{language}", "bold"), over))
 
 
 def show_doubts(console: Console, doubts: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def cases(text: str) -> dict[str, TestCase]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_valid(kind: str) -> None:
     schema().validate(junit(KINDS[kind]()))
+
+
+def test_failures_of_a_section_stand_by_their_severity() -> None:
+    data = deepcopy(faulty().data)
+    rows = [row for row in data["requirements"] if row["section"] == "RECV"][:4]
+    for row, (verdict, severity) in zip(rows, [("warn", 1), ("fail", 3), ("fail", 1), ("fail", 2)], strict=True):
+        row |= {"verdict": verdict, "severity": severity}
+    names = list(cases(junit(Report(data))))
+    assert sorted((row["id"] for row in rows), key=names.index) == [rows[n]["id"] for n in (2, 3, 1, 0)]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 from rich.cells import cell_len
+from rich.text import Text
 
 from sds_harness.declaration import printable
 
@@ -18,8 +19,10 @@ from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
-from ...protocols import scheduled
+from ...judging.quoting import counted
+from ...protocols import protocol_of, scheduled
 from ...telling.last_screen import LastScreen, show_last_screen
+from ...telling.story import labelled
 from ..carrying import SCHEME, without_server
 from ..keeping import keeping, record
 from ..options import (
@@ -38,7 +41,7 @@ from ..options import (
 )
 from ..paths import INPUT_FILE
 from ..scheduled import revision_of
-from ..showing import print_json, steps_bar
+from ..showing import Plays, print_json, steps_bar
 from .again import needed, play_again, schedule_of
 from .mixed import IN_FULL, MixedGroups
 from .shared import BAR_WIDTH, of_one_text, show_undriven
@@ -143,19 +146,36 @@ def interop_command(
             record(driven, findings)
         sys.exit(code)
     started, judged = time.monotonic(), revision or CURRENT
+    shows, plays = not (as_json or quiet), Plays(out)
+
+    def introduce(outcome: Interop) -> None:
+        if not shows:
+            return
+        InteropStory(out, outcome).introduce()
+        against = protocol_of(judged).against(judged, "full")
+        labelled(out, "Against", Text(f"{judged}: {against}"))
+        pairs, exchanges = len(outcome.sides) ** 2, len(outcome.exchanges.all)
+        plays.begin(f"{counted(pairs, 'pair')}, {counted(exchanges, 'exchange')} each")
+
     all_of_them = (_implementation(name, words, driven, judged, spoken_by) for name, words in commands.items())
     with Cast(all_of_them, judged) as cast:
         with steps_bar(err, 40, BAR_WIDTH) as bar, of_one_text():
-            outcome = explore(cast, bar)
+
+            def progress(what: str, number: int, total: int) -> None:
+                plays(number, total)
+                bar(what, number, total)
+
+            outcome = explore(cast, progress, introduce)
+        plays.end()
         # What breaks from here on is told elsewhere.
         outcome.breakdowns = list(outcome.breakdowns)
         show_undriven(err, outcome.undriven)
         shown, matrix_s = InteropStory(out, outcome), time.monotonic() - started
-        if not (as_json or quiet):
+        if shows:
             shown.show()
         groups = MixedGroups(out, err, cast, commands, translated, IN_FULL if stories is None else stories)
         if examples and not outcome.interrupted:
-            groups.play(seed, examples, folder, quiet=as_json or quiet)
+            groups.play(seed, examples, folder, quiet=not shows)
             record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
     code = _exit_code(outcome, groups)
     if as_json:

@@ -21,7 +21,7 @@ from ...judging.quoting import counted
 from ...telling.last_screen import STYLES, CauseLine, ordered
 from ...telling.story import headline, labelled, lines_labelled, show_errors
 from ..options import program
-from ..showing import found_bar, not_kept, shrinking_bar
+from ..showing import Plays, found_bar, not_kept, shrinking_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
@@ -58,11 +58,18 @@ class MixedGroups:
         if len(self._cast.driven) < 2:
             return
         self._err.print(f"Seed {seed}: {counted(examples, 'schedule')} in mixed groups", soft_wrap=True)
+        plays = Plays(self._out)
+        if not quiet:
+            plays.begin(f"{counted(examples, 'schedule')} of seed {seed} in mixed groups")
         with Troupe(self._cast) as troupe:
             with found_bar(self._err, "mixed groups", examples, BAR_WIDTH) as bar:
-                self.mixed = explore_mixed(
-                    troupe, seed, examples, self._scope, lambda mixed: bar(mixed.schedules, len(mixed.discoveries))
-                )
+
+                def progress(mixed: Mixed) -> None:
+                    plays(mixed.schedules, examples)
+                    bar(mixed.schedules, len(mixed.discoveries))
+
+                self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress)
+            plays.end()
             if not quiet:
                 self._show_counts(self.mixed)
             try:

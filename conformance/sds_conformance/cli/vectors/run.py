@@ -25,7 +25,7 @@ from ...judging.verdict import RANK, Verdict
 from ...protocols import protocol_of
 from ...reports.baseline import Match, judged
 from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
-from ...telling.story import plain_table, show_doubts
+from ...telling.story import labelled, plain_table, show_doubts, show_name
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
@@ -132,7 +132,7 @@ def run_command(
         if found is not None and not quiet:
             show_gate(out, found, outcome.declaration.name)
         if not quiet:
-            _show(out, outcome, outcome.declaration.dialect(driven.dialect), stories)
+            _show(out, outcome, outcome.declaration.dialect(driven.dialect), driven.carried, stories)
         show_last_screen(out, _last_screen(outcome, found, driven, groups, folder))
     sys.exit(gate(found, outcome.exit_code))
 
@@ -183,14 +183,14 @@ def _violated(asked: Asked, revision: str) -> list[str]:
     return list(asked.answer.requirements) or VECTOR_SET.of(revision).stated(asked.vector["requirements"], [revision])
 
 
-def _show(out: Console, outcome: Examination, dialect: str, stories: int | None) -> None:
+def _show(out: Console, outcome: Examination, dialect: str, carrier: str, stories: int | None) -> None:
     declared = outcome.declaration
-    out.print(f"  Testing   {declared.name} {declared.version} ({declared.language})", soft_wrap=True)
+    show_name(out, declared, carrier)
+    labelled(out, "Against", Text(f"{counted(len(outcome.asked), 'vector')} of {outcome.revision}"))
     if dialect:
-        out.print(
-            f"  Dialect   {printable(dialect)}: all bytes are translated; --dialect '' asks as they are", soft_wrap=True
-        )
-    out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
+        note = f"{printable(dialect)}: all bytes are translated; --dialect '' asks as they are"
+        labelled(out, "Dialect", Text(note))
+    out.print()
     show_doubts(out, protocol_of(outcome.revision).doubts(outcome.heard))
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     out.print(_table(outcome))

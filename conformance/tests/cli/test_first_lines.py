@@ -1,0 +1,80 @@
+"""The first lines of commands that play: what is tested, against what, how much is played and for how long."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from played import reference_command
+from sds_conformance.cli import showing
+from sds_conformance.cli.showing import FORECAST_AFTER_S, Plays, span
+from suite_terminal import typed
+
+TESTED = "  Testing   sds_reference 0.1.0 (Python), JSON lines over stdin and stdout"
+AGAINST = "  Against   sds-2026-01: SDS with the SDS-R extension"
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        (
+            ("run", "--scenario", "ties", "--environment", "plain"),
+            (TESTED, AGAINST, "  Plays     1 scenario, in 1 run"),
+        ),
+        (("fuzz", "--examples", "2", "--jobs", "1"), (TESTED, AGAINST, "  Plays     2 schedules of seed 0")),
+        (("exhaust", "--events", "1", "--alphabet", "send", "--jobs", "1"), (TESTED, AGAINST)),
+        (
+            ("limits", "--only", "waiting", "--at", "4", "--budget", "90"),
+            (TESTED, AGAINST, "  Measures  1 dimension, for at most 90 s"),
+        ),
+        (("vectors", "run", "--group", "lamport"), (TESTED, "  Against   N vectors of sds-2026-01")),
+        (("smoke",), (TESTED, AGAINST)),
+    ],
+    ids=lambda each: each[0] if each and not each[0].startswith(" ") else "",
+)
+def test_a_command_says_first_what_it_does(command: tuple[str, ...], lines: tuple[str, ...]) -> None:
+    printed = typed(*command, "--", *reference_command()).stdout
+    head, _, _ = re.sub(r"\d+(?= vectors)", "N", printed).partition("\n\n")
+    assert printed.startswith(f"{TESTED}\n")
+    assert [line for line in lines if line not in head.splitlines()] == []
+
+
+def test_interop_introduces_all_before_they_play() -> None:
+    pairs = [f"{name}={' '.join(reference_command())}" for name in ("a", "b")]
+    head, _, _ = typed("interop", "--examples", "0", *pairs).stdout.partition("\n\n")
+    first, *_, against, plays = head.splitlines()
+    assert first.startswith("  a  sds_reference 0.1.0 (Python): ")
+    assert (against, plays) == (AGAINST, "  Plays     4 pairs, 8 exchanges each")
+
+
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        ([(0.0, 1)], "2,000 runs"),  # not enough was played to tell
+        ([(30.0, 1), (31.0, 90)], "2,000 runs"),
+        ([(30.0, 1), (32.0, 41)], "2,000 runs, for about 100 s"),  # until the first was played, processes started
+        ([(30.0, 1), (34.0, 1), (35.0, 2)], "2,000 runs, for about 167 min"),
+    ],
+)
+def test_the_time_is_told_as_soon_as_it_is_known_and_only_once(
+    monkeypatch: pytest.MonkeyPatch, done: list[tuple[float, int]], told: str
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(showing, "time", SimpleNamespace(monotonic=lambda: now))
+    out = Console(file=StringIO(), width=80)
+    plays = Plays(out)
+    plays.begin("2,000 runs")
+    for now, number in done:  # noqa: B007
+        plays(number, 2_000)
+    now += FORECAST_AFTER_S
+    plays.end()
+    assert isinstance(out.file, StringIO)
+    assert out.file.getvalue() == f"  Plays     {told}\n\n"
+
+
+def test_a_long_time_is_told_in_minutes() -> None:
+    assert [span(seconds) for seconds in (0.4, 119.4, 120, 3_000)] == ["0 s", "119 s", "2 min", "50 min"]
