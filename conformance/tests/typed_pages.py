@@ -90,9 +90,10 @@ def alike(shown: list[str], printed: str) -> bool:
 
 
 def timeless(text: str) -> str:
-    """The text without blanks at line ends, without the amounts and seconds at the end of a report, which can move a
-    line end, and without counts that a new requirement or scenario changes."""
+    """The text without blanks at line ends, without forecasts, without the amounts and seconds at the end of a report,
+    which can move a line end, and without counts that a new requirement or scenario changes."""
     text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
+    text = re.sub(r", for about \d+ (s|min)$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\((?:[0-9,]+\s+\w+,\s+)+[0-9.]+\s+s\)\.", "(all that was played).", text)
     text = re.sub(r"\d[\d,]*(?=( of \d[\d,]*)?\s(of them|requirements|verdicts|scenarios|runs|steps)\b)", "N", text)
     return re.sub(r"N of \d[\d,]*", "N of N", text)
