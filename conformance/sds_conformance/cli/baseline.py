@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, parse_json, read_bytes, read_text
+from sds_harness.files import FileError, misshapen, parse_json, read_bytes, read_text
 
 from ..judging.exits import Exit
 from ..judging.quoting import counted
+from ..reports.attached import SHAPES
 from ..reports.baseline import MAX_BYTES as FILE_BYTES
 from ..reports.baseline import Baseline, BaselineError, Judged, OldBaselineError, judged, load, parse
 from ..reports.baseline_text import TO_DO, fresh, in_block_style, renewed, updated
@@ -165,10 +167,15 @@ def _report(source: Path) -> dict[str, Any]:
 
 
 def _judged(source: Path) -> Judged:
+    data, shown = _data(source), printable(str(source))
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if isinstance(schema, str) and schema in SHAPES:
+        command, shape = SHAPES[schema]
+        if wrong := misshapen(Draft202012Validator(shape), data, 120):
+            raise click.UsageError(f"{shown} is not what `{program()} {command} --json` prints: {wrong}")
     try:
-        return judged(_data(source))
+        return judged(data)
     except (KeyError, TypeError, ValueError, AttributeError):
-        shown = printable(str(source))
         raise click.UsageError(f"{shown} is neither a report nor what --json prints of a run") from None
 
 

@@ -28,7 +28,7 @@ def record(**fields: Any) -> dict[str, Any]:
 
 
 SUBJECT = record(name=TEXT, version=TEXT)
-FINDINGS = {"type": "array", "items": record(id=TEXT, severity={"enum": ["fail", "warn"]})}
+FINDINGS = {"type": "array", "items": record(id=TEXT, code=TEXT, severity={"enum": ["fail", "warn"]})}
 _VECTORS = record(
     schema={"const": VECTORS_SCHEMA},
     implementation=SUBJECT,
@@ -49,10 +49,14 @@ _FUZZ = record(
     schedules=COUNT,
     steps=COUNT,
     interrupted={"type": "boolean"},
+    out_of_time={"type": "boolean"},
     gave_up=TEXT,
     errors={"type": "object"},
+    exercised={"type": "object"},
     findings=FINDINGS,
 )
+SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", _FUZZ)}
+"""By the ID of the schema in it: the command that prints an output, and what others read of that output."""
 _WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
 
 

@@ -127,6 +127,23 @@ def test_other_commands_take_the_same_file(folder: Path, tmp_path: Path) -> None
     assert typed(*fuzz, "--baseline", str(folder / "known.yaml"), *driven(ANOTHER)).exit_code == 1
 
 
+@pytest.mark.parametrize(
+    "command", [("fuzz", "--examples", "2", "--jobs", "1"), ("vectors", "run", "--group", "lamport")]
+)
+def test_an_output_with_values_of_other_types_is_refused(command: tuple[str, ...], tmp_path: Path) -> None:
+    printed = json.loads(typed(*command, "--json", *driven(MUTANT)).stdout)
+    file, accepted = tmp_path / "printed.json", set()
+    for field, value in printed.items():
+        for other in ([value], {"a": value}, None, 1.5, True):
+            file.write_text(json.dumps({**printed, field: other}), "utf-8")
+            ended = typed("baseline", "write", str(tmp_path / "known.yaml"), str(file))
+            assert ended.exit_code in (0, 2), f"{field}: {other}"
+            if ended.exit_code == 0:
+                accepted.add(field)
+                (tmp_path / "known.yaml").unlink()
+    assert accepted.isdisjoint({"schema", "implementation", "revision", "findings", "vectors"})
+
+
 def test_what_cannot_be_used_is_refused_before_anything_is_played(folder: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("known: [\n", "utf-8")
