@@ -71,12 +71,13 @@ def test_an_acknowledgement_comes_at_once_or_late_or_never(
 def test_a_delivery_comes_at_once_or_late(
     participant: type[Participant], before: set[Outcome], after: set[Outcome]
 ) -> None:
-    on = stage(reference(participant=participant))
-    alice = on.open()
-    alice.receive(on.peer("bob").content(on.now_ms))
-    assert said("SDS-RECV-07", on) == before
-    alice.tick()
-    assert said("SDS-RECV-07", on) == after
+    for bloom_filter in (None, b"\x01"):
+        on = stage(reference(participant=participant))
+        alice = on.open()
+        alice.receive(on.peer("bob").content(on.now_ms, bloom_filter=bloom_filter))
+        assert said("SDS-RECV-07", on) == before
+        alice.tick()
+        assert said("SDS-RECV-07", on) == after
 
 
 def test_what_is_never_delivered_is_not_late() -> None:
