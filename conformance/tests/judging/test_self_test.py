@@ -247,6 +247,11 @@ def test_a_mutant_shows_the_codes_of_optional_requirements() -> None:
     assert "SDS-MSG-19/refused" in kill.codes
 
 
+@pytest.mark.usefixtures("short")
+def test_a_message_without_a_sender_is_no_change_of_the_sender() -> None:
+    assert examine_mutant("anonymous-content").also == ("SDS-MSG-13",)
+
+
 def test_only_a_kill_proves_a_check() -> None:
     (check,) = CHECKS["SDS-SEND-01"]
     assert check in unproven([kill_of("SDS-SEND-01", check.name, killed=False)])
