@@ -163,7 +163,7 @@ class Request:
         self.message, self.link, self.step = message, link, step
         since = message.body.members.get("since")
         good = (
-            message.type == GET_UPDATES  # nobody has to answer another type
+            message.type == GET_UPDATES  # another type needs no answer
             and isinstance(since, dict)
             and all(is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items())
         )
