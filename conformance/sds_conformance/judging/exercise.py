@@ -193,7 +193,7 @@ class Kill:
     pending: str = ""
     """Why its requirement does not reject it yet; "" if it must."""
     codes: tuple[str, ...] = ()
-    """In full: the ways in which it violates requirements, its own and others."""
+    """In full: the ways in which it violates requirements, its own and others, optional ones among them."""
 
     @property
     def alive(self) -> bool:
@@ -276,8 +276,14 @@ def examine_mutant(
             if not consequences(rules, mutant.requirement, other)
         ),
         mutant.pending,
-        tuple(dict.fromkeys(full_code(v.requirement.id, k.code) for v in outcome.verdicts for k in v.tally.kinds)),
+        tuple(dict.fromkeys(code for v in outcome.verdicts for code in _shown_by(v))),
     )
+
+
+def _shown_by(verdict: RequirementVerdict) -> Iterator[str]:
+    """In full: the codes of a verdict's violations; the tally counts none of an optional requirement."""
+    yield from (full_code(verdict.requirement.id, kind.code) for kind in verdict.tally.kinds)
+    yield from (finding.full_code for finding in verdict.findings if finding.code)
 
 
 def _rejecting(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:

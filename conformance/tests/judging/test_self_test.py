@@ -240,6 +240,18 @@ def test_codes_that_no_mutant_shows_and_codes_without_a_description_are_named() 
     ]
 
 
+@pytest.mark.usefixtures("short")
+def test_a_mutant_shows_the_codes_of_optional_requirements() -> None:
+    kill = examine_mutant("refuses-empty-content")
+    assert kill.verdict == "told"
+    assert "SDS-MSG-19/refused" in kill.codes
+
+
+@pytest.mark.usefixtures("short")
+def test_a_message_without_a_sender_is_no_change_of_the_sender() -> None:
+    assert examine_mutant("anonymous-content").also == ("SDS-MSG-13",)
+
+
 def test_only_a_kill_proves_a_check() -> None:
     (check,) = CHECKS["SDS-SEND-01"]
     assert check in unproven([kill_of("SDS-SEND-01", check.name, killed=False)])

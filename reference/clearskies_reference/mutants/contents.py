@@ -208,6 +208,21 @@ class _Passing(Peer):
         if source is not None and self.writes and kept.record.deleted:
             _rewrite(effects, known, lambda said: {**said, "deleted": False})
 
+    @fault(Peer.spread, "47", "names who passed a change on to it as the writer")
+    def names_whom_it_came_from(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        known = len(effects.sent)
+        super().spread(kept, effects, source)
+        if source in self.links and self.writes:
+            messenger = self.links[source].peer_id
+            _rewrite(effects, known, lambda said: {**said, "last_updated_by": messenger})
+
+    @fault(Peer.move, "22", "sends a renamed record under its old key")
+    def sends_old_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        known = len(effects.sent)
+        uuid = super().move(key, new_key, now_ms, effects)
+        _rewrite(effects, known, lambda said: {**said, "key": key} if said["uuid"] == uuid else said)
+        return uuid
+
     @fault(Peer.spread, "07", "passes on changes of others without their values")
     def passes_on_without_values(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
@@ -441,6 +456,22 @@ class KeepsStaleSignatures(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self._signatures: dict[tuple[str, str, int], bytes | None] = {}
+
+
+@mutant("18", "as a read-only peer repeats signatures without the padding of base64")
+class RepeatsUnpaddedSignatures(Peer):
+    def to_wire(self, kept: Kept, link: Link) -> bytes:
+        if not self.writes and kept.signed is not None and kept.signed.signature is not None:
+            kept = replace(kept, signed=replace(kept.signed, signature=kept.signed.signature.rstrip(b"=")))
+        return super().to_wire(kept, link)
+
+
+@mutant("16", "as a read-only peer takes unsigned updates for known that it refuses")
+class ReaderCountsUnsigned(Peer):
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        if message.signature is None and not self.writes:
+            self.learn(update)
+        super().refuse_unauthorised(link, update, message)
 
 
 @mutant("18", "as a read-only peer forgets the signed message of what has won a conflict")

@@ -34,6 +34,12 @@ class _Levels(Peer):
             raise RefusedWrite("nobody knows of it")
         return super().erase(key, now_ms, effects)
 
+    @fault(Peer.move, "02", "refuses to rename records that it has written itself")
+    def refuses_renames(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        if any(kept.record.last_updated_by == self.peer_id for kept in self.having(key)):
+            raise RefusedWrite("the key of a record is for good")
+        return super().move(key, new_key, now_ms, effects)
+
     @fault(Peer.take, "02", "does not take deletions of others")
     def ignores_deletions(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not incoming.deleted:
@@ -158,6 +164,24 @@ class _Bodies(Peer):
     @fault(Peer.body, "11", "sends update_time as a number of seconds")
     def sends_times_as_numbers(self, record: Record) -> bytes:
         return _with(super().body(record), update_time=record.update_time.seconds)
+
+    @fault(Peer.body, "09", "names no writer in deletions")
+    def names_no_writer_in_deletions(self, record: Record) -> bytes:
+        body = super().body(record)
+        return _with(body, last_updated_by=None) if record.deleted else body
+
+    @fault(Peer.body, "15", "writes the type of an update twice")
+    def writes_types_twice(self, record: Record) -> bytes:
+        return super().body(record).replace(b"{", f'{{"type":"{UPDATE}",'.encode(), 1)
+
+    @fault(Peer.body, "12", "leaves vector clocks out of updates")
+    def leaves_out_clocks(self, record: Record) -> bytes:
+        return _without(super().body(record), "vector_clock")
+
+    @fault(Peer.body, "41", "names peers in vector clocks by the first half of their IDs")
+    def cuts_peer_ids_in_clocks(self, record: Record) -> bytes:
+        clock = {peer_id[:16]: number for peer_id, number in record.vector_clock.items()}
+        return _with(super().body(record), vector_clock=clock)
 
     @fault(Peer.body, "12", "sends vector clocks as lists of pairs")
     def sends_clocks_as_lists(self, record: Record) -> bytes:

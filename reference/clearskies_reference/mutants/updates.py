@@ -162,6 +162,10 @@ class _Revisions(Peer):
     def begins_with_revision_zero(self, current: Kept | None) -> int:
         return super().next_revision(current) if self.peer_id in self.store.known else 0
 
+    @fault(Peer.next_revision, "25", "gives its first change the revision 100")
+    def begins_with_revision_hundred(self, current: Kept | None) -> int:
+        return max(super().next_revision(current), 100)
+
     @fault(Peer.next_revision, "26", "counts its revisions in twos")
     def counts_in_twos(self, current: Kept | None) -> int:
         return super().next_revision(current) + (self.peer_id in self.store.known)
@@ -248,6 +252,14 @@ class _Asking(Peer):
     @fault(Peer.request_body, "30", "asks with revisions that are strings")
     def asks_with_strings(self) -> bytes:
         return json.dumps({"type": GET_UPDATES, "since": {by: str(rev) for by, rev in self.known().items()}}).encode()
+
+    @fault(Peer.request_body, "30", "asks by the first half of peer IDs")
+    def asks_with_cut_peer_ids(self) -> bytes:
+        return json.dumps({"type": GET_UPDATES, "since": {by[:16]: rev for by, rev in self.known().items()}}).encode()
+
+    @fault(Peer.request_body, "30", "leaves the prefix out of the type of requests")
+    def asks_without_prefix(self) -> bytes:
+        return json.dumps({"type": GET_UPDATES.removeprefix("database."), "since": self.known()}).encode()
 
     @fault(Peer.request_body, "37", "asks for what follows the next update, not the last")
     def asks_too_late(self) -> bytes:

@@ -50,3 +50,9 @@ def test_a_mistake_has_its_code(mutant: str, scenario: str, code: str) -> None:
     catalogue = load_catalogue().requirements
     listed = {f"{requirement.id}/{each}" for requirement in catalogue.values() for each in requirement.codes}
     assert found <= listed
+
+
+def test_nobody_owes_an_answer_to_a_request_of_another_type() -> None:
+    codes = codes_of("asks-without-prefix", "readers-among-themselves")
+    assert "CSDB-30/wrong-type" in codes
+    assert "CSDB-31/not-answered" not in codes

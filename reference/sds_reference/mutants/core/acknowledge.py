@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...channel import Channel
-from ...effects import Acknowledged, Effects, Missing
+from ...effects import Acknowledged, Delivered, Effects, Missing
 from ...incoming_buffer import Buffered
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
@@ -12,6 +12,8 @@ from ..registry import fault, mutant, mutants, omitted
 
 @mutants
 class _Acknowledging(Channel):
+    _by_the_last_sweep: tuple[Delivered, ...] = ()
+
     @fault(Channel.review_causal_history, "ACK-01", "acknowledges only the first message of a history")
     def acknowledges_the_first(self, message: Message, effects: Effects) -> None:
         for entry in message.causal_history[:1]:
@@ -52,6 +54,10 @@ class _Acknowledging(Channel):
     def everything_is_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         effects.events.append(Missing(self.channel_id, (*message.causal_history, HistoryEntry(message.message_id))))
 
+    @fault(Channel.signal_missing, "INSWEEP-02", "names the first of several missing messages alone")
+    def misses_the_first_alone(self, message: Message, unmet: set[str], effects: Effects) -> None:
+        super().signal_missing(message, {min(unmet)}, effects)
+
     @fault(Channel.sweep_incoming, "INSWEEP-02", "names what is in its log as missing at a sweep")
     def sweep_misses_the_logged(self, now_ms: int, effects: Effects) -> None:
         entries = [HistoryEntry(entry.message_id) for entry in self.log.preceding(1)]
@@ -72,6 +78,19 @@ class _Acknowledging(Channel):
         while (entry := self.incoming.take_ready()) is not None:
             self.deliver(entry.message, effects, entry.retrieval_hint)
             self.incoming.add(Buffered(entry.message, {""}, entry.received_ms, None))
+
+    @fault(
+        Channel.sweep_incoming,
+        "INSWEEP-06",
+        "delivers what had to wait by two sweeps",
+        cascade_on_receive=False,
+    )
+    def delivers_by_two_sweeps(self, now_ms: int, effects: Effects) -> None:
+        again = self._by_the_last_sweep
+        known = len(effects.events)
+        super().sweep_incoming(now_ms, effects)
+        self._by_the_last_sweep = tuple(e for e in effects.events[known:] if isinstance(e, Delivered))
+        effects.events += again
 
     @fault(Channel.schedule_resend, "OUTSWEEP-01", "rebroadcasts once and never again")
     def rebroadcasts_once(self, entry: Outgoing, now_ms: int) -> None:

@@ -84,6 +84,14 @@ ordering(
 ordering("highest-hash-first", "CONFLICT-02", "puts the highest hash first", _highest_hash_first)
 
 
+ordering(
+    "log-in-utf16",
+    "CONFLICT-03",
+    "orders IDs by their UTF-16 code units",
+    lambda log, entry: (entry.lamport_timestamp, entry.message_id.encode("utf-16-be")),
+)
+
+
 @mutant("CONFLICT-03", "puts its own messages last among equals")
 class OwnLastAmongEquals(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:

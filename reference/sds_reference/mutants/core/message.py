@@ -12,7 +12,7 @@ from ...errors import MalformedMessage
 from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode
 from ...outgoing_buffer import Outgoing
 from ...participant import UNNAMED_CHANNEL, Participant
-from ...wire_fields import LEN, WireField, join, split
+from ...wire_fields import LEN, VARINT, WireField, join, split
 from ..registry import fault, mutant, mutants
 
 _KNOWN_FIELDS = {1, 2, 3, 10, 11, 12, 13, 20}
@@ -126,7 +126,7 @@ class MixedHistories(Participant):
         retrieval_hint: bytes | None = None,
     ) -> Effects:
         effects = super().send(channel_id, content, now_ms, message_id, retrieval_hint)
-        message = decode(effects.broadcasts[0])
+        message = self.config.revision.wire.decode(effects.broadcasts[0])
         for other in self.channels.values():
             other.log_own(message, retrieval_hint)
         return effects
@@ -235,3 +235,66 @@ class _FurtherFields(Channel):
     @fault(Channel.new_message_id, "MSG-14", "makes the ID of content and Lamport timestamp, whoever sends it")
     def id_without_sender(self, lamport: int | None, content: bytes) -> str:
         return sha256(f"{lamport} ".encode() + content).hexdigest()
+
+
+@mutants
+class _Damaged(Channel):
+    """Fields that are missing, odd or cut in some of its messages."""
+
+    @fault(Channel.encode, "MSG-01", "ends ephemeral messages with a newline")
+    def ephemerals_end_in_a_newline(self, message: Message) -> bytes:
+        return super().encode(message) + b"\n" * (message.kind is Kind.EPHEMERAL)
+
+    @fault(Channel.encode, "MSG-01", "writes IDs of ephemeral messages in UTF-16")
+    def ids_of_ephemerals_in_utf16(self, message: Message) -> bytes:
+        if message.kind is not Kind.EPHEMERAL:
+            return super().encode(message)
+        fields = split(super().encode(message))
+        wide = message.message_id.encode("utf-16")
+        return join(replace(field, value=wide) if field.number == 2 else field for field in fields)
+
+    @fault(Channel.encode, "MSG-01", "writes its version into a field that the text does not have")
+    def writes_its_version(self, message: Message) -> bytes:
+        return super().encode(message) + join([WireField(99, VARINT, 1)])
+
+    @fault(Channel.encode, "MSG-02", "leaves its sender ID out of content messages")
+    def anonymous_content(self, message: Message) -> bytes:
+        return super().encode(replace(message, sender_id="") if message.kind is Kind.CONTENT else message)
+
+    @fault(
+        Channel.encode,
+        "MSG-03",
+        "leaves the message ID out of messages of more than a thousand bytes of content",
+        out_of_reach="generated contents are shorter",
+    )
+    def long_content_without_an_id(self, message: Message) -> bytes:
+        return super().encode(replace(message, message_id="") if len(message.content or b"") > 1_000 else message)
+
+    @fault(Channel.encode, "MSG-05", "writes the low 32 bits of the Lamport timestamp of sync messages")
+    def lamport_of_syncs_in_32_bits(self, message: Message) -> bytes:
+        lamport = (message.lamport_timestamp or 0) & 0xFFFFFFFF
+        return super().encode(replace(message, lamport_timestamp=lamport) if message.kind is Kind.SYNC else message)
+
+    @fault(Channel.encode, "MSG-07", "leaves the filter of sync messages empty")
+    def syncs_with_an_empty_filter(self, message: Message) -> bytes:
+        return super().encode(replace(message, bloom_filter=b"") if message.kind is Kind.SYNC else message)
+
+    @fault(Channel.encode, "MSG-09", "leaves content out that begins with a zero byte")
+    def drops_content_from_zero_on(self, message: Message) -> bytes:
+        return super().encode(replace(message, content=None) if (message.content or b"").startswith(b"\0") else message)
+
+    @fault(Channel.new_message_id, "MSG-14", "gives ephemeral messages no ID")
+    def ephemerals_without_an_id(self, lamport: int | None, content: bytes) -> str:
+        return "" if lamport is None else super().new_message_id(lamport, content)
+
+    @fault(Channel.rebroadcast, "MSG-21", "rebroadcasts anonymously")
+    def anonymous_copies(self, entry: Outgoing) -> bytes:
+        return super().encode(replace(self.revision.wire.decode(entry.wire), sender_id=""))
+
+
+@mutant("MSG-24", "drops messages with fields it does not know")
+class DropsUnknownFields(Participant):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        decode(wire)
+        unknown = any(field.number not in _KNOWN_FIELDS for field in split(wire))
+        return Effects() if unknown else super().receive(wire, now_ms, retrieval_hint)

@@ -12,7 +12,7 @@ from ...config import Config
 from ...effects import Acknowledged, Effects, PossiblyAcknowledged
 from ...errors import RefusedSend
 from ...local_log import LocalLog, LogEntry
-from ...message import Message
+from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing, OutgoingBuffer
 from ...wire_fields import varint
 from ..registry import configured, keeping, mutant, ordering
@@ -49,6 +49,34 @@ class SilentUntilSpokenTo(Channel):
         if self._joins and not len(self.log):
             raise RefusedSend("nobody has sent anything yet")
         return super().next_lamport(now_ms)
+
+
+@mutant("STATE-04", "keeps its messages to itself before it is spoken to, unless it is among the first")
+class WhispersUntilSpokenTo(Channel):
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self._joins = now_ms % (60 * MINUTE_MS) > 0
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        silent = self._joins and not len(self.log)
+        return Effects() if silent else super().send(content, now_ms, message_id, retrieval_hint)
+
+
+@mutant("STATE-04", "is half an hour ahead of its clock in its first message")
+class StartsAheadOfItsClock(Channel):
+    def next_lamport(self, now_ms: int) -> int:
+        return super().next_lamport(now_ms if len(self.log) else now_ms + 30 * MINUTE_MS)
+
+
+@mutant("STATE-04", "drops the first message of a newcomer that is not the latest")
+class IgnoresNewcomers(Channel):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        latest = max((known.lamport_timestamp for known in self.log), default=0)
+        late = message.kind is Kind.CONTENT and not message.causal_history and (message.lamport_timestamp or 0) < latest
+        new = len(self.log) >= 6 and message.sender_id not in {known.sender_id for known in self.log}
+        return Effects() if new and late else super().receive(message, now_ms, retrieval_hint)
 
 
 def _newcomers_last(log: LocalLog, entry: LogEntry) -> int:

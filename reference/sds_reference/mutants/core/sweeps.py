@@ -8,6 +8,7 @@ from ...channel import Channel
 from ...choices import PossiblyAcknowledgedFirst
 from ...config import Config
 from ...effects import Effects, Lost
+from ...errors import MalformedMessage
 from ...incoming_buffer import IncomingBuffer
 from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
@@ -88,6 +89,14 @@ class _Sweeping(Channel):
     def drops_hybrids(self, message: Message, effects: Effects) -> None:
         if not message.causal_history and message.bloom_filter is None:
             super().receive_ephemeral(message, effects)
+
+    @fault(
+        Channel.receive_ephemeral, "EPHEMERAL-06", "refuses content without a timestamp if it has a history or a filter"
+    )
+    def refuses_hybrids(self, message: Message, effects: Effects) -> None:
+        if message.causal_history or message.bloom_filter is not None:
+            raise MalformedMessage("a causal history or a filter, and no Lamport timestamp")
+        super().receive_ephemeral(message, effects)
 
     @fault(
         Channel.remember_outgoing, "OUTSWEEP-01", "begins to count the resend period anew whenever it sends something"

@@ -131,6 +131,12 @@ class _SyncsAndEphemerals(Channel):
         self.clock.value = before
         return lamport
 
+    @fault(Channel.next_sync_lamport, "SYNC-14", "sets its Lamport timestamp back by a second after a sync message")
+    def goes_back_after_a_sync(self, now_ms: int) -> int:
+        lamport = super().next_sync_lamport(now_ms)
+        self.clock.value -= 1_000
+        return lamport
+
     @fault(Channel.receive, "SYNC-15", "moves its clock with received sync messages")
     def sync_moves_the_clock(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -141,6 +147,10 @@ class _SyncsAndEphemerals(Channel):
     @fault(Channel.send_ephemeral, "EPHEMERAL-01", "refuses to send ephemeral messages that it says it sends")
     def refuses_ephemerals_of_its_own(self, content: bytes, message_id: str | None = None) -> Effects:
         raise RefusedSend("not now")
+
+    @fault(Channel.send_ephemeral, "EPHEMERAL-01", "takes ephemeral messages and sends none of them")
+    def ephemerals_go_nowhere(self, content: bytes, message_id: str | None = None) -> Effects:
+        return Effects(message_id=super().send_ephemeral(content, message_id).message_id)
 
     @fault(Channel.send_ephemeral, "EPHEMERAL-01", "sends ephemeral messages twice to be sure")
     def ephemeral_twice(self, content: bytes, message_id: str | None = None) -> Effects:
@@ -153,6 +163,16 @@ class _SyncsAndEphemerals(Channel):
         if message.kind is Kind.EPHEMERAL:
             message = replace(message, bloom_filter=self.filter.to_wire())
         return super().encode(message)
+
+    @fault(Channel.encode, "EPHEMERAL-02", "gives ephemeral messages a causal history if it has one")
+    def ephemeral_with_history(self, message: Message) -> bytes:
+        if message.kind is Kind.EPHEMERAL:
+            message = replace(message, causal_history=self.causal_history())
+        return super().encode(message)
+
+    @fault(Channel.encode, "EPHEMERAL-02", "gives ephemeral messages a Lamport timestamp of 0")
+    def ephemeral_with_timestamp(self, message: Message) -> bytes:
+        return super().encode(replace(message, lamport_timestamp=message.lamport_timestamp or 0))
 
     @fault(Channel.send_ephemeral, "EPHEMERAL-03", "waits for the acknowledgement of ephemeral messages")
     def buffers_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:

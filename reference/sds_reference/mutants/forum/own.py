@@ -10,7 +10,8 @@ from ...config import Config
 from ...effects import Effects
 from ...errors import MalformedMessage
 from ...lamport_clock import LamportClock
-from ...message import Kind, Message
+from ...message import HistoryEntry, Kind, Message
+from ...outgoing_buffer import Outgoing
 from ...wire_fields import LEN, WireField, join, split
 from ...wire_formats import V2026_01
 from ..core.message import moved
@@ -33,6 +34,17 @@ class _Wire(Channel):
         super().refuse_unusable(message, kind, now_ms)
         if not message.causal_history:
             raise MalformedMessage("a message that follows none")
+
+    @fault(Channel.encode, "FORUM-01", "writes its sender ID twice")
+    def sender_twice_on_the_wire(self, message: Message) -> bytes:
+        return super().encode(message) + join([WireField(1, LEN, message.sender_id.encode())])
+
+    @fault(Channel.encode, "FORUM-04", "writes a flag above the 32 bits of Lamport timestamps")
+    def flag_above_the_timestamp(self, message: Message) -> bytes:
+        fields = split(super().encode(message))
+        return join(
+            replace(f, value=f.value | 1 << 32) if f.number == 3 and isinstance(f.value, int) else f for f in fields
+        )
 
     @fault(Channel.encode, "FORUM-04", "writes Lamport timestamps into field 10")
     def lamport_in_field10(self, message: Message) -> bytes:
@@ -112,6 +124,10 @@ class CountsOnBeyond(Channel):
 
 @mutants
 class _Syncs(Channel):
+    @fault(Channel.next_sync_lamport, "FORUM-35", "gives sync messages the Lamport timestamp before its own")
+    def sync_counts_down(self, now_ms: int) -> int:
+        return max(0, super().next_sync_lamport(now_ms) - 1)
+
     @fault(Channel.next_sync_lamport, "FORUM-35", "increases its Lamport timestamp for sync messages")
     def sync_counts(self, now_ms: int) -> int:
         return self.next_lamport(now_ms)
@@ -187,14 +203,49 @@ class TellsOfTies(Channel):
         return effects
 
 
+# ---- Histories and copies --------------------------------------------------------------------------------------------
+
+
+@mutants
+class _HistoriesAndCopies(Channel):
+    @fault(Channel.causal_history, "FORUM-17", "names one message more than is configured")
+    def one_entry_too_many(self) -> tuple[HistoryEntry, ...]:
+        return tuple(HistoryEntry(e.message_id) for e in self.log.preceding(self.config.causal_history_size + 1))
+
+    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts without causal history")
+    def copies_without_a_history(self, entry: Outgoing) -> bytes:
+        return super().encode(replace(self.revision.wire.decode(entry.wire), causal_history=()))
+
+    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts the first bytes of contents")
+    def copies_with_less_content(self, entry: Outgoing) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        return super().encode(replace(message, content=(message.content or b"")[:1]))
+
+
+@mutant("FORUM-39", "keeps ephemeral messages for the next sweep")
+class KeepsEphemeralsForTheSweep(Channel):
+    _kept: tuple[Message, ...] = ()
+
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        self._kept += (message,)
+
+    def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
+        kept, self._kept = self._kept, ()
+        for message in kept:
+            super().receive_ephemeral(message, effects)
+        super().sweep_incoming(now_ms, effects)
+
+
 # ---- Faults that both texts know -------------------------------------------------------------------------------------
 
 
 SHARED: dict[str, tuple[str, ...]] = {
+    "FORUM-01": ("ephemerals-end-in-a-newline",),
     "FORUM-02": ("normalised-sender", "anonymous-ephemerals"),
-    "FORUM-03": ("upper-case-id", "id-without-sender"),
+    "FORUM-03": ("upper-case-id", "id-without-sender", "ephemerals-without-an-id"),
     "FORUM-04": ("zero-is-unset",),
-    "FORUM-06": ("channels-ignoring-case",),
+    "FORUM-06": ("channels-ignoring-case", "mixed-histories"),
+    "FORUM-07": ("syncs-with-an-empty-filter",),
     "FORUM-08": ("without-zero-bytes", "trimmed-ephemerals"),
     "FORUM-09": ("one-clock-for-all",),
     "FORUM-10": ("leaky-filter", "filters-the-missing"),
@@ -203,24 +254,24 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-13": ("anything-acknowledges", "sent-is-acknowledged"),
     "FORUM-14": ("never-lets-go",),
     "FORUM-16": ("history-by-arrival",),
-    "FORUM-17": ("sync-without-filter", "copies-without-a-filter", "silent-while-waiting"),
+    "FORUM-17": ("sync-without-filter", "copies-without-a-filter", "silent-while-waiting", "sends-at-the-sweep"),
     "FORUM-18": ("sends-and-forgets", "secretly-forgets"),
     "FORUM-19": ("reviews-on-delivery", "syncs-do-not-acknowledge"),
     "FORUM-20": ("filter-on-delivery", "frozen-filter"),
-    "FORUM-21": ("loses-foreign-filters", "drops-everything", "delivers-placeholders"),
+    "FORUM-21": ("loses-foreign-filters", "drops-everything", "delivers-placeholders", "delivers-at-the-sweep"),
     "FORUM-22": ("first-dependency-only", "drops-the-unmet", "refuses-the-unmet", "names-the-waiting"),
     "FORUM-24": ("forgets-the-waiting", "log-by-arrival"),
     "FORUM-25": ("ties-ignoring-case", "highest-hash-first", "own-last-among-equals", "ties-by-arrival"),
     "FORUM-26": ("acknowledges-the-first", "acknowledges-strangers"),
     "FORUM-27": ("ignores-filters",),
     "FORUM-29": ("looks-at-the-oldest", "checks-on-arrival", "one-level-only"),
-    "FORUM-31": ("gives-up-early",),
-    "FORUM-32": ("rebroadcasts-once", "rebroadcasts-always", "restamped-copies"),
+    "FORUM-31": ("gives-up-early", "gives-up-untold"),
+    "FORUM-32": ("rebroadcasts-once", "rebroadcasts-always", "restamped-copies", "numbered-copies", "anonymous-copies"),
     "FORUM-33": ("one-period",),
     "FORUM-34": ("never-syncs", "two-syncs-are-enough", "sync-with-content"),
     "FORUM-37": ("ignores-sync-filters",),
-    "FORUM-38": ("ephemeral-with-filter",),
-    "FORUM-39": ("buffers-ephemerals", "ephemeral-waits"),
+    "FORUM-38": ("ephemeral-with-filter", "ephemeral-with-history", "ephemeral-with-timestamp"),
+    "FORUM-39": ("buffers-ephemerals", "ephemeral-waits", "refuses-all-ephemerals"),
     "FORUM-45": ("delivers-children-first",),
 }
 """By requirement of the proposal: mutants of SDS that violate it as well."""

@@ -6,14 +6,19 @@ from dataclasses import replace
 
 from ...channel import Channel
 from ...config import RepairConfig
+from ...effects import Effects
 from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
-from ...wire_fields import LEN, WireField, join, split
+from ...wire_fields import LEN, VARINT, WireField, join, split
 from ..core.message import as_text, moved_within
 from ..registry import configured, fault, mutant, mutants, unseen_too
 
 # ---- the fields ------------------------------------------------------------------------------------------------------
+
+
+def _number_of(text: str | bytes | int) -> int:
+    return int.from_bytes(str(text).encode()[:8])
 
 
 @mutants
@@ -28,6 +33,23 @@ class _Entries(Channel):
         requests = [f.value for f in fields if f.number == 13 and isinstance(f.value, bytes)]
         others = [f for f in fields if f.number != 13]
         return join([*others, WireField(13, LEN, b"".join(requests))] if requests else others)
+
+    @fault(Channel.encode, "MSG-08", "asks by the first eight bytes of IDs, as numbers in field 13")
+    def asks_by_numbers(self, message: Message) -> bytes:
+        asked = [WireField(13, VARINT, _number_of(entry.message_id)) for entry in message.repair_request]
+        return encode(replace(message, repair_request=())) + join(asked)
+
+    @fault(Channel.encode, "MSG-12", "writes the senders of history entries as numbers")
+    def senders_as_numbers(self, message: Message) -> bytes:
+        def numbered(entry: bytes) -> bytes:
+            return join(
+                replace(f, wire_type=VARINT, value=_number_of(f.value)) if f.number == 3 else f for f in split(entry)
+            )
+
+        return join(
+            replace(f, value=numbered(f.value)) if f.number == 11 and isinstance(f.value, bytes) else f
+            for f in split(encode(message))
+        )
 
     @fault(Channel.causal_history, "MSG-12", "names no sender in entries of the causal history")
     def no_senders_in_history(self) -> tuple[HistoryEntry, ...]:
@@ -86,6 +108,18 @@ class _WithoutSdsR(Channel):
         super().refuse_unusable(message, kind, now_ms)
         if self.repair is None and message.repair_request:
             raise MalformedMessage("field 13 is not known here")
+
+    @fault(Channel.unmet_dependencies, "R-FIELDS-04", "takes dependencies for met whose sender is named, without SDS-R")
+    def named_senders_meet_dependencies(self, message: Message) -> set[str]:
+        named = {entry.message_id for entry in message.causal_history if entry.sender_id and self.repair is None}
+        return super().unmet_dependencies(message) - named
+
+    @fault(Channel.receive, "R-FIELDS-04", "drops messages with a repair request, as it does not use SDS-R")
+    def drops_requests_without_sds_r(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        asks = self.repair is None and bool(message.repair_request)
+        return Effects() if asks else super().receive(message, now_ms, retrieval_hint)
 
 
 # ---- T_req -----------------------------------------------------------------------------------------------------------

@@ -66,6 +66,7 @@ class AsksForItsOwn(Channel):
 
 
 configured("short-t-min", "R-GLOBAL-02", "T_min is 5 seconds by default", repair=RepairConfig(t_min_ms=5_000))
+configured("short-t-max", "R-GLOBAL-03", "T_max is a minute by default", repair=RepairConfig(t_max_ms=60_000))
 configured("long-t-max", "R-GLOBAL-03", "T_max is 20 minutes by default", repair=RepairConfig(t_max_ms=1_200_000))
 
 

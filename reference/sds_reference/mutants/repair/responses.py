@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...channel import Channel
 from ...config import Config
 from ...effects import Effects
+from ...local_log import LogEntry
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ..registry import fault, mutant, mutants, omitted, unseen_too
@@ -31,6 +32,10 @@ class _Keeping(Repair):
     @fault(Repair.take_responses, "R-STATE-07", "answers with messages that have no Lamport timestamp", unseen=True)
     def keeps_no_timestamp(self, now_ms: int) -> list[Message]:
         return [replace(message, lamport_timestamp=None) for message in super().take_responses(now_ms)]
+
+    @fault(Repair.take_responses, "R-STATE-07", "answers with messages that have no sender")
+    def keeps_no_sender(self, now_ms: int) -> list[Message]:
+        return [replace(message, sender_id="") for message in super().take_responses(now_ms)]
 
     @fault(Repair.remember, "R-STATE-08", "keeps no messages of its own")
     def keeps_no_own(self, message: Message) -> None:
@@ -302,6 +307,14 @@ class _SideEffects(Channel):
         super().sweep_repair_requests(now_ms, effects)
         for _ in effects.broadcasts[before:]:
             self.next_lamport(now_ms)
+
+    @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "logs each response a second time, under another ID")
+    def answers_are_logged(self, now_ms: int, effects: Effects) -> None:
+        before = len(effects.broadcasts)
+        super().sweep_repair_requests(now_ms, effects)
+        for wire in effects.broadcasts[before:]:
+            answer = self.revision.wire.decode(wire)
+            self.log.insert(LogEntry(f"{answer.message_id}-answer", 0, answer.sender_id))
 
     @fault(
         Channel.sweep_repair_requests,

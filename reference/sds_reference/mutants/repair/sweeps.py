@@ -245,6 +245,11 @@ class _Groups(Repair):
     def two_groups_always(self, entry: HistoryEntry) -> bool:
         return self.with_author(entry, min(2, self.config.num_response_groups))
 
+    @_unseen(member, "R-RECV-11", "has eight times as many response groups as are configured", out_of_reach=_SHARE)
+    def eight_times_the_groups(self, entry: HistoryEntry) -> bool:
+        groups = self.config.num_response_groups
+        return self.with_author(entry, 8 * groups if groups > 1 else 1)
+
     @fault(member, "R-GLOBAL-05", "answers for a neighbouring response group as well", out_of_reach=_SHARE)
     def answers_for_the_neighbours(self, entry: HistoryEntry) -> bool:
         own, author = (self.group(name, entry.message_id) for name in (self.participant_id, entry.sender_id or ""))

@@ -146,11 +146,15 @@ def a_forged_update_for_a_writer(
 
 
 @scenario("16")
-def an_unsigned_update_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-write peer sends a read-only one an update without a signature."""
+def an_unsigned_update_for_a_reader(
+    stage: Stage, rita: Actor, bob: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
+) -> None:
+    """A read-write peer sends a read-only one updates without a signature: one of its own, one of another writer."""
     rita.link(bob).say(bob.update("good", 1))
     listening(rita, rolf)
     rita.link(bob).send(bob.update("bad", 2))
+    look(rita, read_only=True)
+    rita.link(bob).send(dave.update("worse", 3))
     look(rita, read_only=True)
 
 

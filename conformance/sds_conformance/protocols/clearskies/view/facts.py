@@ -162,11 +162,13 @@ class Request:
     def __init__(self, message: Message, link: Connection, step: Step) -> None:
         self.message, self.link, self.step = message, link, step
         since = message.body.members.get("since")
-        good = isinstance(since, dict) and all(
-            is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items()
+        good = (
+            message.type == GET_UPDATES  # another type needs no answer
+            and isinstance(since, dict)
+            and all(is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items())
         )
         self.since: Mapping[str, int] | None = since if good else None
-        """Revisions by peer ID; None if that does not parse."""
+        """Revisions by peer ID; None if that does not parse, or if the request has another type."""
 
     @property
     def asks_for_all(self) -> bool:

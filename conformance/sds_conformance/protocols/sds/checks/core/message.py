@@ -256,7 +256,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
             yield judged(received.step, "never-delivered", bool(received.delivered), expected, "no delivery")
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
+            if entry.sender_id and (authors := view.repair.authors(entry.message_id)) and all(authors):
                 if entry.sender_id in authors:
                     yield held(sent.step)
                 else:
@@ -301,7 +301,8 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-22", of="outgoing")
 def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
-    ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]
+    named = (s for s in view.sent + view.syncs if s.message.sender_id)  # else SDS-MSG-13
+    ids = [(s.step, s.message.sender_id) for s in sorted(named, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
         expected = f"sender_id {before!r} as in the messages before"
         yield judged(step, "sender-changed", before == after, expected, f"{after!r}")

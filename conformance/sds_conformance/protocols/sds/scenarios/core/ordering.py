@@ -90,6 +90,14 @@ def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> N
     _look(stage, alice)
 
 
+@scenario("CONFLICT-03", asked=WIDE)
+def ties_with_own_messages_beyond_ascii(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
+    """An own message and one of another have the same timestamp, and IDs that UTF-16 puts into the other order."""
+    own = alice.after(10).send(message_id="\ue000")
+    alice.receive(carol.content(own.lamport_timestamp or 0, message_id="\U0001f600"))
+    _look(stage, alice)
+
+
 @scenario("DELIVER-06", "RECV-02", asked=WIDE)
 def copies_of_a_message(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The same message arrives several times: before, between and after others, and from the buffer."""
