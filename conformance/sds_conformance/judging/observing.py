@@ -100,7 +100,7 @@ def looked(applicable: Applicable, heard: Iterable[tuple[View, bool | None]]) ->
 
 
 def _counted(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sequence[str]:
-    """The requirements that a trace counts for: all, unless the requirement that its environment presumes is violated."""
+    """The requirements that a trace counts for: all, unless the one presumed by its environment is violated."""
     presumed = rules.environments[trace.environment].presumes
     presumed = next((r for r in rules.register.counterparts.get(presumed, ()) if r in applicable), presumed)
     with suppress(Exception):  # an error of the check is recorded where it is applied

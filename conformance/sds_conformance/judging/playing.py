@@ -56,7 +56,7 @@ VERDICTS = Keep(traces=False, plain=False, ways=False)
 
 
 class Player:
-    """Plays units one after the other. The runs of a unit share a process of the implementation, which ends with them."""
+    """Plays units in sequence. The runs of a unit share a process of the implementation, which ends with them."""
 
     def __init__(
         self,

@@ -130,7 +130,7 @@ class Runner:
 
     @contextmanager
     def playing(self, stage: Stage[Any]) -> Iterator[None]:
-        """Context in which a schedule is played: exceptions that end it early are stored in its trace and not raised."""
+        """Context for playing a schedule: exceptions that end it early are stored in its trace and not raised."""
         try:
             try:
                 yield

@@ -1,4 +1,4 @@
-"""Findings and breakdowns as plain text, for Markdown and JUnit. Nothing in it can do anything but be shown."""
+"""Findings and breakdowns as plain, harmless text, for Markdown and JUnit."""
 
 from __future__ import annotations
 
