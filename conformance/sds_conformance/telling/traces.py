@@ -171,7 +171,7 @@ def message_of(row: Any, kind: type[Any]) -> Any | None:
 
 
 def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
-    """A participant as it was opened, by the names of fields that every language gives them that has such fields."""
+    """Create a participant from its ``open`` command; protocols without a field get the default."""
     channels = tuple(getattr(command, "channels", ()))
     asked, in_force = (getattr(message, "configuration", None) for message in (command, opened))
     participant = getattr(command, "participant_id", "")
@@ -179,15 +179,15 @@ def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
 
 
 MAX_BYTES = 256 << 20
-"""Of one file. A trace of thousands of steps takes some megabytes."""
+"""Largest size of a file. A trace of thousands of steps has some megabytes."""
 
 
 class TraceFileError(Exception):
-    """A file is no trace, with the reason."""
+    """A file is not a valid trace; the message has the reason."""
 
 
 def load_trace(path: Path) -> Trace[Any]:
-    """The trace in a file. Raises TraceFileError."""
+    """Load a trace from a file. Raises TraceFileError."""
     try:
         rows = [parse_json(line) for line in read_text(path, MAX_BYTES).removesuffix("\n").split("\n")]
     except FileError as error:
