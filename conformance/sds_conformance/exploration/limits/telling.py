@@ -1,4 +1,4 @@
-"""Limits as a person reads them on a terminal of 80 columns."""
+"""Prints limits on a terminal of 80 columns."""
 
 from __future__ import annotations
 
