@@ -45,7 +45,7 @@ class Row:
 
 @dataclass
 class Spot:
-    """What one participant does or receives in one row."""
+    """An act or arrival at one participant in one row."""
 
     row: int
     column: int

@@ -38,7 +38,7 @@ TWINS_EVERY = 8
 
 @dataclass(frozen=True)
 class Order:
-    """What a campaign plays and judges. Plain data, so that workers can receive it."""
+    """The schedules of a campaign and how to judge them. Plain data, so that workers can receive it."""
 
     connect: Connect
     limits: Limits = field(default_factory=Limits)

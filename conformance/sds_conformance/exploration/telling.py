@@ -88,7 +88,7 @@ def in_words(example: Counterexample) -> str:
 
 
 def story_of(example: Counterexample) -> list[str]:
-    """What was done and what came out, line by line."""
+    """The operations and their results, line by line."""
     return story(example.performance, example.act, f"{example.finding.expected} {example.finding.seen}")
 
 

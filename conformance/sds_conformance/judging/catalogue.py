@@ -111,7 +111,7 @@ NOT_SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What the suite does where the text leaves a point open."""
+    """The decision of the suite on a point that the text leaves open."""
 
     id: str
     question: str

@@ -33,7 +33,7 @@ class Told:
 
 @dataclass(slots=True)
 class Met:
-    """What a run shows of one requirement."""
+    """The results of a run for one requirement."""
 
     exercised: int = 0
     """Number of observations, without those that were met only because the participant accepted no message."""
@@ -46,7 +46,7 @@ class Met:
 
 @dataclass
 class Shown:
-    """What one run shows. Plain data, because another process may have played the run."""
+    """The results of one run. Plain data, because another process may have played the run."""
 
     run: str
     environment: str

@@ -26,7 +26,7 @@ class Plan:
     scenarios: tuple[Scenario, ...]
     environments: tuple[Environment, ...] = (PLAIN,)
     narrowed: frozenset[str] = frozenset()
-    """What the user narrowed down: ``requirements``, ``scenarios``, ``environments``."""
+    """The parts that the user narrowed down: ``requirements``, ``scenarios``, ``environments``."""
 
     @property
     def catalogue(self) -> Catalogue:

@@ -41,7 +41,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Keep:
-    """What is stored of each run in addition to verdicts."""
+    """The data stored of each run in addition to verdicts."""
 
     traces: bool = True
     """Traces of runs with findings or breakdowns."""

@@ -31,7 +31,7 @@ class View(Protocol):
 
 
 class Rules(ABC):
-    """What is judged and how implementations are driven. Each protocol has its own subclass."""
+    """Defines what is judged and how implementations are driven. Each protocol has its own subclass."""
 
     register: Register
     """Checks, scenarios, and functions that show options of positions."""

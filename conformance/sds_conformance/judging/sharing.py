@@ -1,4 +1,4 @@
-"""Distributes the units of a run among processes. Results are yielded in the order of the units, whoever played them.
+"""Distributes the units of a run among processes. Results are yielded in the order of the units.
 
 Each unit has its own process of the implementation, and the plan alone decides which runs it contains. So the report
 does not depend on the number of processes.

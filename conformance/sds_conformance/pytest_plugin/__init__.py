@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def stage(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The stage that the scenarios of the suite are played on, with the implementation of --sds-testee.
 
-    What is played on it is judged when the test function returns, by all checks or by those that ``@pytest.mark.sds``
+    Schedules on it are judged when the test function returns, by all checks or by those that ``@pytest.mark.sds``
     selects.
     """
     if not request.config.pluginmanager.hasplugin(SUITE):

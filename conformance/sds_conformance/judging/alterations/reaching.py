@@ -42,7 +42,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Reached:
-    """What all configurations execute."""
+    """The statements that all configurations execute."""
 
     statements: Statements
     reaches: Mapping[Configuration, Sequence[Reach]]

@@ -1,4 +1,4 @@
-"""What a protocol provides so that faults can be derived from the source of its model."""
+"""The interface that a protocol provides so that faults can be derived from the source of its model."""
 
 from __future__ import annotations
 

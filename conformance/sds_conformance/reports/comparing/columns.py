@@ -66,7 +66,7 @@ class Column:
     dialect: str
     strict: bool
     narrowed: tuple[str, ...]
-    """What the user narrowed down."""
+    """The parts that the user narrowed down."""
     environments: tuple[str, ...]
     suite: str
     cut_off: str
