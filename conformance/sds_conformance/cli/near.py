@@ -1,4 +1,4 @@
-"""What somebody meant who typed a name that there is not."""
+"""Suggests similar names for an unknown one."""
 
 from __future__ import annotations
 

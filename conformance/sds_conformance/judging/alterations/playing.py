@@ -122,11 +122,11 @@ class Examiner:
         return fate, any(found.exercised for found in verdicts)
 
     def _found_otherwise(self, fate: Fate, package: str, reaching: Sequence[Configuration]) -> Fate:
-        """What other means say that are more expensive, or about less."""
+        """Try other methods, which are more expensive or test less."""
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
         for configuration in tried[:TRIED_OTHERWISE]:
             for name, means in self.means:
-                # What it has against the model itself says nothing of the change.
+                # A finding against the unchanged model is no finding against the change.
                 if (seen := self._asked(means, package, configuration)) and not self._asked(
                     means, self.source.package, configuration
                 ):
