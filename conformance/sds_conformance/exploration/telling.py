@@ -250,7 +250,7 @@ def worst_first(tally: Tally) -> list[str]:
 
 
 def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:
-    """What was played, and how, as JSON."""
+    """The schedules and options that were played, as JSON."""
     return {
         "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
         "revision": revision,
@@ -264,7 +264,7 @@ def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -
 
 
 def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
-    """What was exercised, in how many schedules, and what was not, as JSON."""
+    """Number of schedules that exercised each requirement, as JSON."""
     judged = [*(requirement.id for requirement in scope.requirements), *scope.properties]
     return {
         "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},

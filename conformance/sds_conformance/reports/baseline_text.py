@@ -176,5 +176,5 @@ def _yaml(data: object) -> str:
     out = io.StringIO()
     writer.dump(data, out)
     text = out.getvalue()
-    # A list at the top is indented as well: it stands in a list of its own here.
+    # ruamel indents a top-level list as well: remove that indentation.
     return "".join(line[2:] if isinstance(data, list) else line for line in text.splitlines(keepends=True))

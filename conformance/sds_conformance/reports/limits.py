@@ -148,7 +148,7 @@ def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _unlike(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
-    """What is inconsistent in a row; "" if nothing is."""
+    """The inconsistency in a row; "" if nothing is."""
     about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
     if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
         return "what is measured there"

@@ -164,7 +164,7 @@ class Dialogue:
                 self._raw(Text("      < "), exchange.reply)
             return
         hanging(self._console, before, Text(words.done))
-        if not words.participant:  # a pure function, of which words say little
+        if not words.participant:  # a pure function, for which the raw request says more
             hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _TOLD:

@@ -92,7 +92,7 @@ def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, nar
     try:
         evidence = Evidence(finding, trace, narrator or protocol.narrator(trace)) if trace else Evidence(finding)
         exhibits = evidence.exhibits()
-    except Exception:  # a trace from a file can be anybody's: if it cannot be told, there is none
+    except Exception:  # a trace from a file is not trusted: it may be impossible to describe
         evidence, exhibits = Evidence(finding), []
     return Story(
         finding,

@@ -69,7 +69,7 @@ class Enacted:
             self.counted[exchange.request.line] = number
             self._enact(stage, part, exchange, protocol.rules.language)
         self._trace = stage.trace
-        # Anybody can have written the file: what cannot be told in words is told as it stands there.
+        # The file is not trusted: exchanges that cannot be described are printed as they are.
         with suppress(Exception):
             self._narrator = protocol.narrator(stage.trace)
 

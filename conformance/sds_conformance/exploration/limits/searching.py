@@ -29,7 +29,7 @@ class Search:
         self.known: frozenset[str] = frozenset()
         """Requirements that are violated at the smallest size already, independent of the dimension."""
         self.ended = False
-        """The search is complete, as far as time allowed."""
+        """The search is complete, within the available time."""
         self._attempt = attempt
         self._affords = affords
 

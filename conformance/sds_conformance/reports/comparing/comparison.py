@@ -97,7 +97,7 @@ class Choice:
 
     @property
     def differs(self) -> bool:
-        """Do the implementations go different ways, as far as they were shown?"""
+        """Do the implementations go different ways in the shown cases?"""
         return len({self.ways_of(number) for number, ways in enumerate(self.cells) if ways}) > 1
 
     def ways_of(self, number: int) -> frozenset[str]:
