@@ -1,4 +1,4 @@
-"""What an implementation may use, from the command line: time and memory."""
+"""Options for the time and memory of an implementation."""
 
 from __future__ import annotations
 

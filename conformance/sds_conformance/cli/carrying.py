@@ -1,4 +1,4 @@
-"""How requests and replies are carried if not on stdin and stdout: the options for gRPC, and what they rule out."""
+"""The options for gRPC, and the options that they exclude."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..judging.exits import Exit
 from .paths import INPUT_FILE
 
 SCHEME = "grpc://"
-"""What an address begins with that stands in the place of a command."""
+"""Prefix of an address in place of a command."""
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -42,18 +42,18 @@ ACCESS: tuple[Decorator, ...] = (
     ),
     click.option("--grpc-insecure", is_flag=True, help="Allow plain text to another machine."),
 )
-"""The options that say how a server lets us in."""
+"""The options for access to a server."""
 
 
 class MissingExtra(click.ClickException):
-    """What an option needs is not installed."""
+    """The package that an option needs is not installed."""
 
     exit_code = Exit.USAGE
 
 
 @dataclass(frozen=True)
 class Access:
-    """How servers let us in, from the command line."""
+    """Access to servers, as given on the command line."""
 
     ca: Path | None = None
     token_file: Path | None = None
@@ -61,13 +61,13 @@ class Access:
 
     @property
     def options(self) -> list[str]:
-        """As they would be typed."""
+        """The options as they would be typed."""
         files = {"--grpc-ca": self.ca, "--grpc-token-file": self.token_file}
         typed = [word for name, file in files.items() if file is not None for word in (name, str(file))]
         return [*typed, *(["--grpc-insecure"] if self.insecure else [])]
 
     def endpoint(self, address: str, service: str, *, started: bool) -> Endpoint:
-        """The server at an address. Raises UsageError, and MissingExtra where gRPC is not installed."""
+        """The server at an address. Raises UsageError, and MissingExtra if gRPC is not installed."""
         try:
             found = Endpoint(address, service, started, self.ca, self.token_file, self.insecure)
         except ValueError as error:
@@ -81,22 +81,24 @@ class Access:
         return found
 
     def server_in(self, words: tuple[str, ...], service: str) -> tuple[Endpoint | None, tuple[str, ...]]:
-        """The server that a command begins with, if it does so, and the rest of it. Raises as ``endpoint`` does."""
+        """The server at the start of a command, if there is one, and the rest of the command. Raises as ``endpoint``
+        does.
+        """
         if not words[0].startswith(SCHEME):
             return None, words
         return self.endpoint(words[0].removeprefix(SCHEME), service, started=len(words) > 1), words[1:]
 
 
 def without_server(access: Access, instead: str = "--grpc ADDRESS") -> None:
-    """Raises UsageError for options about a server where there is none; ``instead`` would be one."""
+    """Raise UsageError for server options without a server; ``instead`` shows how to name one."""
     if access.options:
         raise click.UsageError(f"{access.options[0]} is about a server: add {instead}")
 
 
 def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The other options of a command, by their names, as they can be with a server that there is only once.
+    """The other options of a command, by name, adapted to a server that exists only once.
 
-    Raises UsageError for those that were asked for and cannot be.
+    Raises UsageError for options that are not possible with it.
     """
     if _asked(context, "framing"):
         raise click.UsageError("--framing is about stdin and stdout, and --grpc uses neither: leave one of them out")
@@ -121,7 +123,7 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
 
 
 def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
-    """Raises UsageError for participants that each need a process where there is one only."""
+    """Raise UsageError if each participant needs its own process and there is only one."""
     if endpoint is not None and endpoint.one_at_a_time and casting == Casting.APART.value:
         raise click.UsageError(
             f"with --cast apart each participant has a process of its own, and there is one server at "

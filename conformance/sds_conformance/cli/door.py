@@ -1,7 +1,7 @@
-"""The one door: all that is printed goes through it, whoever wrote it.
+"""The output filter: everything that is printed passes through it.
 
-What stands in files, and what implementations say, must not move the cursor, turn the text around, or give orders to
-the CI whose log it is in. And who reads can go away, or be a full disk: that is no verdict.
+Texts from files and implementations must not move the cursor, reverse text, or give commands to a CI. A reader that
+closes the pipe, or a full disk, must not change the exit code to a verdict.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..judging.exits import Exit
 
 _IN_ASCII = {"…": "...", "→": "->"}
 _NARROWEST, _WIDEST = 20, 9_999
-"""Columns of a terminal: tables need some, and rich pads each line of a table to the width."""
+"""Usable widths of a terminal: tables need some columns, and rich pads each table row to the width."""
 
 
 class OutputLost(Exception):
-    """Nothing more can be printed. No OSError, which could be taken for one of a file."""
+    """Nothing more can be printed. Not an OSError, which could be confused with that of a file."""
 
     def __init__(self, stream: Styled, name: str, error: OSError | ValueError) -> None:
         super().__init__(f"{name} cannot be written: {getattr(error, 'strerror', None) or error}")
@@ -39,15 +39,14 @@ class OutputLost(Exception):
 
 
 def shown(text: str) -> str:
-    """A text without what makes a terminal do something else than show it; its lines stay."""
+    """Remove everything from a text that makes a terminal do more than show it; line breaks stay."""
     if text.isprintable():
         return text
     return "\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n"))
 
 
 def shown_json(data: object, encoding: str = "utf-8", **options: Any) -> str:
-    """JSON that says the same and shows nothing else: what cannot be shown, or has no place in the encoding of the
-    stream, stands as an escape."""
+    """Equivalent JSON in which unprintable characters, and those that the stream cannot encode, are escaped."""
     text = dumps(data, indent=2, **options)
     if _has(encoding, text):
         return text
@@ -63,8 +62,10 @@ def _has(encoding: str, text: str) -> bool:
 
 
 def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
-    """The error handler of our streams: a character that the encoding lacks becomes its escape, so that different IDs
-    stay different. Only the signs that our tables and sentences use have a spelling in ASCII."""
+    """Error handler of the streams: escapes a character that the encoding lacks, so that different IDs stay different.
+
+    Only the signs in tables and sentences of the suite have an ASCII replacement.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     at = error.start
@@ -81,25 +82,25 @@ codecs.register_error(_SPELLING, _spell)
 
 
 class Door(io.TextIOBase):
-    """stdout or stderr, for whatever is not styled."""
+    """stdout or stderr for unstyled text."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self.styled = Styled(stream, name)
-        """For what is clean but for the escape sequences of our own styles."""
+        """For text that is clean except for escape sequences of the suite's own styles."""
 
     def write(self, text: str) -> int:
         self.styled.write(shown(text))
         return len(text)
 
     def order(self, text: str) -> None:
-        """Write what is meant for the CI."""
+        """Write a command for the CI."""
         self.styled.write(text, order=True)
 
     def flush(self) -> None:
         self.styled.flush()
 
     def close(self) -> None:
-        """Nothing, as below."""
+        """Does nothing, see `Styled.close`."""
 
     def isatty(self) -> bool:
         return self.styled.isatty()
@@ -107,7 +108,7 @@ class Door(io.TextIOBase):
     def fileno(self) -> int:
         return self.styled.fileno()
 
-    # Without `buffer`: it would be a way past the door.
+    # No `buffer` attribute, because it would bypass the filter.
     @property
     def encoding(self) -> str:  # type: ignore[override]
         return self.styled.encoding
@@ -118,16 +119,16 @@ class Door(io.TextIOBase):
 
 
 class Styled(io.TextIOBase):
-    """The stream behind a door."""
+    """The stream behind the filter."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self._stream, self._name = stream, name
         self._within = False
-        """Something stands on the line already."""
+        """The current line is not empty."""
 
     def write(self, text: str, *, order: bool = False) -> int:
         if not order:
-            # What has begun a line is put before it, so that only the head of a line looks like one.
+            # Check a line together with its beginning, so that only real line starts count.
             begun = "." if self._within else ""
             text = without_orders(begun + text).removeprefix(begun)
         if text:
@@ -140,7 +141,7 @@ class Styled(io.TextIOBase):
             self._stream.flush()
 
     def close(self) -> None:
-        """Nothing: the stream is not ours to close, nor, when this is gone, to flush."""
+        """Does nothing: this class does not own the stream, and must not flush it when it is deleted."""
 
     def isatty(self) -> bool:
         return self._stream.isatty()
@@ -153,7 +154,7 @@ class Styled(io.TextIOBase):
         return self._stream.encoding
 
     def let_go(self) -> None:
-        """What is still to be written goes nowhere: else the interpreter would try once more, and fail, at its end."""
+        """Discard pending output; otherwise the interpreter would try to write it at exit, and fail."""
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
@@ -168,9 +169,9 @@ class Styled(io.TextIOBase):
 
 
 class DoorConsole(Console):
-    """A console whose styles pass the door, and no escape sequence of what it prints.
+    """A console that prints its own styles, and removes escape sequences from texts.
 
-    It has a usable width, whatever COLUMNS and the terminal say: rich prints nothing at all on a width of 0.
+    Its width is always usable, whatever COLUMNS and the terminal say: rich prints nothing on a width of 0.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -204,20 +205,20 @@ class DoorConsole(Console):
 
 
 def _size(value: str) -> str:
-    """The value of COLUMNS or LINES if it is the size of a terminal, else "": then the terminal is asked."""
+    """The value of COLUMNS or LINES if it is valid; "" to ask the terminal instead."""
     digits = value.lstrip("0") if value.isascii() and value.isdigit() else ""
     return digits if len(digits) <= len(str(_WIDEST)) else str(_WIDEST)
 
 
 @contextmanager
 def doors() -> Iterator[None]:
-    """Put doors before stdout and stderr. Raises OutputLost where what was printed is lost."""
+    """Filter stdout and stderr. Raises OutputLost if output was lost."""
     before = sys.stdout, sys.stderr
     for stream in before:
         # A terminal that cannot show a character gets its escape, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_SPELLING)
-    # A stream that was closed before we began is None.
+    # A stream that was closed before the start is None.
     named = zip(before, ("stdout", "stderr"), strict=True)
     sys.stdout, sys.stderr = (cast(TextIO, stream and Door(stream, name)) for stream, name in named)
     try:
@@ -235,7 +236,7 @@ def doors() -> Iterator[None]:
 
 
 def order(text: str) -> None:
-    """Print what is meant for the CI."""
+    """Print a command for the CI."""
     if isinstance(sys.stdout, Door):
         sys.stdout.order(text)
     elif sys.stdout is not None:

@@ -260,7 +260,7 @@ def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[Pa
 
 
 def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: Path | None) -> Coverage:
-    """What is covered already. Raises UsageError."""
+    """Load the schedules that are covered already. Raises UsageError."""
     if file is None or not file.exists():
         return Coverage(order, Tally(declared))
     try:

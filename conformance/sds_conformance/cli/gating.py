@@ -1,4 +1,4 @@
-"""``--baseline``: failures that are known do not make a command fail, and a list of them that is wrong does."""
+"""``--baseline``: known failures do not fail a command; errors in the baseline do."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ BASELINE = click.option(
     help="Fail only for failures that FILE does not list, or if FILE is out of date; `baseline write` creates it.",
 )
 TOLD = 12
-"""So many complaints are told one by one."""
+"""Number of complaints that are printed."""
 
 
 def begun(path: Path | None, revision: str) -> Baseline | None:
-    """The baseline that was asked for, read before anything is played. Raises UsageError."""
+    """Read the baseline, before anything is played. Raises UsageError."""
     if path is None:
         return None
     with refused(BaselineError):
@@ -49,7 +49,7 @@ def begun(path: Path | None, revision: str) -> Baseline | None:
 
 
 def held(baseline: Baseline, judged: Judged) -> Match:
-    """A baseline against what a command judged."""
+    """Compare a baseline with the results of a command."""
     codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
     codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
     codes |= {one.id: one.codes for repertoire in repertoires() for one in repertoire.properties.values()}
@@ -58,7 +58,7 @@ def held(baseline: Baseline, judged: Judged) -> Match:
 
 
 def gate(found: Match | None, code: int) -> int:
-    """How a command ends that would end with ``code`` without a baseline."""
+    """The exit code with a baseline, given the ``code`` without it."""
     if found is None or code not in (Exit.CONFORMANT, Exit.NON_CONFORMANT):
         return code
     if found.new or found.complaints:
@@ -67,7 +67,7 @@ def gate(found: Match | None, code: int) -> int:
 
 
 def baseline_json(found: Match) -> dict[str, Any]:
-    """What a report says of a baseline."""
+    """The baseline in a report, as JSON."""
     known = {(failure.what, entry): entry for failure, entry in found.known}
     return {
         "file": found.baseline.shown,
@@ -95,7 +95,7 @@ def baseline_json(found: Match) -> dict[str, Any]:
 
 
 def show_gate(console: Console, found: Match, name: str, *, report: Path | None = None) -> None:
-    """What is new and what is wrong with the file, before anything else; the first line says whose fault it is."""
+    """Print new failures and errors in the file; the first line says which of the two failed the command."""
     shown, explained = found.baseline.shown, found.explained
     new = [code for code in dict.fromkeys(failure.full_code for failure in found.new) if code not in explained]
     if new:
@@ -129,13 +129,13 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
 
 
 def _first(items: list[str]) -> str:
-    """The first of many, and how many more there are."""
+    """The first items, and the number of the others."""
     more = f" and {len(items) - TOLD} more" if len(items) > TOLD else ""
     return ", ".join(map(printable, items[:TOLD])) + more
 
 
 def known_line(found: Match) -> Text:
-    """How many of the failures are known, in a sentence."""
+    """How many of the failures are known, in one sentence."""
     number = len(found.requirements)
     all_of = "All failures are" if not found.new else f"{number} of the failures {'is' if number == 1 else 'are'}"
     return Text(f"{all_of} known: {found.baseline.shown}.")

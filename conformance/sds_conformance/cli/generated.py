@@ -1,4 +1,4 @@
-"""``sds-conformance selftest --generated``: faults that are derived from the model's own source."""
+"""``sds-conformance selftest --generated``: faults that are derived from the source of the model."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from .showing import print_json
 from .tables import matching, processes
 
 MEMORY_BYTES = 4 << 30
-"""As much as `run` lets an implementation have: a fault may ask for all there is."""
+"""The memory limit of `run` for an implementation: a faulty model may allocate without end."""
 MEANS = (("fuzz", otherwise.schedules), ("vectors", otherwise.vectors))
 
 _examiners: list[Examiner] = []
-"""That of a worker."""
+"""The examiner of a worker process."""
 
 
 def derived() -> tuple[Protocol, Source]:
-    """The protocol whose model has a source that faults are derived from."""
+    """The protocol whose model has source code for deriving faults."""
     return next((p, p.model.source) for p in protocols() if p.model.source is not None)
 
 
 def generated_faults(
     out: Console, err: Console, only: tuple[str, ...], sample: int | None, seed: int, jobs: int, *, as_json: bool
 ) -> int:
-    """Play what matches, or so many of it, and tell; the exit code."""
+    """Play the selected faults, or a sample, and print the results; returns the exit code."""
     protocol, source = derived()
     try:
         excuses = read_excuses(source.excuses())
@@ -86,7 +86,7 @@ def generated_faults(
 
 
 def _reached(err: Console, protocol: Protocol, source: Source, jobs: int) -> Reached:
-    """What every configuration executes."""
+    """The statements that every configuration executes."""
     reaches: dict[Configuration, Sequence[Reach]] = {}
     with processes(jobs, _begin) as pool, progress_bar(err) as bar:
         task = bar.add_task("configurations", total=len(source.configurations))
@@ -100,7 +100,7 @@ def _reached(err: Console, protocol: Protocol, source: Source, jobs: int) -> Rea
 def _examined(
     err: Console, reached: Reached, chosen: Sequence[Place], excused: Container[str], jobs: int
 ) -> Iterator[Fate]:
-    """What became of each, in the order in which that is known."""
+    """Yield the result of each place as soon as it is known."""
     alive = 0
     with processes(jobs, _begin, (reached,)) as pool, progress_bar(err) as bar:
         task = bar.add_task("faults", total=len(chosen))
@@ -112,7 +112,7 @@ def _examined(
 
 
 def _begin(reached: Reached | None = None) -> None:
-    with suppress(OSError, ValueError):  # not every system lets a process bound itself
+    with suppress(OSError, ValueError):  # not every system supports memory limits
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     if reached is not None:
         protocol, source = derived()
@@ -170,7 +170,7 @@ def _show(out: Console, reckoning: Reckoning, source: Source, seed: int | None) 
 
 
 def _list(out: Console, source: Source, title: str, fates: Sequence[Fate]) -> None:
-    """Each with its line and what was changed there, as a diff would say it on one line."""
+    """Print each with its line and the change, like a one-line diff."""
     if not fates:
         return
     out.print(title, style="bold")

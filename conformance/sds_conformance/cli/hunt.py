@@ -23,7 +23,7 @@ from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
-"""To programs, of what became of a mutant."""
+"""Fields of a mutant in the JSON output."""
 _EPILOG = """
 \b
 Examples:
@@ -36,7 +36,7 @@ Examples:
 
 @dataclass(frozen=True)
 class Bag:
-    """What came of a hunt."""
+    """The results of a hunt."""
 
     catches: list[Catch]
     peaces: list[Peace]

@@ -1,4 +1,4 @@
-"""``--transcript``: conversations are kept in a file, and what was found in them."""
+"""``--transcript``: stores conversations and findings in a file."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .options import Driven, console, program
 from .paths import OutputFile
 
 MAX_RUNS = 100
-"""Runs that are named of one requirement."""
+"""Largest number of runs listed for one requirement."""
 
 
 @dataclass(frozen=True)
 class Kept(Driven):
-    """An implementation whose conversations are kept."""
+    """An implementation whose conversations are stored."""
 
     transcript: Transcript | None = None
 
@@ -41,7 +41,7 @@ class Kept(Driven):
 
 
 def keeping(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the option that keeps what it says to an implementation, and what that answers."""
+    """Add the option that stores requests and replies to a command."""
 
     @wraps(function)
     def kept(driven: Driven, transcript_file: Path | None, **rest: Any) -> None:
@@ -71,7 +71,7 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def record(driven: Driven, findings: Iterable[Finding]) -> None:
-    """Keep what was found, with the places where it shows."""
+    """Store findings with their places."""
     for finding in findings:
         _add(
             driven,
@@ -93,7 +93,7 @@ def record(driven: Driven, findings: Iterable[Finding]) -> None:
 
 
 def record_judged(driven: Driven, outcome: Certification) -> None:
-    """Keep the verdicts, with the runs in which something was judged."""
+    """Store the verdicts, with the runs that judged something."""
     for verdict in outcome.verdicts:
         runs = list(outcome.sightings.get(verdict.requirement.id, ()))
         judged = {"requirement": verdict.requirement.id, "verdict": verdict.verdict.value, "runs": runs[:MAX_RUNS]}
@@ -101,7 +101,7 @@ def record_judged(driven: Driven, outcome: Certification) -> None:
 
 
 def record_wrong(driven: Driven, asked: Asked, requirements: Iterable[str]) -> None:
-    """Keep what an answer to a golden vector violates."""
+    """Store what the answer to a golden vector violates."""
     answer, vector = asked.answer, str(asked.vector["id"])
     for requirement in requirements:
         _add(
@@ -122,7 +122,7 @@ def _add(driven: Driven, **row: Any) -> None:
 
 
 def _begun(path: Path) -> Transcript:
-    """Find out before a long run, not after it, that nothing can be written."""
+    """Open the transcript before a long run, to detect early that it cannot be written."""
     context = click.get_current_context()
     try:
         return Transcript.begin(path, suite=suite_version(), command=context.command_path)

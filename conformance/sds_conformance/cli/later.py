@@ -15,9 +15,9 @@ from ..judging.garbage import garbage_waits
 
 
 class Later(click.Command):
-    """Stands for the command ``{name}_command`` of the module ``name`` of a package until it is invoked.
+    """Placeholder for the command ``{name}_command`` in the module ``name`` of a package until it is invoked.
 
-    The module of a name with a hyphen has an underscore, and that of a name of a builtin ends with one.
+    A hyphen in the name is an underscore in the module, and a name of a builtin gets an underscore at the end.
     """
 
     def __init__(self, package: str, name: str, said: str) -> None:
@@ -30,13 +30,13 @@ class Later(click.Command):
         """The command itself."""
         package, name = self._place
         module = name.replace("-", "_") + ("_" if hasattr(builtins, name) else "")
-        # What is imported stays: to look for garbage among it takes a tenth of the time.
+        # Imported modules are never freed: collecting garbage among them takes a tenth of the time.
         try:
             with garbage_waits():
                 found: click.Command = getattr(
                     import_module(f"{package}.{module}"), f"{name.replace('-', '_')}_command"
                 )
-        except SystemExit as end:  # raised by some other module of the name of one that is needed
+        except SystemExit as end:  # raised by an unrelated module with the name of a needed one
             raise ImportError(f"an imported module ended the program: {end}") from end
         _prepare(found)
         return found
@@ -73,13 +73,13 @@ class HelpGroup(click.Group):
     """A group whose help shows the whole summary of each command, in the order of definition."""
 
     sections: Mapping[str, Iterable[str]] = {}
-    """The commands under each heading of the help; all under "Commands" where it is empty."""
+    """The commands by heading of the help; if empty, all are under "Commands"."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Align all sections, and never cut a summary."""
+        """Align all sections, and never shorten a summary."""
         width = max(map(len, self.commands), default=0)
         for heading, names in (self.sections or {"Commands": self.commands}).items():
             with formatter.section(heading):
@@ -100,7 +100,7 @@ class Commands(HelpGroup):
 
 
 def _prepare(command: click.Command) -> None:
-    """Format the help of a command and of those in it, and give it the docstring where Python drops docstrings."""
+    """Format the help of a command and its subcommands; set it explicitly, because Python may drop docstrings."""
     command.context_class = _Context
     if command.help is None and command.callback is not None:
         command.help = docstring(command.callback) or None

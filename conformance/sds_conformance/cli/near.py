@@ -1,4 +1,4 @@
-"""What somebody meant who typed a name that there is not."""
+"""Suggests similar names for an unknown one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ALIKE = 0.75
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A question to end a complaint with, and a blank before it; "" where no name is like the word."""
     known = list(names)
-    # As numbers stand in IDs: with two digits.
+    # Numbers in IDs have two digits.
     padded = re.sub(r"-(\d)$", r"-0\1", word)
     near = [padded] if padded in known else get_close_matches(word, known, 1, _ALIKE)
     return f" Did you mean {near[0]}?" if near else ""

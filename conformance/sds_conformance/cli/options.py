@@ -38,15 +38,15 @@ from .names import Name, completed
 from .paths import OUTPUT_FOLDER
 
 CURRENT = default().rules.current
-"""The revision that is judged unless another is asked for."""
+"""The default revision."""
 PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
-"""The parts of a protocol that can be judged by themselves."""
+"""The parts of a protocol that can be judged separately."""
 _USUAL = repertoire_of(CURRENT)
 SEED_HELP = "Seed of the schedules; `random` draws a seed and prints it."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
-"""How the IDs of requirements begin, one for each text."""
+"""Prefixes of requirement IDs, one per text."""
 POSITIONS = tuple(dict.fromkeys(protocol.rules.positions for protocol in protocols()))
-"""How the IDs of positions begin, before a dash."""
+"""Prefixes of position IDs, before the dash."""
 
 
 @dataclass(frozen=True)
@@ -56,24 +56,25 @@ class Driven:
     command: tuple[str, ...]
     framing: Framing
     dialect: str | None
-    """Its private wire layout, "" for that of the text; None for the one that it declares."""
+    """The private wire layout; "" for the layout of the text, None for the declared one."""
     limits: Limits
     access: Access = field(default_factory=Access)
     endpoint: Endpoint | None = None
-    """The server that is talked to instead of stdin and stdout; without a command it runs already."""
+    """The server to use instead of stdin and stdout; without a command it is already running."""
     clock: Faketime | None = None
-    """Moves its time from outside, None where it takes the time from commands."""
+    """Sets its time from outside; None if it takes the time from commands."""
     bundled: bool = False
-    """Nobody named a command: it is the reference that comes with the suite."""
+    """No command was given, so the bundled reference is driven."""
 
     def begin(self) -> None:
-        """Say who is driven where nobody was named: not before all that was typed is found to be right."""
+        """Print that the bundled reference is driven, after the command line was validated."""
         if self.bundled:
             console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(self.command)}")
 
     def connect(self, variables: Mapping[str, str]) -> Link:
-        """Begin a conversation: with a fresh process, with these environment variables beside those it inherits, or
-        with the server that there is."""
+        """Connect to a new process, with these environment variables in addition to the inherited ones, or to the
+        server.
+        """
         return self.clock.connect(self._start, variables) if self.clock is not None else self._start(variables)
 
     def _start(self, variables: Mapping[str, str]) -> Link:
@@ -85,7 +86,7 @@ class Driven:
 
     @property
     def options(self) -> list[str]:
-        """The options that are not the defaults, as they would be typed."""
+        """The options that differ from their defaults, as they would be typed."""
         values = {
             "--framing": (self.framing.value, Framing.JSON.value),
             "--dialect": (self.dialect, None),
@@ -96,22 +97,22 @@ class Driven:
         return [*server, *unusual(values), *self.access.options]
 
     def typed(self, *words: str) -> str:
-        """The command line of this program with these words, to drive it in the same way."""
+        """The command line of this program with these words, to drive the implementation in the same way."""
         return shlex.join([program(), *words, *self.options, *(["--", *self.command] if self.command else [])])
 
     @property
     def running(self) -> bool:
-        """Does it run already, so that no fresh process can be had?"""
+        """Is it a running server, so that no new process can be started?"""
         return self.endpoint is not None and not self.command
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command or, where there is none, the server."""
+        """The command, or the server if there is no command."""
         return (f"{SCHEME}{self.endpoint.address}",) if self.endpoint is not None and not self.command else self.command
 
     @property
     def carried(self) -> str:
-        """How requests and replies are carried."""
+        """The transport."""
         return self.framing.value if self.endpoint is None else "grpc"
 
     @property
@@ -132,7 +133,7 @@ def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
 
 
 def jobs_here(context: click.Context, parameter: click.Parameter, value: int) -> int:
-    """One where no other processes can work for this one."""
+    """The number of jobs; 1 if worker processes cannot be started."""
     if value > 1 and not context.resilient_parsing and (why := why_alone()):
         click.echo(f"With --jobs 1, not {value}: {why}", err=True)
         return 1
@@ -151,7 +152,7 @@ JOBS = click.option(
 
 
 def together(*options: Decorator) -> Decorator:
-    """Options of a command as one decorator; the last stands first in the help."""
+    """Combine options into one decorator; the last one comes first in the help."""
     return lambda function: reduce(lambda decorated, option: option(decorated), options, function)
 
 
@@ -176,12 +177,12 @@ def _complete_file(context: click.Context, parameter: click.Parameter, incomplet
 
 
 def spoken(revision: str | None) -> Protocol:
-    """The protocol of a revision, of the current one if none was asked for."""
+    """The protocol of a revision; by default of the current one."""
     return protocol_of(revision or CURRENT)
 
 
 def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., None]:
-    """Give a command the options on how to talk to whatever is driven, as ``driven``, and ``more`` among them."""
+    """Add the options for communication to a command, which receives ``driven``, and the options ``more``."""
 
     @wraps(function)
     def collected(
@@ -203,9 +204,9 @@ def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., No
 
 
 def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..., None]:
-    """Give a command the options that drive an implementation, and hand them over as ``driven``.
+    """Add the options that drive an implementation to a command, which receives ``driven``.
 
-    Without a command the bundled reference is driven, or nothing if it cannot be typed ``alone``.
+    Without a command the bundled reference is driven, unless the command must be given (``alone`` is False).
     """
 
     @wraps(function)
@@ -289,12 +290,12 @@ TOLD = together(
 
 
 def animated(err: Console) -> bool:
-    """Can it show what moves? That needs escape codes: a terminal that is to see none sees no bar."""
+    """Can the terminal show progress bars? They need escape codes, which a user can disable."""
     return err.is_terminal and err.color_system is not None
 
 
 def span(context: click.Context, parameter: click.Parameter, value: str, usual: str) -> tuple[int, int]:
-    """The ends of "3-8", which are the same for "4"; ``usual`` is an example. Raises BadParameter."""
+    """Parse "3-8", or "4" for equal ends; ``usual`` is an example. Raises BadParameter."""
     first, _, last = value.partition("-")
     try:
         return int(first), int(last or first)
@@ -324,7 +325,7 @@ def _seed(context: click.Context, parameter: click.Parameter, value: str) -> int
 
 
 def which_seed(what: str, metavar: str = "N", default: str = "0") -> Decorator:
-    """The option ``seed``; ``what`` says of what."""
+    """The option ``seed``; ``what`` is what it determines."""
     return click.option("--seed", callback=_seed, default=default, show_default=True, metavar=metavar, help=what)
 
 
@@ -368,7 +369,7 @@ def exit_code(tally: Tally) -> int:
 
 
 def progress_bar(err: Console, width: int = 40) -> Progress:
-    """A bar of so many columns that is shown on a terminal only, and gone when it is full."""
+    """A progress bar of ``width`` columns, only on a terminal; it disappears when it is full."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(width),
@@ -383,14 +384,13 @@ def progress_bar(err: Console, width: int = 40) -> Progress:
 
 
 def full_id(glob: str) -> str:
-    """A glob of IDs of requirements, positions or properties as they are written: in any case, and SDS- may be left
-    out."""
+    """Complete a glob of IDs of requirements, positions or properties: any case, and without SDS-."""
     glob = glob.upper()
     return glob if glob.startswith((*PREFIXES, "*", *POSITIONS, GROUP)) else f"{PREFIXES[0]}-{glob}"
 
 
 def program() -> str:
-    """This program as it has to be typed: by its name where the shell finds it, else by its path."""
+    """The name of this program if the shell finds it, else its path."""
     name = Path(sys.argv[0])
     if name.name != "sds-conformance" or shutil.which(name.name):
         return "sds-conformance"
@@ -398,7 +398,7 @@ def program() -> str:
 
 
 def python() -> str:
-    """The Python that runs this program as it has to be typed: by its name where the shell finds it, else by its path.
+    """The name of the running Python if the shell finds it, else its path.
 
     Another Python of that name may lack the packages of the suite.
     """
@@ -413,6 +413,6 @@ def console(*, stderr: bool = False) -> Console:
         highlight=False,
         emoji=False,
         markup=False,
-        # rich takes NO_COLOR for colours alone; who sets it wants no escape codes at all.
+        # rich only disables colours for NO_COLOR; users who set it want no escape codes at all.
         color_system=None if os.environ.get("NO_COLOR") else "auto",
     )

@@ -58,7 +58,7 @@ Named = tuple[str, str]
 
 @dataclass(frozen=True)
 class Proof:
-    """What came of all mutants and variants."""
+    """The results of all mutants and variants."""
 
     kills: list[Kill]
     acceptances: list[Acceptance]

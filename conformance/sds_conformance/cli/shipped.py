@@ -1,4 +1,4 @@
-"""What is written for users: it stands in a checkout, and in the wheel under the same paths in ``documents``."""
+"""Documentation for users: in a checkout, and in the wheel under the same paths in ``documents``."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _SOURCES = "reference/"
 
 @dataclass(frozen=True)
 class Page:
-    """Something to read."""
+    """A page of the documentation."""
 
     path: str
-    """In a checkout."""
+    """Path in a checkout."""
     said: str
-    """What it is about, in a phrase."""
+    """Topic, in a phrase."""
 
     @property
     def file(self) -> Path:
-        """Where it is on this machine: what a package of the wheel holds already does not stand there twice."""
+        """Its path on this machine; files that are in a package of the wheel anyway are not stored twice."""
         own = root() == _INSTALLED and self.path.startswith(_SOURCES)
         return _PACKAGES / self.path.removeprefix(_SOURCES) if own else root() / self.path
 
@@ -57,9 +57,9 @@ PAGES = {
     "completion": Page("docs/completion.md", "completion of the command line in bash, zsh and fish"),
     "corpus": Page("harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),
 }
-"""By the names that ``docs`` has for them."""
+"""By their names in ``docs``."""
 
 
 def root() -> Path:
-    """The folder that their paths begin in: the checkout, else what is installed with the suite."""
+    """The root of the paths: the checkout, or else the installed documents."""
     return _CHECKOUT if (_CHECKOUT / "harness" / "adapters").is_dir() else _INSTALLED

@@ -1,4 +1,4 @@
-"""What commands that play schedules say alike: what was played, how far they are, what keeps them from going on."""
+"""Output that commands share: what was played, progress, and reasons to stop."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from .options import Driven, progress_bar
 
 
 def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
-    """The outcome for programs, on stdout; ``told`` says what JSON does not know."""
+    """Print the result as JSON on stdout; ``told`` converts values that JSON cannot represent."""
     click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=told))
 
 
 class StepsBar:
-    """Says what is done now, in so many characters unless they are 0."""
+    """Shows the current activity in a fixed number of characters, unless that is 0."""
 
     def __init__(self, bar: Progress, chars: int) -> None:
         self._bar, self._chars = bar, chars
@@ -42,25 +42,25 @@ class StepsBar:
         self._failed = ""
 
     def __call__(self, what: str, number: int, total: int) -> None:
-        """What is done now, its number and how many there are."""
+        """Show the current activity, its number and the total."""
         told = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
         self._bar.update(self._task, description=told, completed=number, total=total)
 
     def failing(self, number: int) -> None:
-        """How many requirements fail so far, which is told from the next step on."""
+        """Set the number of failing requirements, which is shown from the next step on."""
         self._failed = f" {number} failed" if number else ""
 
 
 @contextmanager
 def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[StepsBar]:
-    """A bar over what is done step by step, its name in so many characters."""
+    """A progress bar over steps, with the name of the step in ``chars`` characters."""
     with progress_bar(err, width) as bar:
         yield StepsBar(bar, chars)
 
 
 @contextmanager
 def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
-    """A bar over so many of ``what``; it takes how many are done, and how many findings there are."""
+    """A progress bar over ``what``; takes the number of finished ones and the number of findings."""
     with progress_bar(err, width) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done, found: bar.update(
@@ -70,27 +70,27 @@ def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[
 
 @contextmanager
 def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
-    """A bar that says what is shrunk, after so many that are ``done``."""
+    """A progress bar that shows what is shrunk, after ``done`` schedules."""
     with progress_bar(err, width) as bar:
         bar.add_task(f"shrinking {what}", total=total, completed=done)
         yield
 
 
 class Plays:
-    """Prints what is played, and how long it takes, which is known from what was played in two seconds."""
+    """Prints what is played and the expected duration, estimated from the first two seconds."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
         self._told = ""
         self._since: tuple[int, float] | None = None
-        """How much was done, and when, at the first call that found anything done: until then processes start."""
+        """Number of finished items and the time at the first call with any; processes start before that."""
 
     def begin(self, told: str) -> None:
-        """So much is played from now on."""
+        """Start to play; ``told`` describes how much."""
         self._told = told
 
     def __call__(self, done: int, total: int) -> None:
-        """So much of it was played."""
+        """Report how many are finished."""
         if not (self._told and done):
             return
         now = time.monotonic()
@@ -99,7 +99,7 @@ class Plays:
             self._print(f"{self._told}, for about {span(total * (now - then) / (done - before))}")
 
     def end(self) -> None:
-        """All was played: print the line if that was not done."""
+        """All is finished: print the line if that was not done."""
         if self._told:
             self._print(self._told)
 
@@ -113,14 +113,16 @@ FORECAST_AFTER_S = 2.0
 
 
 def span(seconds: float) -> str:
-    """A time as one says it: "90 s", "12 min"."""
+    """Format a duration: "90 s", "12 min"."""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 @contextmanager
 def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
-    """Ends the command where the implementation cannot be driven, with what broke and the exit code for that; and where
-    it speaks another text than those that it is to play with. Raises UsageError."""
+    """End the command if the implementation cannot be driven, with the breakdown and its exit code.
+
+    Raises UsageError if it declares another text than the implementations that it plays with.
+    """
     driven.begin()
     try:
         yield
@@ -136,7 +138,7 @@ def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
 
 
 def not_played(err: Console, reason: Exception) -> int:
-    """Says why a schedule was not played; the exit code for that."""
+    """Print why a schedule was not played; returns the exit code."""
     err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
     return Exit.NOT_DRIVEN
 
@@ -150,7 +152,7 @@ def schedule_in(file: Path) -> Schedule:
 
 
 def not_kept(err: Console, folder: Path, error: OSError) -> str:
-    """Says that nothing can be kept in a folder, and what to do about it."""
+    """Print that a folder cannot be written, and what to do."""
     said = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save."
     err.print(said, style="red")
     return said

@@ -1,1 +1,1 @@
-"""Stored corpora judged, compared and shown. What is in one, and how it is recorded, is in ``sds_harness.corpus``."""
+"""Judges, compares and shows stored corpora. ``sds_harness.corpus`` defines their content and records them."""

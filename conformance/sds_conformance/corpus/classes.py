@@ -1,4 +1,4 @@
-"""What a divergence is: legal, or a fault of one side or of both, by the checks that are run on both performances."""
+"""Classifies divergences: legal, or a fault of one side or both, by judging both performances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .kinds import corpora_of
 
 
 class Class(Enum):
-    """What is to be said of a schedule that differs. They are told in this order."""
+    """Classes of divergent schedules, in the order of reports."""
 
     A_VIOLATES = "A violates", "#b3261e", "A violates a requirement in the schedule, B does not"
     B_VIOLATES = "B violates", "#c2590c", "B violates a requirement in the schedule, A does not"
@@ -46,7 +46,7 @@ class Class(Enum):
     LEGAL = "legal", "#2e7d4f", "neither violates anything, and the text leaves open what differs"
 
     colour: str
-    """Of its bars in a chart."""
+    """Colour of its bars in a chart."""
     words: str
 
     def __new__(cls, value: str, colour: str = "", words: str = "") -> Class:
@@ -57,7 +57,7 @@ class Class(Enum):
 
 VIOLATIONS = (Class.A_VIOLATES, Class.B_VIOLATES, Class.BOTH_VIOLATE)
 AND = " and "
-"""Between what A and what B violates, where both do."""
+"""Separates the violations of A from those of B."""
 _OF_KIND = {
     MISSING: Class.MISSING,
     EXTRA: Class.EXTRA,
@@ -75,19 +75,19 @@ class Classified:
     divergence: Divergence
     kind: Class
     cause: str
-    """What those have in common that are told as one: in words, the same for all of them."""
+    """The common cause of divergences that are grouped: the same text for all of them."""
     reason: str = ""
-    """Why it is legal, or what is wrong, in half a sentence."""
+    """Why it is legal, or what is wrong; part of a sentence."""
     violated_a: tuple[str, ...] = ()
-    """Requirements and properties that A violates in this schedule, the one that is violated first at the front."""
+    """Requirements and properties that A violates in this schedule, the first violation first."""
     violated_b: tuple[str, ...] = ()
     finding_a: Finding | None = None
-    """Of these the first."""
+    """The first of these."""
     finding_b: Finding | None = None
 
 
 def at_sight(divergence: Divergence) -> Classified:
-    """The class of a divergence as far as it can be told without checks."""
+    """The class of a divergence that needs no checks."""
     kind = _OF_KIND.get(divergence.kind, Class.UNJUDGED)
     if kind is Class.UNJUDGED:
         return Classified(divergence, kind, where(divergence))
@@ -96,7 +96,7 @@ def at_sight(divergence: Divergence) -> Classified:
 
 
 def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope]) -> Classified:
-    """The class of a divergence, by the checks."""
+    """The class of a divergence by the checks."""
     sides: list[tuple[Rebuilt, Assessment]] = []
     same_plan = a.side["json"] == b.side["json"]
     for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
@@ -114,7 +114,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
             out.kind, out.cause, out.reason = Class.ERROR, "a fault of ours", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
-        both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # often the same one
+        both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # often the same requirement
         out.kind, out.cause = Class.BOTH_VIOLATE, AND.join(both)
     elif finding_a is not None:
         out.kind, out.cause = Class.A_VIOLATES, finding_a.requirement
@@ -132,15 +132,18 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
 
 
 def without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
-    """What was played, as if whoever speaks a dialect spoke the layout of the text: what the layout violates, it
-    violates in every schedule, and would be said of whatever else differs. Raises DamagedFile."""
+    """The performance translated from a dialect to the layout of the text.
+
+    A private layout violates the same requirements in every schedule, which would hide other differences. Raises
+    DamagedFile.
+    """
     rebuilt = stored.performance(plan)
     stored.corpus.kind.translate(rebuilt.performance)
     return rebuilt
 
 
 def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) -> tuple[Freedom, ...]:
-    """What the text leaves open that covers all that differs, nothing if something is left over."""
+    """The freedoms of the text that explain all differences; empty if a difference is unexplained."""
     corpora = corpora_of(stored.corpus.manifest.revision)
     fields = frozenset(divergence.fields)
     sides = [Side(one.performance, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
@@ -164,16 +167,16 @@ def softened(a: Assessment, b: Assessment) -> Finding | None:
 
 
 def where(divergence: Divergence) -> str:
-    """What differs, at which command."""
+    """The differing columns and the command."""
     command = printable(str(divergence.row.get("command", "the end")), 40)
     return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
 
 
 def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple[Finding | None, tuple[str, ...]]:
-    """Order the violations by step: a later one may be a consequence. At one step, the requirement is first from which
-    most of the others are declared to follow, as among the root causes of `run`.
+    """The first violation, and all violated requirements in order of time: a later one may be a consequence.
 
-    Requirements are named before properties of the group, which rest on them.
+    At one step, the requirement is first from which most of the others follow, as for the root causes of `run`.
+    Requirements come before properties, which depend on them.
     """
     when = in_time(rebuilt.performance)
     fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
@@ -191,7 +194,7 @@ def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple
 
 
 def as_row(one: Classified) -> dict[str, Any]:
-    """As it stands in the Parquet of all divergences."""
+    """The row in the Parquet file of all divergences."""
     divergence, row = one.divergence, one.divergence.row
     return {name: told(one, divergence, row) for name, (_, told) in _COLUMNS.items()}
 
@@ -217,7 +220,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Classified, Divergence, Row], o
     "finding_a": (pa.string(), lambda one, divergence, row: _told(one.finding_a)),
     "finding_b": (pa.string(), lambda one, divergence, row: _told(one.finding_b)),
 }
-"""Their types, and what stands in them."""
+"""Types and values of the columns."""
 DIVERGENCE_SCHEMA = pa.schema({name: kind for name, (kind, _) in _COLUMNS.items()})
 _LONGEST = 2_000
 

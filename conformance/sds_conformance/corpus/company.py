@@ -1,4 +1,4 @@
-"""Who plays the schedules of a recording: the company of a campaign, which here never tires."""
+"""Plays the schedules of a recording: a company of a campaign that is never abandoned."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from ..protocols import repertoire_of
 
 
 def compare_twins(revision: str, performance: Performance, replay: Replay) -> None:
-    """Ask for whatever the properties want to compare a performance with. What they say of it is not asked here; one
-    that fails will fail in the same place when it is."""
+    """Play all comparison performances that the properties need. Their results are not used here; a failure recurs
+    later.
+    """
     properties = repertoire_of(revision).properties
     with insisting(replay) as played, contextlib.suppress(Exception):
         properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
 
 
 class Tireless:
-    """A company that is made anew when its implementation broke so often that it was given up.
+    """A company that is recreated when its implementation was abandoned.
 
-    A campaign has learnt all there is after a few breakdowns, a corpus wants them all. See ``recording.Company``.
+    A campaign ends after a few breakdowns, a corpus records them all. See ``recording.Company``.
     """
 
     def __init__(self, order: Order) -> None:

@@ -1,9 +1,9 @@
-"""The diff of two corpora, as a Spark job: a task compares a range of schedules, and judges those that differ.
+"""The diff of two corpora as a Spark job: a task compares a range of schedules, and judges those that differ.
 
-A task writes its divergences into a Parquet file of its own, one row a schedule, and returns their sum as JSON, never
-as a pickle. The size of a sum is bounded by the number of causes that are kept. There are as many ranges as tasks were
-wanted, however large the corpora are. It is one job of one stage: another one would cost a second at the start, and
-nothing is shuffled. Small corpora are compared by the same tasks in this process.
+A task writes its divergences to a Parquet file of its own, one row per schedule, and returns their sum as JSON, never
+as a pickle. The size of a sum is bounded by the number of causes that are kept. The number of ranges is the number of
+tasks, however large the corpora are. There is one job with one stage: another one would cost a second, and nothing is
+shuffled. Small corpora are compared by the same tasks in this process.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DIVERGENCES = "divergences"
-"""The folder of the Parquet with all divergences."""
+"""The folder of the Parquet files with all divergences."""
 _ROW_GROUP = 8192
 MOST_CAUSES = 200
-"""Causes that are reported; the others are counted. The number of ways to differ has no bound."""
+"""Number of causes that are reported; others are counted. The number of possible causes is unbounded."""
 _HELD = 20 * MOST_CAUSES
-"""Causes that a sum keeps apart."""
+"""Number of causes that a sum stores."""
 SAMPLES = 3
-"""Schedules that are shown of each cause."""
+"""Schedules shown for each cause."""
 _BY_NAME = ("violated_a", "violated_b", "fields")
 
 
 @dataclass
 class Cause:
-    """Divergences that have the same class and the same cause."""
+    """Divergences with the same class and cause."""
 
     kind: Class
     cause: str
     reason: str
     schedules: int = 0
     first: list[tuple[int, int]] = field(default_factory=list)
-    """Step and schedule of those that differ earliest, ascending."""
+    """Step and schedule of the earliest divergences, ascending."""
 
     @property
     def least_step(self) -> int:
@@ -67,7 +67,7 @@ class Cause:
 
     @property
     def samples(self) -> tuple[int, ...]:
-        """Schedules to look at, those that differ earliest first."""
+        """Schedules to show, the earliest divergences first."""
         return tuple(schedule for _, schedule in self.first)
 
     def add(self, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
@@ -83,15 +83,15 @@ class Sum:
     classes: Counter[Class] = field(default_factory=Counter)
     alike: dict[tuple[Class, str], Cause] = field(default_factory=dict)
     violated_a: Counter[str] = field(default_factory=Counter)
-    """By requirement or property: schedules in which A violates it."""
+    """By requirement or property: number of schedules in which A violates it."""
     violated_b: Counter[str] = field(default_factory=Counter)
     fields: Counter[str] = field(default_factory=Counter)
-    """By normative column: schedules that first differ in it."""
+    """By normative column: number of schedules that first differ in it."""
     depths: Counter[tuple[Class, int]] = field(default_factory=Counter)
-    """By class and power of two: schedules whose first step that differs is from there up to the next."""
+    """By class and power of two: number of schedules whose first differing step is from there up to the next power."""
 
     def add(self, one: Classified) -> None:
-        """One divergence more."""
+        """Add a divergence."""
         divergence = one.divergence
         self.classes[one.kind] += 1
         self._alike(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])
@@ -128,7 +128,7 @@ class Sum:
 
     @property
     def causes(self) -> list[Cause]:
-        """The most frequent ones of all, in the order of their classes."""
+        """The most frequent causes, in the order of their classes."""
         order = list(Class).index
         ranked = sorted(self.alike.values(), key=lambda one: (-one.schedules, order(one.kind), one.cause))
         return sorted(ranked[:MOST_CAUSES], key=lambda one: (order(one.kind), -one.schedules, one.cause))
@@ -141,24 +141,24 @@ class Differ:
     a: Corpus
     b: Corpus
     out: Place
-    """The folder of the outcome."""
+    """The output folder."""
     per_range: int
     scopes: tuple[Scope, Scope]
     checks: bool = True
-    """Run the checks on what differs."""
+    """Judge the schedules that differ."""
     verify: bool = False
-    """Compute digests again."""
+    """Recompute digests."""
     read_all: bool = False
-    """Compare all rows, whatever the digests say."""
+    """Compare all rows, even if the digests are equal."""
 
     @property
     def ranges(self) -> int:
-        """How many there are."""
+        """Number of ranges."""
         return -(-self.most // self.per_range)
 
     @property
     def most(self) -> int:
-        """Schedules of the larger corpus."""
+        """Number of schedules in the larger corpus."""
         return max(self.a.manifest.schedules, self.b.manifest.schedules)
 
     def range_of(self, number: int) -> range:
@@ -168,7 +168,7 @@ class Differ:
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
         wanted = self.range_of(number)
         found = Sum()
-        # A task that is tried again writes what the first try would have written, under the same name.
+        # A retried task writes the same data under the same name.
         file = self.out / DIVERGENCES / f"part-{number:06}.parquet"
         with (
             file.writing() as half,
@@ -189,7 +189,7 @@ class Differ:
         batch: list[Divergence] = []
         for divergence in divergences(self.a, self.b, wanted, verify=self.verify, read_all=self.read_all):
             if divergence.schedule in told:
-                continue  # a digest that is none has been told, and what follows from it is no more than that
+                continue  # a wrong digest is reported, and explains the divergence
             told.add(divergence.schedule)
             batch.append(divergence)
             if len(batch) == SCHEDULES_PER_ROW_GROUP:
@@ -211,20 +211,20 @@ class Differ:
 
 @dataclass
 class Difference:
-    """What the diff says."""
+    """The result of a diff."""
 
     a: Corpus
     b: Corpus
     identical: int
-    """Schedules that both have and in which nothing differs that the text fixes."""
+    """Number of schedules that both have, without a normative difference."""
     divergent: int
-    """All others."""
+    """Number of all other schedules."""
     found: Sum
     seconds: float = 0.0
 
     @cached_property
     def causes(self) -> list[Cause]:
-        """The most frequent ones, by class."""
+        """The most frequent causes, by class."""
         return self.found.causes
 
     @property
@@ -234,7 +234,7 @@ class Difference:
 
     @property
     def depths(self) -> dict[Class, dict[int, int]]:
-        """By class and power of two: schedules whose first step that differs is from there up to the next."""
+        """By class and power of two: schedules whose first differing step is from there up to the next power."""
         out: dict[Class, dict[int, int]] = {}
         for (kind, depth), count in self.found.depths.items():
             out.setdefault(kind, {})[depth] = count
@@ -242,12 +242,12 @@ class Difference:
 
     @property
     def other_causes(self) -> int:
-        """Divergent schedules whose causes are not told, for there are too many."""
+        """Number of divergent schedules whose causes are not reported."""
         return self.divergent - sum(cause.schedules for cause in self.causes)
 
     @property
     def translated(self) -> list[str]:
-        """A sentence on each side whose private layout was translated, so that its faults are not told here."""
+        """A sentence for each side whose dialect was translated, because faults of the dialect are not shown."""
         return [
             f"{name} speaks the dialect {printable(corpus.manifest.dialect, 40)}, which is translated here: what that "
             "layout violates is not told of each schedule, but by `corpus check`."
@@ -257,12 +257,12 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Is there nothing but legal differences?"""
+        """Are all differences legal?"""
         return set(self.classes) <= {Class.LEGAL}
 
 
 def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
-    """What a corpus has of some schedules, ascending. Raises DamagedFile where it has nothing."""
+    """Yield the stored data of some schedules, ascending. Raises DamagedFile if some are missing."""
     for shard, those in groupby(sorted(numbers), lambda number: number // corpus.manifest.per_shard):
         wanted = list(those)
         found = list(stored_in(corpus, shard, wanted))
@@ -272,7 +272,7 @@ def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
 
 
 def comparable(a: Corpus, b: Corpus) -> None:
-    """Raises CorpusError if these are not corpora of the same schedules."""
+    """Raise CorpusError if the corpora do not have the same schedules."""
     if a.kind != b.kind:
         raise CorpusError(f"{a.place.shown} and {b.place.shown} are of two protocols, so there is nothing to compare.")
     texts = [revisions()[judged_revision(corpus.manifest.revision)].prefix for corpus in (a, b)]
@@ -304,7 +304,7 @@ def diff_here(differ: Differ) -> Difference:
 
 
 def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
-    """Compare in a job of Spark, as ``diff_here`` does. Raises CorpusError."""
+    """Compare in a Spark job, with the same result as ``diff_here``. Raises CorpusError."""
     _prepare(differ)
     with watched(spark, progress), failures_told():
         sums = [row["sum"] for row in over(spark, range(differ.ranges), differ, "sum string").collect()]
@@ -329,8 +329,9 @@ def _difference(differ: Differ, sums: list[str]) -> Difference:
 
 
 def range_size(a: Corpus, b: Corpus, tasks: int) -> int:
-    """How many schedules a task compares: whole shards of the corpus that has the larger ones, and as many tasks as are
-    wanted, if there are so many shards."""
+    """Number of schedules per task: whole shards of the corpus with the larger shards, and as many tasks as wanted if
+    there are enough shards.
+    """
     size = max(a.manifest.per_shard, b.manifest.per_shard)
     most = max(a.manifest.schedules, b.manifest.schedules)
     shards = -(-most // size)
@@ -338,5 +339,5 @@ def range_size(a: Corpus, b: Corpus, tasks: int) -> int:
 
 
 def most_common(counts: Counter[str]) -> dict[str, int]:
-    """The most frequent ones, ties in the order of the alphabet."""
+    """The most frequent ones; ties in alphabetical order."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_CAUSES])

@@ -1,8 +1,8 @@
-"""Where two corpora of the same schedules differ: which schedules, and at which step first.
+"""Finds where two corpora of the same schedules differ: which schedules, and the first differing step.
 
-The digests of the side tables are compared first. Rows are read only of schedules whose digests differ: their hashes
-lead to the first step that differs, and there the columns are compared. With ``read_all`` no digest and no hash is
-trusted: all rows are read, and all columns compared.
+The digests of the side tables are compared first. Rows are read only for schedules with different digests: their hashes
+lead to the first differing step, where the columns are compared. With ``read_all`` no digest or hash is trusted: all
+rows are read, and all columns compared.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
 from ..protocols.freedoms import END
 
 DIFFERENT = "different"
-"""Both have the schedule, and its steps differ."""
+"""Both corpora have the schedule, and its steps differ."""
 MISSING, EXTRA = "missing", "extra"
 """Only A has the schedule, or only B."""
 TRUNCATED, DUPLICATE, TWICE, STALE = "truncated", "duplicate step", "duplicate schedule", "stale digest"
-"""Faults of a corpus: recorded steps are missing, or stand twice; a schedule stands twice; a digest is not that of the
-rows."""
+"""Faults of a corpus: steps are missing or duplicated, a schedule is duplicated, or a digest does not match its rows.
+"""
 Numbers = npt.NDArray[np.int64]
 
 
 @dataclass
 class Divergence:
-    """Where a schedule first differs."""
+    """The first difference of a schedule."""
 
     schedule: int
     kind: str
     step: int = 0
-    """The first step that differs, by its number among those that are compared; 0 if there is none to name."""
+    """The first differing step, counted among the compared ones; 0 if there is none to name."""
     fields: tuple[str, ...] = ()
-    """The columns that differ there."""
+    """The columns that differ in that step."""
     a: Row | None = None
     """The row of A at that step; None if it has none."""
     b: Row | None = None
     side: str = ""
-    """A or B, for a fault of one of the corpora."""
+    """A or B, if one of the corpora is faulty."""
     steps: tuple[int, int] = field(default=(0, 0))
-    """How many steps that are compared A and B have."""
+    """Number of compared steps in A and B."""
 
     @property
     def row(self) -> Row:
-        """The step, as one of the sides has it."""
+        """The step, from a side that has it."""
         return self.a or self.b or {}
 
     @property
@@ -72,16 +72,16 @@ class Divergence:
 def divergences(
     a: Corpus, b: Corpus, schedules: range, *, verify: bool = False, read_all: bool = False
 ) -> Iterator[Divergence]:
-    """The schedules of a range that differ, in no particular order. ``verify`` computes digests again.
+    """Yield the schedules of a range that differ, in no particular order. ``verify`` recomputes digests.
 
-    Raises CorpusError where a file is damaged, or where the two have different schedules under one number.
+    Raises CorpusError if a file is damaged, or if the two have different schedules with the same number.
     """
     with _RangeReader(a, schedules) as reader_a, _RangeReader(b, schedules) as reader_b:
         sides = reader_a.digests(), reader_b.digests()
         if verify:
             yield from _stale(a, schedules, "A")
             yield from _stale(b, schedules, "B")
-        # A state that only one of them can show is not compared; then no digest is the same, and all rows are read.
+        # State that only one corpus can show is not compared; in that case all digests differ, and all rows are read.
         shown = a.kind.shown
         unseen = shown if a.manifest.can(shown) != b.manifest.can(shown) else ""
         different: list[Divergence] = []
@@ -96,7 +96,7 @@ def divergences(
 
 
 class _RangeReader(ExitStack):
-    """The files of all shards in which schedules of a range are; they are open as long as the reader is."""
+    """Opens the files of all shards with schedules of a range, until the reader is closed."""
 
     def __init__(self, corpus: Corpus, schedules: range) -> None:
         super().__init__()
@@ -108,8 +108,10 @@ class _RangeReader(ExitStack):
             self.enter_context(steps)
 
     def digests(self) -> pa.Table:
-        """The beginning of the side table. Rows of schedules outside of the range belong to another task. Raises
-        DamagedFile where a schedule is outside of its shard: no task would look at it there."""
+        """The first columns of the side table, for the schedules of the range.
+
+        Raises DamagedFile if a schedule is in the wrong shard, where no task would find it.
+        """
         tables = [pa.table({name: [] for name in DIGESTS})]
         for shard, (side, steps) in self._shards.items():
             table, wanted = side.read(list(DIGESTS)), self.corpus.manifest.range_of(shard)
@@ -124,7 +126,7 @@ class _RangeReader(ExitStack):
         return pa.concat_tables(tables[1:] or tables)
 
     def rows(self, schedules: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """The rows of some schedules that are compared, by schedule and step."""
+        """The compared rows of some schedules, ordered by schedule and step."""
         table = pa.concat_tables([steps.read(columns, schedules) for _, steps in self._shards.values()])
         step = _numbers(table, "step")
         if not step.all():
@@ -138,8 +140,9 @@ class _RangeReader(ExitStack):
 def _by_digest(
     a: Corpus, b: Corpus, sides: tuple[pa.Table, pa.Table], wanted: range, *, every: bool
 ) -> Iterator[Divergence]:
-    """The schedules that differ by their digests, or ``every`` one that both have, ascending; then those that only one
-    has, or has twice."""
+    """The schedules with different digests (with ``every``, all that both have), ascending; then missing and duplicate
+    ones.
+    """
     of_a, of_b = (_numbers(side, "schedule") for side in sides)
     absent = np.setdiff1d(np.arange(wanted.start, wanted.stop), np.union1d(of_a, of_b))
     if len(absent):
@@ -168,7 +171,7 @@ def _by_digest(
 def _first_steps(
     a: _RangeReader, b: _RangeReader, group: list[Divergence], unseen: str, *, read_all: bool
 ) -> Iterator[Divergence]:
-    """Find the first step that differs, for a few schedules; rows of the command ``unseen`` are left out."""
+    """Find the first differing step of a few schedules; rows of the command ``unseen`` are ignored."""
     columns = a.corpus.kind.columns
     numbers = [one.schedule for one in group]
     tables = [reader.rows(numbers, [*columns.told, "row_hash"]) for reader in (a, b)]
@@ -176,7 +179,7 @@ def _first_steps(
     if read_all and not unseen and all(_whole(t, [one.steps[n] for one in group]) for n, t in enumerate(tables)):
         one, other = (table.select(["schedule", "step", *compared]) for table in tables)
         if one.equals(other):
-            return  # most groups are alike, and to look at each schedule takes long
+            return  # most groups are equal, and comparing each schedule is slow
     bounds = [_bounds(_numbers(table, "schedule")) for table in tables]
     for divergence in group:
         sides = []
@@ -197,7 +200,7 @@ def _first_steps(
             divergence.step, divergence.fields = divergence.row["step"], _fields_of(columns, *rows)
         elif read_all or unseen:
             continue
-        if not divergence.fields:  # a hash, or a digest, that is not that of its rows
+        if not divergence.fields:  # a hash or digest that does not match its rows
             divergence.kind = STALE
         yield divergence
 
@@ -210,7 +213,7 @@ def _fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...
 
 
 def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int | None:
-    """The first row, from 0, in which one of the columns differs, or which only one of the tables has."""
+    """Index of the first row in which a column differs, or which only one table has; None if there is none."""
     common = min(one.num_rows, other.num_rows)
     first = common if one.num_rows != other.num_rows else None
     for name in columns:
@@ -221,7 +224,7 @@ def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int
 
 
 def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] | None:
-    """The fault of the steps of a schedule, if they are not 1, 2, ... and as many as the side table says."""
+    """The fault of the steps of a schedule, if they are not 1, 2, ... up to the number in the side table."""
     twice = np.flatnonzero(steps[1:] == steps[:-1])
     if len(twice):
         return DUPLICATE, side, int(steps[twice[0]])
@@ -232,12 +235,12 @@ def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] |
 
 
 def _stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
-    """Schedules whose hashes or digests are not those of their rows, requests, replies or plan."""
+    """Schedules whose hashes or digests do not match their rows, requests, replies or plan."""
     told = set[int]()
     for shard in corpus.manifest.shards_of(schedules):
         for one in stored_in(corpus, shard, schedules, None):
             if one.schedule in told:
-                continue  # it stands twice, which is reported elsewhere
+                continue  # a duplicate, which is reported elsewhere
             told.add(one.schedule)
             rows = sorted((row for row in one.rows if row["step"]), key=lambda row: row["step"])
             fault = fault_in(np.array([row["step"] for row in rows], np.int64), one.side["steps"], name)
@@ -251,7 +254,7 @@ def _stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
 
 
 def _is_as_recorded(stored: Stored) -> bool:
-    """Are requests, replies and the schedule those of which the digests were made?"""
+    """Do requests, replies and schedule match their digests?"""
     try:
         stored.hold_to_digests()
     except DamagedFile:
@@ -273,14 +276,14 @@ def _unlike(one: pa.Table, other: pa.Table, column: str) -> npt.NDArray[np.bool_
 
 
 def _bounds(schedule: Numbers) -> dict[int, tuple[int, int]]:
-    """By schedule: where its rows begin and end, where they stand together."""
+    """By schedule: the range of its rows, if they are contiguous."""
     numbers, starts = np.unique(schedule, return_index=True)
-    ends = [*starts[1:].tolist(), len(schedule)][: len(starts)]  # of no schedule there is no end
+    ends = [*starts[1:].tolist(), len(schedule)][: len(starts)]  # no schedules have no end
     return dict(zip(numbers.tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
 
 
 def _whole(table: pa.Table, promised: list[int]) -> bool:
-    """Are the steps of each schedule 1, 2, ... and as many as the side table says?"""
+    """Are the steps of each schedule 1, 2, ... up to the number in the side table?"""
     bounds = _bounds(_numbers(table, "schedule")).values()
     counts = [end - start for start, end in bounds]
     if counts != [count for count in promised if count]:

@@ -1,7 +1,7 @@
-"""Every schedule of a small world on Spark: a task is a piece of the enumeration, known by its first word.
+"""Exhausts a small world on Spark: a task is a piece of the enumeration, defined by its first word.
 
-Bounds are played one after the other, a job each. A task spells its words from the first on, starts an implementation
-of its own, and says as much as a whole tally; of a piece only the chunks count that were finished.
+There is one job per bound. A task enumerates its words from the first one, starts its own implementation, and returns a
+tally; only the finished chunks of a piece count.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CHUNKS = 8
-"""In one piece: some seconds, so that the start of an implementation weighs little."""
+"""Chunks per piece: some seconds, so that the start of an implementation does not matter."""
 _COUNTS = ("played", "impossible", "renamed", "left_out")
 _CHUNK, _TROUBLE, _OTHERWISE, _WITHOUT = "chunk", "trouble", "otherwise", "without"
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """The task: plays the piece of that number."""
+    """The task: plays the piece with that number."""
 
     order: Exhaustion
     task: Task
     starts: tuple[tuple[int, Word], ...]
-    """Of each piece: its first chunk, and the word that this begins with."""
+    """By piece: its first chunk, and the first word of that chunk."""
     chunks: int
-    """In a piece."""
+    """Chunks per piece."""
     until: Moment | None
-    """Nothing is begun after that moment."""
+    """No chunk starts after that moment."""
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
         first, word = self.starts[number]
@@ -74,7 +74,7 @@ class Pieces:
 
 
 def spread(spark: SparkSession) -> Source:
-    """Plays on Spark, in the place of workers."""
+    """Return a source that plays on Spark instead of in workers."""
 
     def play(order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float) -> Generator[Share, None, None]:
         until = after(left_s) if left_s else None
@@ -110,7 +110,7 @@ def _is_over(until: Moment | None) -> bool:
 
 
 def _starts(order: Exhaustion, task: Task) -> Iterator[tuple[int, Word]]:
-    """The pieces of a bound in which anything is left."""
+    """The pieces of a bound that are not finished."""
     firsts = islice(order.world.words(task.events), None, None, CHUNKS * CHUNK)
     for first, word in zip(count(0, CHUNKS), firsts, strict=False):
         if not task.done.issuperset(range(first, first + CHUNKS)):

@@ -1,4 +1,4 @@
-"""What the corpora of a protocol are, by the revision in a manifest."""
+"""The kind of corpora of a protocol, by the revision in a manifest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..protocols.corpora import Corpora
 
 
 def corpora_of(revision: str) -> Corpora:
-    """Those of the protocol by which a corpus of that revision is judged. Raises CorpusError if it has none."""
+    """The corpora of the protocol that judges this revision. Raises CorpusError if it has none."""
     try:
         judged = judged_revision(revision)
         protocol = protocol_of(judged)

@@ -1,8 +1,8 @@
-"""The report of a diff, in a folder of its own: samples, a page for people, and the same numbers for programs.
+"""The report of a diff in its own folder: samples, an HTML page, and the same numbers as JSON.
 
-Samples are schedules that ``replay`` plays on both implementations, with diagrams of where the two part. The page is
-one HTML file, complete in itself, without scripts. The names, IDs and values that come from implementations are
-hostile: they are cut, cleared and escaped.
+Samples are schedules that ``replay`` plays on both implementations, with diagrams of the divergence. The page is one
+self-contained HTML file without scripts. Texts of implementations are untrusted: they are shortened, cleaned and
+escaped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .divergences import Divergence, divergences
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
 FORMAT = "sds-corpus-diff-1"
-"""Stands in the summary: only a folder with one is ever replaced, or what an interrupted diff left."""
+"""Stored in the summary: only a folder with one, or one left by an interrupted diff, is ever replaced."""
 _CAUSES: dict[str, pa.DataType] = {
     "class": pa.string(),
     "cause": pa.string(),
@@ -50,16 +50,16 @@ _CAUSES: dict[str, pa.DataType] = {
     "examples": pa.list_(pa.int64()),
 }
 SAMPLES = "samples"
-"""The folder they are written to."""
+"""The folder of the samples."""
 MOST = 40
-"""Causes of which samples are written, the most frequent of each class."""
+"""Number of causes with samples, the most frequent of each class."""
 MOST_PICTURES = 12
-"""Pictures in the page."""
+"""Pictures on the page."""
 SAME_COLOUR = "#9aa2ad"
 
 
 def prepare_folder(place: Place, *, overwrite: bool) -> None:
-    """Make the folder, or empty it. Raises CorpusError where anything else is in it."""
+    """Create or empty the folder. Raises CorpusError if it has other content."""
     found = place.names()
     if found:
         if not overwrite:
@@ -75,7 +75,7 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
 
 
 def _of_a_diff(place: Place, found: list[str]) -> bool:
-    """Is the folder that of a diff, by its summary? An interrupted diff has no summary, only divergences."""
+    """Does the folder belong to a diff, by its summary? An interrupted diff has divergences and no summary."""
     if SUMMARY in found:
         try:
             data = json.loads((place / SUMMARY).read_text())
@@ -89,22 +89,22 @@ def _of_a_diff(place: Place, found: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class Sample:
-    """A schedule that differs, as it was written to a file."""
+    """A divergent schedule that was written to a file."""
 
     cause: Cause
     schedule: int
     file: str
     """Relative to the folder of the diff."""
     pictures: Mapping[str, str] = field(default_factory=dict)
-    """Space-time diagrams, if it is drawn: SVG, by side, A before B."""
+    """Space-time diagrams as SVG, by side, A before B; empty if there are none."""
     story: str = ""
-    """Where the two part, in a sentence."""
+    """Where the two sides diverge, in one sentence."""
     proof: tuple[str, ...] = ()
-    """The proof of the violation that is the cause, a line each."""
+    """The proof of the violation that is the cause, one line each."""
 
 
 def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Place) -> list[Sample]:
-    """Write the samples of the causes that are reported. Raises CorpusError."""
+    """Write samples of the reported causes. Raises CorpusError."""
     (out / SAMPLES).make()
     samples, pictures = [], 0
     told = [cause for cause in difference.causes if cause.samples][:MOST]
@@ -126,7 +126,7 @@ def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Plac
 
 
 def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
-    """The schedule with the notes for a replay, and for the reader of the file; None if neither corpus has it whole."""
+    """The schedule with notes for a replay and for readers; None if neither corpus has it completely."""
     for corpus in (difference.a, difference.b):
         if number >= corpus.manifest.schedules:
             continue
@@ -150,8 +150,7 @@ _JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED, Class.ERROR)
 
 
 def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) -> Sample:
-    """Add a picture of each side that has the schedule whole. It marks the step that violates something, or else the
-    step at which the two part."""
+    """Add a picture of each side that has the complete schedule, with the violation or the first divergence marked."""
     number, kind = sample.schedule, sample.cause.kind
     found = [d for d in divergences(difference.a, difference.b, range(number, number + 1)) if d.schedule == number]
     blamed = "A" if kind is Class.A_VIOLATES else "B"
@@ -171,7 +170,7 @@ def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) 
         else:
             row = (found[0].a if side == "A" else found[0].b) if found else None
             step = row["step"] if row is not None else sample.cause.least_step
-            act = next(iter(rebuilt.compared[:step][-1:]), None)  # or its last, where it has no such step
+            act = next(iter(rebuilt.compared[:step][-1:]), None)  # or the last step, if it has no such step
             pictures[side] = spacetime_svg(rebuilt.performance, act, title, story)
         if side == blamed:
             sample = replace(sample, story=story)
@@ -179,7 +178,7 @@ def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) 
 
 
 def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None:
-    """The first violation of a requirement, or of a property."""
+    """The first violation of a requirement or property."""
     performance = rebuilt.performance
     findings = assess(performance, scope, rebuilt.judged).findings
     fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
@@ -190,7 +189,7 @@ def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None
 
 
 def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
-    """Where a schedule first differs, and how; values of columns that are ``opaque`` say nothing to anybody."""
+    """Where and how a schedule first differs; values of ``opaque`` columns are not shown."""
     row = divergence.row
     if not row:
         return f"They part at step {divergence.step}."

@@ -1,7 +1,7 @@
-"""What tasks say of the schedules that they judged, as rows that Spark, or we, add up.
+"""The results of tasks as rows, which Spark or this process adds up.
 
-There is one row for each thing there is to say, so that what comes to the driver is as long as the catalogue, however
-many schedules there are.
+There is one row per result, so the driver receives as many rows as the catalogue needs, however many schedules there
+are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS = "kind string, what string, schedules long, rank long, first long, told string"
-"""The columns, in the words of Spark SQL."""
+"""The columns, in Spark SQL."""
 
 
 def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
@@ -27,7 +27,7 @@ def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, 
 
 
 def rows_of(tally: Tally) -> Iterator[dict[str, Any]]:
-    """All that a tally says."""
+    """All rows of a tally."""
     for kind in ("schedules", "steps"):
         yield row_of(kind, "", getattr(tally, kind))
     for kind in ("exercised", "situations"):
@@ -41,21 +41,21 @@ def rows_of(tally: Tally) -> Iterator[dict[str, Any]]:
 
 
 Summed = tuple[str, str, int, int, str]
-"""Of all tasks: kind, what, schedules, and of the worst its first schedule and what is told of it."""
+"""Sum over all tasks: kind, subject, schedules, first schedule with the worst result, and its description."""
 
 
 def summed(rows: DataFrame) -> list[Summed]:
-    """Rows, added up by Spark."""
+    """Rows that Spark has added up."""
     from pyspark.sql import functions as f
 
-    # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
+    # The worst result, by the first schedule; of errors of the suite the alphabetically first.
     worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
     out = rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect()
     return [(row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"]) for row in out]
 
 
 def take(tally: Tally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
-    """Take what was added up into a tally; what is of another kind is given, with what it counts."""
+    """Add the sums to a tally; yield those of other kinds, with their counts."""
     for kind, what, schedules, first, told in of:
         match kind:
             case "schedules" | "steps":

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTED = "counted"
-"""The kind of the rows that count what was verified."""
+"""Kind of the rows that count verified data."""
 MOST_HERE = 50_000
-"""Steps of a corpus that is checked, or compared, without Spark."""
+"""Largest number of steps in a corpus that is checked or compared without Spark."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Checker:
     corpus: Corpus
     scope: Scope
     everything: bool = False
-    """All that is stored is read and verified before it is judged."""
+    """Read and verify all stored data before judging it."""
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
         tally, counted = self.tally(shard)
@@ -63,7 +63,7 @@ class Checker:
         yield pa.RecordBatch.from_pylist([*counts, *rows_of(tally)])
 
     def tally(self, shard: int) -> tuple[Tally, dict[str, int]]:
-        """The verdicts on a shard, and the numbers of steps and rows that were verified. Raises DamagedFile."""
+        """Return the verdicts on a shard, and the numbers of verified steps and rows. Raises DamagedFile."""
         tally, found, counted = Tally(declaration_in(self.corpus)), [], {}
         if self.everything:
             compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
@@ -78,7 +78,7 @@ class Checker:
         return tally, counted
 
     def judge(self, shard: int, stored: Stored) -> Played:
-        """One stored schedule, as a campaign would have judged it."""
+        """Judge one stored schedule in the same way as a campaign."""
         rebuilt, manifest = stored.performance(), self.corpus.manifest
         performance = rebuilt.performance
         if performance.schedule.name != self.corpus.kind.name_of(manifest.seed, stored.schedule):
@@ -95,8 +95,10 @@ class Checker:
         return rebuilt.performance
 
     def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
-        """Was it played by whom the manifest names? No digest is over all shards, so one of another corpus may stand
-        here. Raises DamagedFile."""
+        """Check that the implementation in the manifest played the schedule. Raises DamagedFile.
+
+        No digest covers all shards, so a shard could be from another corpus.
+        """
         manifest, performance = self.corpus.manifest, rebuilt.performance
         schedule = performance.schedule
         wrong = ""
@@ -119,8 +121,7 @@ def small(corpus: Corpus) -> bool:
 def check_here(
     corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None, *, everything: bool = False
 ) -> Tally:
-    """Judge a corpus in this process; first read and verify ``everything`` in it, if that is wanted. Raises CorpusError
-    where it is damaged."""
+    """Judge a corpus in this process; with ``everything``, verify it first. Raises CorpusError if it is damaged."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     tally, counted = Tally(declaration_in(corpus)), Counter[str]()
     with faults_named(), rarely_collecting():
@@ -141,7 +142,7 @@ def check(
     *,
     everything: bool = False,
 ) -> Tally:
-    """Judge a corpus in a job of Spark, as ``check_here`` does. Raises CorpusError."""
+    """Judge a corpus in a Spark job, with the same result as ``check_here``. Raises CorpusError."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
         added = summed(over(spark, range(manifest.shards), checker, ROWS))
@@ -151,13 +152,13 @@ def check(
 
 
 def _checker(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
-    """The task, for a corpus of which all files are there. Raises CorpusError."""
+    """Create the task for a corpus after checking that all files exist. Raises CorpusError."""
     (verify_folders if everything else hold_to_count)(corpus)
     return Checker(corpus, scope, everything)
 
 
 def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
-    """Hold the manifest to what was counted. Raises DamagedFile."""
+    """Compare the manifest with the counted data. Raises DamagedFile."""
     for what, count in counted.items():
         if count != getattr(corpus.manifest, what):
             said = f"the manifest says {getattr(corpus.manifest, what):,}"
@@ -165,7 +166,7 @@ def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
 
 
 def declaration_in(corpus: Corpus) -> Declaration:
-    """What the implementation declared, as the manifest has it; what is no name of a capability is left out."""
+    """The declaration of the implementation in the manifest, without unknown capabilities."""
     language, told = corpus.kind.language, corpus.manifest.implementation
     empty = Declaration.unknown("", language)
 

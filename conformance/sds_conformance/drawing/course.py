@@ -1,6 +1,6 @@
-"""The course of a performance: what each step of it meant for the messages, by name.
+"""The course of a performance: what each step means for the messages, by name.
 
-What is told and what is drawn both rest on this, so that they cannot differ.
+Stories and diagrams both use it, so that they cannot differ.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
 from .names import Names, reading_of
 
 SHOWN = 6
-"""Names in a list before the rest is counted."""
+"""Names shown in a list; further ones are counted."""
 
 
 class Fate(Enum):
-    """What became of an arrival."""
+    """The result of an arrival."""
 
     DELIVERED = "delivered"
     WAITING = "waits"
-    """Content that was not delivered on arrival and depends on something that was not there."""
+    """Content that was not delivered on arrival because a dependency was missing."""
     LEFT = "is not delivered"
-    """Content that was not delivered on arrival although all it depends on was there."""
+    """Content that was not delivered on arrival although all dependencies were there."""
     AGAIN = "again"
     """Content that the participant sent or delivered before."""
     HEARD = "heard"
-    """A sync message, or whatever else is not to be delivered."""
+    """A sync message, or another message that is not delivered."""
     REFUSED = "refused"
 
 
@@ -48,36 +48,38 @@ class LogAt:
     entries: list[str]
     """Names of messages."""
     shown: int
-    """The step that showed it; 0 if none did, and these are the messages sent and delivered, in that order."""
+    """The step that showed the log; 0 if none did. In that case these are the messages sent and delivered, in that
+    order.
+    """
     since: list[str]
-    """Sent or delivered after it was shown."""
+    """Messages sent or delivered after it was shown."""
 
 
 class Course:
     """The facts of a performance."""
 
     def __init__(self, performance: Performance, *, by_id: bool = False, about: str = "") -> None:
-        """``by_id`` as in `Names`; ``about`` is what a finding says: what that mentions comes first in long lists."""
+        """``by_id`` as in `Names`; ``about`` is the text of a finding: messages in it come first in long lists."""
         self.performance = performance
         self.reading = reading_of(performance)
         self.names = Names(performance, by_id=by_id)
         self._foremost: Collection[str] = {self.names.of(key) for key in self.names.mentioned(about)}
         self.items: dict[int, Item | None] = {}
-        """What stands in each packet, by its number."""
+        """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
-        """By the number of the act; of what scripted peers say, nothing."""
+        """By the number of the act; without messages of scripted peers."""
         self.said: dict[int, list[Packet]] = {}
-        """What scripted peers say, by operation."""
+        """Messages of scripted peers, by operation."""
         self.copies: dict[int, str] = {}
-        """By packet number: content that is not the first of its ID, and the verb for that."""
+        """Repeated content by packet number, with the verb for it."""
         self.packets: dict[Key, list[Packet]] = {}
         self.signalled: dict[int, Sequence[Signal]] = {}
         """By the number of the act."""
         self.fates: dict[int, Fate] = {}
-        """By the number of the act that received."""
+        """By the number of the receiving act."""
         self.arrivals: dict[Key, list[Act]] = {}
         self.had: dict[tuple[str, Key], Act] = {}
-        """Where a participant first delivered or sent a message."""
+        """The act in which a participant first delivered or sent a message."""
         self.deliveries: dict[Key, list[Act]] = {}
         self.acknowledged: dict[Key, list[Act]] = {}
         self.losses: dict[int, list[Loss]] = {}
@@ -85,9 +87,9 @@ class Course:
         self.heard: dict[int, list[Act]] = {}
         """By packet number: the acts that received it from the network."""
         self._asked: set[tuple[str, Key]] = set()
-        """What participants were asked for, and have not broadcast since."""
+        """Messages that participants were asked to repair and have not broadcast since."""
         self.told = len({id(trace) for trace in performance.traces}) > 1
-        """Several implementations take part."""
+        """Are there several implementations?"""
         for packet in performance.packets:
             self._read_packet(packet)
         for loss in performance.losses:
@@ -123,7 +125,7 @@ class Course:
             sent = self.items[packet.number]
             if sent is not None and (act.who, sent.key) in self._asked:
                 self._asked.remove((act.who, sent.key))
-                # Whoever sent it first answers at once, long before it would be time to send it again unasked.
+                # The original sender answers at once, long before an unrequested rebroadcast is due.
                 if packet.number in self.copies and self.reading.answers(self.performance.parties[act.who]):
                     self.copies[packet.number] = self.reading.copies[1]
             own = act.step.command == "send" or bool(packet.label)
@@ -157,36 +159,36 @@ class Course:
         return Fate.WAITING if unmet else Fate.LEFT
 
     def look(self, packet: Packet) -> str:
-        """How a packet is drawn: as what it is, or as a copy."""
+        """The kind in which a packet is drawn; "copy" for repeated content."""
         item = self.items[packet.number]
         return "copy" if packet.number in self.copies else (item.sort if item is not None else Sort.NOISE).value
 
     # ---- in words --------------------------------------------------------------------------------------------------
 
     def at(self, milliseconds: int) -> str:
-        """A time since the start."""
+        """Format a time relative to the start."""
         return clock(START_MS + milliseconds)
 
     def listed(self, names: list[str], limit: int = SHOWN) -> str:
-        """A few names, first those that the finding is about, and how many more there are."""
+        """Join a few names, those of the finding first, and count the rest."""
         shown, more = foremost(names, self._foremost.__contains__, limit)
         return ", ".join(shown) + (f" and {more} more" if more else "")
 
     def named(self, keys: Sequence[Key]) -> str:
-        """Messages by name, in a list."""
+        """Join the names of messages."""
         return self.listed([self.names.of(key) for key in keys])
 
     def name(self, packet: Packet) -> str:
-        """What was broadcast is called so."""
+        """The name of a packet."""
         return self.names.of_packet(packet)
 
     def after(self, packet: Packet) -> str:
-        """What it depends on, "" for nothing."""
+        """The dependencies of a packet; "" if it has none."""
         item = self.items[packet.number]
         return self.named(item.causes) if item is not None else ""
 
     def about(self, packet: Packet, arrived: Item | None = None) -> str:
-        """A message in one line, as it was broadcast or as it ``arrived``."""
+        """Describe a message in one line, as it was broadcast or as it ``arrived``."""
         item = arrived or self.items[packet.number]
         name = self.name(packet)
         if item is None:
@@ -203,12 +205,12 @@ class Course:
         return f"{item.kind} {name} of {short(item.sender)}{copy} ({', '.join(details)})"
 
     def signals(self, act: Act) -> list[tuple[str, str]]:
-        """What an act signalled: the class that it is drawn in, and words; what is alike in one."""
+        """The signals of an act: CSS class and text; equal kinds are joined."""
         out: list[tuple[str, list[str]]] = []
         own = {item.key[1] for p in self.broadcasts.get(act.number, ()) if (item := self.items[p.number]) is not None}
         for signal in self.signalled[act.number]:
             kind = signal.kind
-            # That a sender signals the delivery of what it sends goes without saying.
+            # A sender always signals the delivery of its own message, so that is not shown.
             unsaid = own if kind == DELIVERED and act.step.command == "send" else ()
             names = [self.names.of(key) for key in signal.keys if key[1] not in unsaid]
             if not names:
@@ -221,14 +223,14 @@ class Course:
         return [(told[kind][0], told[kind][1].format(self.listed(names))) for kind, names in out]
 
     def sends(self, act: Act) -> list[tuple[Packet, str]]:
-        """What an act broadcast: the packet, and the verb for it. What goes to several by itself is told once."""
+        """The packets that an act broadcast, each with the verb; one sent to several receivers is listed once."""
         sent = [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
         if not self.reading.to_each:
             return sent
         return list({(self.name(packet), verb): (packet, verb) for packet, verb in reversed(sent)}.values())[::-1]
 
     def arrives(self, act: Act) -> str:
-        """What arrived in an act, by name, and where from if not from the network; "" if it is no arrival."""
+        """Describe what arrived, with its origin if that is not the network; "" if the act is no arrival."""
         if act.step.command != "receive":
             return ""
         name = self.name(act.packet) if act.packet is not None else "something"
@@ -236,7 +238,7 @@ class Course:
         return f"{name}{origin}"
 
     def refusal(self, act: Act) -> str:
-        """Why a command failed, "" if it did not."""
+        """Why a command failed; "" if it did not."""
         reply = act.step.reply
         if reply is None:
             return "breaks down"
@@ -251,7 +253,7 @@ class Course:
     # ---- logs ------------------------------------------------------------------------------------------------------
 
     def logs(self, until: int | None = None) -> list[LogAt]:
-        """The logs of all participants after an act, by default at the end."""
+        """The logs of all participants after an act; by default at the end."""
         shown: dict[tuple[str, str], tuple[int, list[str]]] = {}
         has: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for act in self.performance.acts[:until]:

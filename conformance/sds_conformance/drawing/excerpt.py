@@ -1,8 +1,7 @@
 """Excerpts: a few steps of a trace as a space-time diagram.
 
-A trace becomes a performance in which every step is an operation of its own, so that all of it is known, and the steps
-that a story shows are drawn. Participants are the implementation; whatever they receive that none of them broadcast
-comes from scripted peers.
+The trace becomes a performance with one operation per step, and the steps of a story are drawn. Participants are the
+implementation; messages that none of them broadcast come from scripted peers.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from .course import Course
 from .spacetime import excerpt_svg
 
 MAX_DRAWN = 25
-"""Steps of an excerpt: the last ones up to the one that is blamed, and what follows it."""
+"""Steps of an excerpt: the last ones up to the violating step, and those after it."""
 MAX_STEPS = 2_000
-"""Of longer traces nothing is drawn."""
+"""Longer traces are not drawn."""
 
 
 class Excerpts:
@@ -34,9 +33,9 @@ class Excerpts:
         self._course: Course | None = None
 
     def svg(self, blamed: int, shown: Collection[int]) -> str:
-        """Steps by their numbers, with one of them marked, for a page that has `spacetime.stylesheet`.
+        """Draw the steps with these numbers, with the violating one marked, for a page that has `spacetime.stylesheet`.
 
-        "" where there is nothing to draw: the step is nobody's, or what is shown is not about messages.
+        Returns "" if there is nothing to draw: the step has no participant, or no step involves messages.
         """
         steps = self._trace.steps
         if not 0 < blamed <= len(steps) <= MAX_STEPS:
@@ -48,14 +47,14 @@ class Excerpts:
         after = sorted(number for number in shown if blamed < number <= len(steps))
         after = after[: MAX_DRAWN // 2]
         drawn = {*before[-(MAX_DRAWN - 1 - len(after)) :], blamed, *after}
-        # Where a broadcast that arrives in one of them comes from is part of the picture.
+        # If a broadcast arrives in one of the steps, draw where it was sent as well.
         drawn |= {p.act for number in drawn if (p := acts[number - 1].packet) is not None and p.act}
         only = {number - 1 for number in drawn if acts[number - 1].who}
         return excerpt_svg(self._course, acts[blamed - 1], only)
 
 
 def performance_of(trace: Trace[Any]) -> Performance:
-    """A trace as what came of a schedule in which every step is an operation, in the same order."""
+    """Convert a trace to a performance with one operation per step, in the same order."""
     reading = repertoire_of(trace.revision.name).reading
     operations = tuple(Join(s.participant) if s.command == "open" else Operation() for s in trace.steps)
     schedule = Schedule(tuple(Member(name) for name in trace.parties), operations, _channels(trace))
@@ -73,7 +72,7 @@ def performance_of(trace: Trace[Any]) -> Performance:
                     arrived = Packet(len(show.packets) + 1, _peer(reading, step, trace), wire, at_ms, 0, number - 1)
                     show.packets.append(arrived)
             else:
-                # What `send` broadcasts is new, whatever its ID: a label tells it from a copy.
+                # The message of `send` is new, whatever its ID: the label distinguishes it from a copy.
                 label = f"step {number}" if step.command == "send" and wire is reading.wires(step)[0] else ""
                 packet = Packet(len(show.packets) + 1, who, wire, at_ms, number, number - 1, label)
                 sent[wire.raw] = packet
@@ -87,7 +86,7 @@ def _channels(trace: Trace[Any]) -> tuple[str, ...]:
 
 
 def _peer(reading: Reading, step: Step, trace: Trace[Any]) -> str:
-    """What to call whoever sent what arrives: no peer is taken for a participant."""
+    """A name for the sender of an arriving message that no participant has."""
     item = reading.arrived(step)
     if item is None or not item.sender:
         return "somebody"

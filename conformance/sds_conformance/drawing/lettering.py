@@ -1,4 +1,4 @@
-"""Room that text takes: estimated, since it depends on the fonts of whoever looks at it."""
+"""Estimates the size of text, which depends on the fonts of the reader."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import unicodedata
 from collections.abc import Iterator
 
 LINE = 13
-"""Pixels from one line of a label to the next."""
+"""Line height of a label, in pixels."""
 MAX_LINES = 4
 NORMAL = 6.5
-"""Pixels of a letter."""
+"""Width of a character, in pixels."""
 FAINT_LINE = 10
-"""Instead, of a label that is small print."""
+"""Line height of a label in small print, in pixels."""
 _BOLD = frozenset({"content", "copy", "ephemeral", "deliver", "bad"})
 
 
 def lines_of(text: str, width: int, char: float = NORMAL, limit: int = MAX_LINES) -> list[str]:
-    """A text in lines that fit a width in pixels, cut after ``limit`` lines."""
+    """Wrap a text to a width in pixels, cut after ``limit`` lines."""
     out: list[str] = []
     line = ""
     for word in _words(text, width, char):
@@ -30,22 +30,22 @@ def lines_of(text: str, width: int, char: float = NORMAL, limit: int = MAX_LINES
 
 
 def _words(text: str, width: int, char: float) -> Iterator[str]:
-    """The words of a text; longer ones than the width in pieces."""
+    """Split a text into words, and words that are too wide into pieces."""
     for word in text.split(" "):
         most = max(1, int(width / char / (2 if text_width(word, 1) > len(word) else 1)))
         yield from (word[start : start + most] for start in range(0, max(1, len(word)), most))
 
 
 def char_width(css: str) -> float:
-    """Pixels of a character in a label of a class."""
+    """Width of a character in a label of that CSS class, in pixels."""
     return 5.6 if css == "faint" else 7.3 if css in _BOLD else NORMAL
 
 
 def line_height(css: str) -> int:
-    """Pixels of a line of a label of a class."""
+    """Line height of a label of that CSS class, in pixels."""
     return FAINT_LINE if css == "faint" else LINE
 
 
 def text_width(text: str, char: float = NORMAL) -> float:
-    """Pixels that a text takes; ``char`` is what a letter does."""
+    """Width of a text in pixels; ``char`` is the width of a character."""
     return char * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

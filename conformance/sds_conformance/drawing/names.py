@@ -1,6 +1,6 @@
-"""Short names for the messages of a performance, the same wherever it is told or drawn.
+"""Short names for the messages of a performance, the same in stories and diagrams.
 
-A message is called by its label in the schedule; one without a label gets a running name: ``s3`` is the third sync
+A message has the name of its label in the schedule. One without a label gets a running name: ``s3`` is the third sync
 message, ``e1`` the first ephemeral one, ``c1`` a content message, ``b1`` bytes that are no message, and ``u1`` an ID
 that was mentioned and never sent.
 """
@@ -23,21 +23,21 @@ _LIST = re.compile(r"\[(\w[^\[\]']*)\]")
 
 
 def reading_of(performance: Performance) -> Reading:
-    """How a performance is read, which is the same for all implementations that take part."""
+    """The reader for a performance; it is the same for all participating implementations."""
     revision = performance.traces[0].revision.name if performance.traces else default().rules.current
     return repertoire_of(revision).reading
 
 
 class Names:
-    """What each message of a performance is called."""
+    """Names of the messages of a performance."""
 
     def __init__(self, performance: Performance, *, by_id: bool = False) -> None:
-        """``by_id``: by its ID, as stories of scenarios have it, and not by its label or a running name."""
+        """With ``by_id``, messages are named by their ID, as in stories of scenarios."""
         self._reading = reading_of(performance)
         self._by_id = by_id
         self._names: dict[Key, str] = {}
         self._packets: dict[int, str] = {}
-        """Names of packets that have none by their message."""
+        """Names of packets that are not named by their message."""
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
         for label, packet in performance.labels.items():
@@ -51,11 +51,11 @@ class Names:
                 self._call(key, short(never) if never else self._running("u"))
 
     def of(self, key: Key) -> str:
-        """The name of a message; of one that the performance never speaks of, its ID, quoted."""
+        """The name of a message; the quoted ID if the performance never mentions it."""
         return self._names.get(key) or identifier(key[1])
 
     def of_packet(self, packet: Packet) -> str:
-        """The name of what was broadcast; where the ID is that of another message, both are named."""
+        """The name of a packet; if its ID is that of another message, both are named."""
         if packet.number in self._packets:
             return self._packets[packet.number]
         item = self._reading.item(packet.wire)
@@ -73,7 +73,7 @@ class Names:
         return [found[at] for at in sorted(found)]
 
     def in_words(self, text: str, channel_id: str = "") -> str:
-        """A text with names instead of quoted IDs, and times from the start of virtual time."""
+        """Replace quoted IDs by names, and make times relative to the start of virtual time."""
         forms: dict[str, str] = {}
         for (channel, message_id), name in self._names.items():
             for form in (repr(message_id), identifier(message_id)):
@@ -89,7 +89,7 @@ class Names:
         return "nothing" if text == "None" else text.replace("[]", "none")
 
     def _end_in_words(self, text: str) -> str:
-        """Long texts are cut, and that may be in the middle of an ID."""
+        """Restore an ID at the end of a shortened text that was cut in the middle."""
         start = text.rfind("'")
         cut = text[start:-1]
         if not text.endswith("…") or start < 0 or len(cut) < 10:
@@ -110,7 +110,7 @@ class Names:
             self._names[key] = self._free(identifier(key[1])[1:-1] if self._by_id and key[1] else name)
 
     def _free(self, name: str) -> str:
-        """A name that no other message has: labels may be the same once they are shortened."""
+        """Make a name unique: shortened labels may be equal."""
         number, free = 1, name
         while free in self._taken:
             number += 1
@@ -126,7 +126,7 @@ class Names:
                 return name
 
     def _mentioned(self, performance: Performance) -> Iterator[Key]:
-        """What messages, signals and states speak of, in order."""
+        """The messages that packets, signals and states mention, in order."""
         reading = self._reading
         for packet in performance.packets:
             if (item := reading.item(packet.wire)) is not None:

@@ -1,4 +1,4 @@
-"""Operations of a schedule in words."""
+"""Describes the operations of a schedule."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..protocols.reading import Reading
 from .course import Course
 
 LONG_WAIT_MS = 1000
-"""Shorter waits are not worth a word."""
+"""Shorter waits are not mentioned."""
 
 
 def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str:
-    """What happens; ``sent`` is what the operation itself broadcast."""
+    """Describe an operation; ``sent`` are the packets that the operation itself broadcast."""
     match op:
         case Tick():
             return f"{short(op.who) or 'everybody'} does periodic work"
@@ -35,12 +35,12 @@ def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str
 
 
 def is_done_by(op: Operation, act: Act) -> bool:
-    """Is a step what the operation itself does, and not what comes of it?"""
+    """Is a step the operation itself, and not a result of it?"""
     return bool(op.command) and act.step.command == op.command and act.who == getattr(op, "who", "")
 
 
 def operation_note(op: Operation, reading: Reading) -> str:
-    """What happens to the network or to time, in words; "" for whatever somebody does."""
+    """Describe a change of the network or of time; "" for operations of participants."""
     match op:
         case Cut():
             sign = "⇹" if op.both else "↛"

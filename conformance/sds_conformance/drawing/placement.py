@@ -1,7 +1,7 @@
-"""Where the steps of a performance stand in a space-time diagram: columns for participants, rows for steps.
+"""Places the steps of a performance in a space-time diagram: columns for participants, rows for steps.
 
-Rows follow the global order of the steps and not the clock. Steps of different participants share a row where neither
-bears on the other, so that the copies of one broadcast arrive side by side. Steps that show nothing take no room.
+Rows follow the global order of the steps, not the clock. Independent steps of different participants share a row, so
+that the copies of one broadcast arrive in one row. Steps that show nothing take no room.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .lettering import char_width, line_height, lines_of
 from .operation_words import operation_note
 
 MAX_STEPS = 900
-"""Steps that are drawn; of more, the ones around the step that is blamed."""
+"""Steps that are drawn; of longer performances, those around the violating step."""
 FOLDED = 4
-"""So many sync messages and copies in a row without any effect are told in a line and not drawn."""
+"""So many consecutive sync messages and copies without effect are replaced by a note."""
 AFTER_BLAMED = 60
-"""Steps that are drawn after the one that is blamed, where not all are."""
+"""Steps drawn after the violating one, if not all are drawn."""
 ALMOST_AT_ONCE_MS = 50
 """Steps share a row only within this time."""
 
@@ -36,16 +36,16 @@ class Row:
     at_ms: int = 0
     first: int = 0
     last: int = 0
-    """The acts that stand in it, 0 for none."""
+    """The first and last act in the row; 0 for none."""
     note: str = ""
-    """Words across the whole width."""
+    """Text across the whole width."""
     about: bool = False
-    """Not all that stands in it happened exactly then."""
+    """The time is approximate for some steps of the row."""
 
 
 @dataclass
 class Spot:
-    """What one participant does, or what happens to it, in one row."""
+    """An act or arrival at one participant in one row."""
 
     row: int
     column: int
@@ -53,13 +53,13 @@ class Spot:
     """``send``, ``copy``, ``sync``, ``ephemeral``, ``deliver``, ``wait``, ``again``, ``refuse``, ``end``, ``plain``."""
     act: Act | None = None
     above: list[tuple[str, str]] = field(default_factory=list)
-    """Lines of the label over the line of what is sent: class and text."""
+    """Lines of the label above the line of a broadcast: CSS class and text."""
     below: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Flight:
-    """A copy of a broadcast on its way; ``loss`` if it did not arrive."""
+    """A copy of a broadcast on its way; ``loss`` is set if it did not arrive."""
 
     packet: Packet
     column: int
@@ -69,11 +69,11 @@ class Flight:
     act: Act | None = None
     loss: Loss | None = None
     stray: bool = False
-    """It has no beginning in the diagram."""
+    """Its origin is not in the diagram."""
 
 
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
-    """Participants, and scripted peers after them; ``only`` those that take part in these operations."""
+    """Participants, followed by scripted peers; with ``only``, those that take part in these operations."""
     show = course.performance
     said = (p for number, packets in course.said.items() if only is None or number in only for p in packets)
     peers = [p.sender for p in said if course.items[p.number] is not None]
@@ -88,18 +88,18 @@ class Placement:
     def __init__(
         self, course: Course, blamed: Act | None, label_width: int, only: Collection[int] | None = None
     ) -> None:
-        """``only`` these operations are drawn, all by default; a line says where some are left out."""
+        """With ``only``, only these operations are drawn; a note marks the gaps."""
         self.course = course
         self.show: Performance = course.performance
         self.rows: list[Row] = [Row()]
         self.spots: list[Spot] = []
         self.flights: list[Flight] = []
         self.origins: dict[int, Spot] = {}
-        """Where each packet leaves, by packet number."""
+        """The spot where each packet is sent, by packet number."""
         self.lives: dict[int, list[int]] = {}
-        """First and last row of each column; without the last the line goes on to the end."""
+        """First and last row of each column; without the last row the line continues to the end."""
         self.shades: list[tuple[int, int]] = []
-        """Rows between which the network is cut."""
+        """Ranges of rows in which the network is cut."""
         self.blamed_row = -1
         self.dropped = 0
         """Steps that are not drawn because there are too many."""
@@ -110,7 +110,7 @@ class Placement:
         self._next = 0
         self._cut_since = -1
         self._skipped = False
-        """Operations before the next one that shows something are left out."""
+        """Operations before the next visible one are left out."""
         self._quiet: list[Packet] = []
         self._folded: set[int] = set()
         self.members = list(self.show.schedule.names)
@@ -121,7 +121,7 @@ class Placement:
     # ---- what is drawn ---------------------------------------------------------------------------------------------
 
     def _is_quiet(self, packet: Packet) -> bool:
-        """A sync message, or a copy, with which nothing comes about."""
+        """Is it a sync message or a copy without effect?"""
         if self.course.look(packet) not in ("sync", "copy") or not packet.act:
             return False
         sender, heard = self.show.acts[packet.act - 1], self.course.heard.get(packet.number, [])
@@ -154,7 +154,7 @@ class Placement:
         return bool(sent) and all(packet.number in self._folded for packet in sent)
 
     def _fold(self) -> None:
-        """Find runs of quiet sync messages that are told in one line."""
+        """Find runs of quiet sync messages that a single note replaces."""
         runs: list[list[Packet]] = [[]]
         for act in self.show.acts:
             packets = self.course.broadcasts.get(act.number, [])
@@ -210,7 +210,7 @@ class Placement:
         return found
 
     def _note(self, text: str, at_ms: int) -> int:
-        """A line across the diagram: its row."""
+        """Add a note across the diagram, and return its row."""
         self._end_quiet()
         row = max([self._next, *(last + 1 for last in self._last.values())])
         self._row(row, at_ms, 11, 9).note = text
@@ -218,7 +218,7 @@ class Placement:
         return row
 
     def _end_quiet(self) -> None:
-        """Whatever is placed next stands below a line on what came before it."""
+        """Add the pending note about quiet messages or gaps before anything else is placed."""
         if self._skipped:
             self._skipped = False
             self._note("…", self.rows[-1].at_ms)
@@ -234,7 +234,7 @@ class Placement:
         self._note(f"{' and '.join(parts)} without any effect{till}", begin)
 
     def _put(self, spot: Spot, at_ms: int, *, alone: bool, after: int = -1) -> Spot:
-        """Find a row for a spot, after the row ``after``; ``alone`` if lines leave it."""
+        """Find a row for a spot, after the row ``after``; with ``alone``, a row of its own, because arrows leave it."""
         row = max(self._next, self._last.get(spot.column, -1) + 1, after + 1)
         if alone:
             row = max([row, *(last + 1 for last in self._last.values())])
@@ -268,7 +268,7 @@ class Placement:
             text = f"clock {op.ms:+,} ms"
             self._put(Spot(0, self._column[op.who], "plain", below=self._lines("say", text)), at_ms, alone=False)
         elif isinstance(op, Wait) and self._quiet:
-            pass  # the line that tells of quiet messages tells how long they went on
+            pass  # the note on quiet messages says how long they lasted
         elif text := operation_note(op, self.course.reading):
             row = self._note(text, at_ms)
             if isinstance(op, Cut) and self._cut_since < 0:
@@ -314,7 +314,7 @@ class Placement:
         return self.show.schedule.operations[act.operation] if act.operation >= 0 else None
 
     def _leave(self, packet: Packet, spot: Spot) -> None:
-        """A packet leaves a spot; what is lost of it is placed right away."""
+        """Send a packet from a spot; its losses are placed at once."""
         self.origins[packet.number] = spot
         kind = self.course.look(packet)
         for loss in self.course.losses.get(packet.number, ()):

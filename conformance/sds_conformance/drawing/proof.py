@@ -1,4 +1,4 @@
-"""A finding proved in words, and a whole schedule told operation by operation, with the names of the diagram."""
+"""Explains a finding with facts, and a schedule operation by operation, with the names of the diagram."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from .operation_words import is_done_by, operation_told
 T = TypeVar("T")
 
 FEW = 4
-"""A step that is about more messages than these is no help in telling which of them matter."""
+"""A step with more messages does not help to identify the relevant ones."""
 MOST_OF_ONE = 15
-"""Lines of what one operation led to."""
+"""Lines shown for one operation."""
 MOST_FACTS = 8
 MOST_CAUSES = 3
 LONGEST_LINE = 600
 MOST_LINES = 500
-"""Of a longer story, what is told is around the step that is blamed."""
+"""Of a longer story, the lines around the violating step are shown."""
 QUIET_LINES = 3
-"""So many steps without effect of one operation are told one by one."""
+"""So many steps of one operation without effect are still shown individually."""
 
 
 def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
-    """What a finding at ``act`` rests on: what was wrong, then a line of facts for each message that it is about."""
+    """Explain a finding at ``act``: what was wrong, then one line of facts for each of its messages."""
     course = Course(performance, about=f"{expected} {seen}")
     return [printable(line, LONGEST_LINE) for line in _Proof(course, act, expected, seen).lines()]
 
 
 def story(performance: Performance, act: Act | None = None, about: str = "") -> list[str]:
-    """What was done and what came out, a line each; ``act``, the step that is blamed, is marked with ">".
+    """List what was done and what came out, one line each; the violating step ``act`` is marked with ">".
 
-    ``about`` is what the finding says, for nothing to be left out that it mentions.
+    ``about`` is the text of the finding: messages in it are never left out.
     """
     lines = [printable(line, LONGEST_LINE) for line in _Story(Course(performance, about=about), act).lines()]
     if len(lines) <= MOST_LINES:
@@ -51,7 +51,7 @@ def story(performance: Performance, act: Act | None = None, about: str = "") -> 
 
 
 class _Proof:
-    """Makes one proof."""
+    """Creates one proof."""
 
     def __init__(self, course: Course, act: Act, expected: str, seen: str) -> None:
         self._course = course
@@ -79,7 +79,7 @@ class _Proof:
         return out + ([f"- and {len(keys) - MOST_FACTS} more messages"] if len(keys) > MOST_FACTS else [])
 
     def _causes(self) -> list[tuple[tuple[Key, Key], str]]:
-        """What the step delivered before something that it depends on, as far as the finding is about it."""
+        """Messages that the step delivered before their dependencies, restricted to those of the finding."""
         course, act = self._course, self._act
         out = []
         order = [key for s in course.signalled[act.number] if s.kind == DELIVERED for key in s.keys]
@@ -107,7 +107,7 @@ class _Proof:
         return next((self._course.items[p.number] for p in self._course.packets.get(key, ())), None)
 
     def _touched(self) -> list[Key]:
-        """What the step itself is about, if that is not too much."""
+        """The messages of the step itself; empty if there are too many."""
         sent = (self._course.items[p.number] for p in self._course.broadcasts.get(self._act.number, ()))
         keys = [item.key for item in (self._arrived, *sent) if item is not None]
         keys += [key for key, acts in self._course.deliveries.items() if self._act in acts]
@@ -115,7 +115,7 @@ class _Proof:
         return keys if len(keys) <= FEW else keys[:1]
 
     def _facts(self, key: Key) -> str:
-        """All that happened to one message."""
+        """Everything that happened to one message."""
         course = self._course
         name, packets = course.names.of(key), course.packets.get(key, [])
         if not packets:
@@ -186,7 +186,7 @@ class _Proof:
 
 
 def _shortened(lines: list[str]) -> list[str]:
-    """What one operation led to, without the middle if it is much; the line that is blamed stays."""
+    """Cut the middle from the lines of one operation if there are too many; the violating line stays."""
     if len(lines) <= MOST_OF_ONE:
         return lines
     first, last = MOST_OF_ONE * 2 // 3, MOST_OF_ONE // 3
@@ -196,14 +196,14 @@ def _shortened(lines: list[str]) -> list[str]:
 
 
 class _Story:
-    """Tells one performance."""
+    """Creates the story of one performance."""
 
     def __init__(self, course: Course, blamed: Act | None) -> None:
         self._course = course
         self._show = course.performance
         self._blamed = blamed
         self._losses: dict[int, list[Loss]] = {}
-        """By the operation that broadcast what was lost."""
+        """By the operation that broadcast the lost packets."""
         for loss in self._show.losses:
             self._losses.setdefault(loss.packet.operation, []).append(loss)
 
@@ -249,7 +249,7 @@ class _Story:
         return out
 
     def _effects(self, acts: list[Act], began: int = 0) -> list[str]:
-        """What came out; steps without any effect are counted where there are many."""
+        """Describe the results of an operation; many steps without effect are only counted."""
         quiet = [act for act in acts if act is not self._blamed and not self._counts(act)]
         counted = {act.number for act in quiet} if len(quiet) > QUIET_LINES else set()
         out: list[str] = []
@@ -265,14 +265,14 @@ class _Story:
         return out
 
     def _counts(self, act: Act) -> bool:
-        """Did anything come of it that matters?"""
+        """Did the act have a relevant effect?"""
         sent = self._course.broadcasts.get(act.number, ())
         content = any(self._course.look(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
         return content or waits or self._course.tells(act)
 
     def of_act(self, act: Act) -> str:
-        """A step with what came of it."""
+        """Describe a step and its results."""
         arrived = self._course.arrives(act)
         does = {**_DOES, **self._course.reading.does}
         done = f"receives {arrived}" if arrived else does.get(act.step.command, act.step.command.replace("_", " "))
@@ -283,7 +283,7 @@ class _Story:
         out = [f"which {fate.value}"] if fate in KEPT else []
         out += ["which it has already"] if fate is Fate.AGAIN else []
         out += [text for _, text in self._course.signals(act)]
-        # Of what an operation itself sends, the first is told with it.
+        # The first broadcast of an operation is described with the operation itself.
         untold = self._course.sends(act)[not sent and act.step.command in ("send", *self._course.reading.does) :]
         verbs: dict[str, list[str]] = {}
         for packet, verb in untold:

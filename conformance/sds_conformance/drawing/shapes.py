@@ -1,4 +1,4 @@
-"""A drawing: lines, marks and words with their places in pixels, and the strokes that they are made of."""
+"""A drawing: lines, marks and texts with positions in pixels, and helpers for paths."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Dot:
 
 @dataclass
 class Drawing:
-    """All that is drawn, in pixels."""
+    """A complete drawing, in pixels."""
 
     width: int
     height: int = 0
@@ -57,7 +57,7 @@ class Drawing:
     notes: list[Text] = field(default_factory=list)
     times: list[Text] = field(default_factory=list)
     heads: list[tuple[float, int, str, str, bool]] = field(default_factory=list)
-    """Names of the participants: x, y, name, what else there is to say, and whether it is a scripted peer."""
+    """Names of the participants: x, y, name, subtitle, and whether it is a scripted peer."""
     lives: list[tuple[float, float, float, bool]] = field(default_factory=list)
     """Lines of the participants: x, from y, to y, and whether it is a scripted peer."""
     shades: list[tuple[float, float]] = field(default_factory=list)
@@ -66,13 +66,13 @@ class Drawing:
     caption: tuple[int, int] | None = None
     """The box of the caption: y and height."""
     band: tuple[float, float] | None = None
-    """The row of the step that is blamed: y and height."""
+    """The row of the violating step: y and height."""
     legend: list[tuple[float, float, str, str, str]] = field(default_factory=list)
-    """x, y, class, sort of sample, and words."""
+    """x, y, class, kind of sample, and text."""
 
 
 def path(points: Iterable[tuple[float, float]]) -> str:
-    """A path through points, with its corners rounded off."""
+    """An SVG path through points, with rounded corners."""
     first, *others = list(points)
     text = f"M{first[0]:.1f},{first[1]:.1f}"
     if len(others) == 2:
@@ -86,7 +86,7 @@ def path(points: Iterable[tuple[float, float]]) -> str:
 
 
 def head(start: tuple[float, float], end: tuple[float, float], gap: float) -> tuple[str, tuple[float, float]]:
-    """An arrowhead whose tip is ``gap`` pixels before the end, and where the line has to end."""
+    """An arrowhead whose tip is ``gap`` pixels before the end, and the end of the line."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = max(1.0, hypot(dx, dy))
     ux, uy = dx / length, dy / length

@@ -1,6 +1,7 @@
-"""Space-time diagrams of performances: participants as lines that time runs down, messages as arrows between them.
+"""Space-time diagrams of performances: time runs down the lines of participants, and messages are arrows between them.
 
-What an implementation says (names, IDs, contents) is hostile: it is cut, cleared of control characters, and escaped.
+Texts of an implementation (names, IDs, contents) are untrusted: they are shortened, cleaned of control characters, and
+escaped.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ HEADER = 42
 AGAIN_AFTER = 760
 """Pixels after which the names of the participants are repeated."""
 STRAIGHT_AFTER = 170
-"""Pixels from a broadcast down to a late arrival after which the arrow takes the straight way."""
+"""Late arrivals more than so many pixels below the broadcast get a straight arrow."""
 LONGEST_TITLE = 300
-"""Characters of what is shown on hovering."""
+"""Characters of a tooltip."""
 MAX_COLUMNS, FEWEST_DOTS = 8, 2
-"""Of an excerpt: so many participants at most, and so many marks at least where there is no arrow."""
+"""Limits of an excerpt: most participants, and fewest marks if there is no arrow."""
 UNLIKE = "≠"
 _LOG_SHOWN = 80
 _LOG_REPEATED = 10
-"""A log with more messages that is the same as the first is not written out again."""
+"""A longer log that equals the first one is not repeated."""
 _LEGEND = (
     ("loss", "cross", "lost on the way"),
     ("stray", "line", "out of a store, or out of the blue"),
@@ -49,10 +50,10 @@ _LEGEND = (
 
 
 def spacetime_svg(performance: Performance, blamed: Act | None = None, title: str = "", caption: str = "") -> str:
-    """A performance as SVG: complete in itself, without scripts.
+    """Draw a performance as a self-contained SVG without scripts.
 
-    ``blamed`` is the step that a finding speaks of, ``caption`` what is wrong with it: IDs that it quotes are replaced
-    by the names that the messages have in the diagram.
+    ``blamed`` is the violating step, ``caption`` says what is wrong: IDs in it are replaced by the names in the
+    diagram.
     """
     lost = f", {len(performance.losses)} copies lost" if performance.losses else ""
     what = f"{len(performance.packets)} broadcasts between {_listed(performance.schedule.names)}{lost}"
@@ -61,9 +62,9 @@ def spacetime_svg(performance: Performance, blamed: Act | None = None, title: st
 
 
 def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
-    """Some operations of a performance as SVG for a page that has `stylesheet`: without title, caption and logs.
+    """Draw some operations for a page that has `stylesheet`: without title, caption and logs.
 
-    "" where there is nothing to see, or more than fits.
+    Returns "" if there is nothing to show, or more than fits.
     """
     columns = columns_of(course, only)
     if not 0 < len(columns) <= MAX_COLUMNS or blamed.who not in columns:
@@ -75,7 +76,7 @@ def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
 
 
 def stylesheet() -> str:
-    """What excerpts look like, as CSS: on a light page, and on a dark one."""
+    """The CSS of excerpts, for light and dark pages."""
     light, dark = (environment(__package__ or "").get_template(f"spacetime{x}.css").render() for x in ("", "-dark"))
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
@@ -96,12 +97,12 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def draw(performance: Performance, blamed: Act | None = None, title: str = "", caption: str = "") -> Drawing:
-    """Where everything stands in the diagram."""
+    """Compute the positions of everything in the diagram."""
     return _Artist(Course(performance), blamed).draw(title, caption)
 
 
 class _Artist:
-    """Makes one drawing."""
+    """Creates one drawing."""
 
     def __init__(self, course: Course, blamed: Act | None, only: Collection[int] | None = None) -> None:
         self._course = course
@@ -110,7 +111,7 @@ class _Artist:
         self._pitch = max(122, min(230, 1060 // max(1, count)))
         self._plan = Placement(course, blamed, self._pitch - 24, only)
         self._marked = {s.act.number for s in self._plan.spots if s.act is not None and s.shape != "none"}
-        """Acts with a mark, at which arrows have to stop."""
+        """Acts with a mark; arrows stop before it."""
         self._out = Drawing(max(640, GUTTER + 44 + count * self._pitch))
         self._ys: list[float] = []
 
@@ -124,7 +125,7 @@ class _Artist:
         return out
 
     def excerpt(self) -> Drawing:
-        """Without what stands around the picture."""
+        """The picture without title, caption and logs."""
         self._picture(0)
         self._out.height = self._out.foot + 12
         self._legend()
@@ -227,7 +228,7 @@ class _Artist:
         self._out.arrows.append(Arrow(kind, path(points), end, flight.loss is not None, loud, title))
 
     def _way(self, origin: Spot, flight: Flight) -> list[tuple[float, float]]:
-        """Along the row it leaves from, and down to where it arrives; what comes late goes straight."""
+        """The path of an arrow: along the row of its origin, then down; straight for late arrivals."""
         x0, y0 = self._x(origin.column), self._ys[origin.row]
         x1, y1 = self._x(flight.column), self._ys[flight.row]
         late = flight.act is not None and flight.act.at_ms > flight.packet.at_ms
@@ -285,7 +286,7 @@ class _Artist:
     # ---- title, caption, logs and legend ---------------------------------------------------------------------------
 
     def _write(self, text: str, x: int, y: int, css: str, char: float, line: int, limit: int = 6) -> int:
-        """Text across the diagram; the baseline after it."""
+        """Write text across the diagram, and return the next baseline."""
         for part in lines_of(text, self._out.width - x - 24, char, limit):
             box = (x, y - line * 0.75, x + text_width(part, char), y + line * 0.25)
             self._out.texts.append(Text(x, y, css, part, box))
@@ -372,7 +373,7 @@ class _Artist:
 
 
 def _differs(log: LogAt, first: LogAt) -> int | None:
-    """The place from which on a log is not as the first one; None if it is, or if one of them was never shown."""
+    """The index of the first difference between two logs; None if they are equal or one was never shown."""
     if log.entries == first.entries or not (log.shown and first.shown):
         return None
     pairs = zip(log.entries, first.entries, strict=False)

@@ -1,1 +1,1 @@
-"""Generated schedules: played in great numbers, judged, shrunk, told and drawn."""
+"""Generated schedules: played in large numbers, judged, shrunk, described and drawn."""

@@ -1,7 +1,8 @@
-"""A campaign: many generated schedules, played and judged, on as many processors as there are.
+"""A campaign: many generated schedules, played and judged on all processors.
 
-Which schedules are played follows from the seed and their number alone; which worker plays which, from nothing but the
-number. So a campaign says the same on every machine, and an interrupted one says it of the schedules it came to.
+The seed and the number of schedules decide which schedules are played, and the number of a schedule decides which
+worker plays it. So a campaign has the same result on every machine, and an interrupted one has it for the schedules it
+played.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from .casts import NotPlayed, NotStarted
 from .judging import Assessment, Scope, assess
 
 TWINS_EVERY = 8
-"""Every so many schedules are played a second time in another way, to compare: that costs as much as a new one."""
+"""Every n-th schedule is played a second time in another way, to compare; that costs as much as a new one."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a campaign plays and judges. Plain data, for workers to be given it."""
+    """The schedules of a campaign and how to judge them. Plain data, so that workers can receive it."""
 
     connect: Connect
     limits: Limits = field(default_factory=Limits)
@@ -46,11 +47,11 @@ class Order:
     profile: str = "full"
     casting: Casting = Casting.TOGETHER
     grammar: Any = None
-    """What schedules may contain, None for anything."""
+    """What schedules may contain; None for everything."""
     seed: int = 0
     examples: int = 500
     time_budget_s: float = 0.0
-    """After that no further schedule is begun; 0 is no limit."""
+    """No schedule starts after that; 0 is no limit."""
     jobs: int = 1
     strict: bool = False
     twins: bool = True
@@ -62,7 +63,7 @@ class Order:
         return Scope.of(self.profile, self.revision, strict=self.strict, told=self.told)
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule of that number."""
+        """The schedule with that number."""
         repertoire = repertoire_of(self.revision)
         return repertoire.generated(self.seed, index, self.grammar or repertoire.grammar())
 
@@ -82,36 +83,37 @@ class Played:
 
 @dataclass
 class Tally:
-    """What all schedules of a campaign say together."""
+    """The results of all schedules of a campaign."""
 
     declaration: Declaration
     schedules: int = 0
     steps: int = 0
     found: dict[str, Finding] = field(default_factory=dict)
-    """By requirement or property: the worst finding, and of these that of the first schedule."""
+    """By requirement or property: the worst finding; among equals, that of the first schedule."""
     found_at: dict[str, int] = field(default_factory=dict)
     """The number of that schedule."""
     found_in: Counter[str] = field(default_factory=Counter)
-    """In how many schedules."""
+    """Number of schedules with a finding."""
     exercised: Counter[str] = field(default_factory=Counter)
-    """By requirement or property: in how many schedules."""
+    """By requirement or property: number of schedules that exercised it."""
     situations: Counter[str] = field(default_factory=Counter)
-    """In how many schedules each arose."""
+    """Number of schedules in which each situation arose."""
     flaky: dict[str, Again] = field(default_factory=dict)
-    """What of it does not come back each time that its schedule is played again."""
+    """Findings that not every replay of their schedule shows."""
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     shrinking_s: float = 0.0
-    """Of these, what it took to shrink and prove what was found."""
+    """The part of ``seconds`` spent on shrinking and replaying findings."""
     interrupted: bool = False
     out_of_time: bool = False
     gave_up: str = ""
-    """Why not all was played, if the implementation broke too often."""
+    """Why some schedules were not played, if the implementation broke down too often."""
     not_started: str = ""
-    """Why not all was played, if a process of the implementation did not start, for example for lack of memory."""
+    """Why some schedules were not played, if a process of the implementation did not start, such as for lack of memory.
+    """
 
     def add(self, played: Played) -> None:
-        """Take one in; the order in which they come makes no difference."""
+        """Add the result of one schedule; the order does not matter."""
         self.schedules += 1
         self.steps += played.steps
         assessment = played.assessment
@@ -144,14 +146,14 @@ class Tally:
 
 @dataclass(frozen=True)
 class Ended:
-    """A worker has played all it can."""
+    """A worker has played everything it can."""
 
     worker: int
     gave_up: str = ""
     not_started: str = ""
     """Why a process of the implementation did not start."""
     at: int = 0
-    """The first schedule that was not played for that."""
+    """The first schedule that was not played for that reason."""
 
 
 NO_ROOM = "the machine has no room for another process of the suite"
@@ -165,9 +167,8 @@ def explore(
 ) -> Tally:
     """Play and judge. ``begun`` is called after the handshake.
 
-    Raises TesteeFault if the implementation cannot be driven at all.
-
-    An interrupt (Ctrl-C) ends the playing; what was played counts.
+    Raises TesteeFault if the implementation cannot be driven at all. An interrupt (Ctrl-C) ends the playing; the
+    schedules that were played count.
     """
     began = time.monotonic()
     company = order.company()
@@ -196,7 +197,7 @@ def explore(
 
 
 def play_one(order: Order, company: Company, index: int, scope: Scope | None = None) -> Played:
-    """Play the schedule of that number and judge it, by ``scope`` if that is not the order's own. Raises NotPlayed."""
+    """Play and judge the schedule with that number; ``scope`` replaces that of the order. Raises NotPlayed."""
     with garbage_at_the_end():
         return _play_one(order, company, index, scope or order.scope)
 
@@ -233,7 +234,7 @@ def _late(order: Order, began: float) -> bool:
 
 def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Played, None, None]:
     left = {worker: Ended(worker, not_started=NO_ROOM, at=worker) for worker in range(order.jobs)}
-    """By worker: what nobody has played yet."""
+    """By worker: the schedules that are not played yet."""
     with workers() as others:
         stop = others.context.Event()
         running = 0
@@ -265,13 +266,13 @@ def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Pl
     if lost:
         tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
         return
-    # The machine may have had no room for so many at once: now it has.
+    # The machine may have lacked resources for several processes; with one it can continue.
     for ended in left.values():
         yield from _played_later(order, tally, began, ended)
 
 
 def _played_later(order: Order, tally: Tally, began: float, ended: Ended) -> Generator[Played, None, None]:
-    """Play what a worker has left."""
+    """Play the schedules that a worker left."""
     company = order.company()
     try:
         company.start()

@@ -21,11 +21,13 @@ class Casting(Enum):
     """Three ways to cast a schedule."""
 
     TOGETHER = "together"
-    """All participants are the implementation under test, in one process."""
+    """One process of the implementation under test plays all participants."""
     APART = "apart"
-    """All are, each in a process of its own."""
+    """The implementation plays all participants, each in its own process."""
     AMONG = "among"
-    """The first is, the others are the reference model, with the same bloom and hash profile."""
+    """The implementation plays the first participant; reference models with the same bloom and hash profile play the
+    others.
+    """
 
 
 def under_test(casting: Casting, schedule: Schedule) -> tuple[str, ...]:
@@ -34,7 +36,7 @@ def under_test(casting: Casting, schedule: Schedule) -> tuple[str, ...]:
 
 
 class Company:
-    """The implementation under test and whom it plays with; plays any number of schedules."""
+    """The implementation under test and the references; plays any number of schedules."""
 
     def __init__(
         self,
@@ -56,8 +58,9 @@ class Company:
         self.cast = Cast(crew, revision)
 
     def start(self) -> Declaration:
-        """Shake hands. Raises TesteeFault if the implementation cannot be driven, and OtherText if it speaks another
-        text than the references that it is to be among."""
+        """Perform the handshake. Raises TesteeFault if the implementation cannot be driven, and OtherText if it
+        declares another text than the references in the cast.
+        """
         self.cast.start()
         for breakdown in self.cast.undriven.values():
             raise TesteeFault(breakdown.kind, breakdown.detail, breakdown.stderr, breakdown.hint)
@@ -66,7 +69,7 @@ class Company:
         return self.declaration
 
     def start_again(self) -> None:
-        """Shake hands with an implementation that was driven before. Raises NotPlayed where that fails this time."""
+        """Repeat the handshake of an implementation that was driven before. Raises NotPlayed if that fails."""
         name = self._under_test[0]
         try:
             self.start()
@@ -81,11 +84,11 @@ class Company:
         return self.cast.declarations[self._under_test[0]]
 
     def play(self, schedule: Schedule) -> Performance:
-        """Raises NotPlayed when the implementation was given up."""
+        """Play a schedule. Raises NotPlayed if the implementation was abandoned."""
         return self.cast.play(schedule, self._roles(schedule))
 
     def play_afresh(self, schedule: Schedule) -> Performance:
-        """Even if it was given up: a breakdown that is shrunk breaks it too often. Raises NotPlayed."""
+        """Play a schedule even if the implementation was abandoned, as in shrinking a breakdown. Raises NotPlayed."""
         return self.cast.play_afresh(schedule, self._roles(schedule))
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Casts: several implementations, each on a session of its own, that play schedules together.
+"""Casts: several implementations, each in its own session, that play schedules together.
 
-A cast outlives its schedules: sessions are opened once, and opened again for the next schedule after an implementation
-broke. Whatever one of them does, the others can go on.
+A cast plays many schedules: a session is opened once, and reopened for the next schedule after a breakdown. The
+breakdown of one implementation does not affect the others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..judging.runner import PATIENCE, BrokenRun, Connect
 from ..protocols import protocol_of, repertoire_of, revisions
 
 LARGE_BYTES = 32 << 20
-"""Of what a schedule made one say and hear: who goes on with the next lets go of it first."""
+"""If a schedule used more memory for requests and replies, it is freed before the next one."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ class Implementation:
     """One implementation of a cast, and how to start it."""
 
     name: str
-    """What it is called here, whatever it calls itself."""
+    """The name in this cast, which may differ from the declared one."""
     connect: Connect
     limits: Limits = field(default_factory=Limits)
     dialect: str | None = None
-    """Its private wire layout, "" for that of the text; None for the one that it declares."""
+    """The private wire layout; "" for the layout of the text, None for the declared one."""
 
 
 class NotPlayed(Exception):
     """A schedule was not played, because an implementation could not take part."""
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(name, reason)  # what it is made of, so that it comes out of another process as it is
+        super().__init__(name, reason)  # the constructor arguments, so that the exception can be pickled
         self.name = name
         """The implementation."""
         self.reason = reason
@@ -57,19 +57,19 @@ class NotPlayed(Exception):
 
 
 class NotStarted(NotPlayed):
-    """One was not played, because a process of the implementation did not start again."""
+    """A process of the implementation did not start again."""
 
 
 class GivenUp(NotPlayed):
-    """One was not played, because the implementation broke down too often in a row."""
+    """The implementation broke down too often in a row."""
 
 
 class OutOfTime(NotPlayed):
-    """One was not played to its end, because the total time was over: the same holds for all after it."""
+    """The total time was over before the schedule ended; later schedules will fail in the same way."""
 
 
 class OtherText(ValueError):
-    """An implementation speaks another text than the rest of its cast; the message says who, and which."""
+    """An implementation declares another text than the cast; the message has its name and the text."""
 
     def __init__(self, name: str, spoken: Sequence[str], revision: str) -> None:
         super().__init__(f"{name} speaks {' and '.join(spoken)}, and not {revision}")
@@ -78,33 +78,33 @@ class OtherText(ValueError):
 
 
 def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayed:
-    """Why an implementation that did not start takes no part: the time, or else what it is called."""
+    """The exception for an implementation that did not start: OutOfTime, or NotStarted with ``otherwise``."""
     if breakdown.kind is FaultKind.OUT_OF_TIME:
         return OutOfTime(name, f"ran out of time: {breakdown.detail}")
     return NotStarted(name, otherwise)
 
 
 class Cast:
-    """Implementations by name, with their sessions; a context manager, at whose end no process is left."""
+    """Implementations by name, with their sessions. A context manager that ends all processes."""
 
     def __init__(self, implementations: Iterable[Implementation], revision: str) -> None:
-        """``revision`` is what the run is about. Raises ValueError if two implementations have one name."""
+        """``revision`` is the revision to judge by. Raises ValueError if two implementations have the same name."""
         implementations = list(implementations)
         self.implementations = {implementation.name: implementation for implementation in implementations}
         if len(self.implementations) < len(implementations):
             raise ValueError("two implementations of a cast have the same name")
         self.declarations: dict[str, Declaration] = {}
-        """What each declared that got through its first handshake."""
+        """The declarations of all implementations that completed the handshake."""
         self.undriven: dict[str, Breakdown] = {}
-        """Those that did not, and why: they take part in nothing."""
+        """Implementations that failed the handshake, with the reason; they take no part."""
         self.breakdowns: list[tuple[str, BrokenRun]] = []
-        """Every breakdown after that, with the implementation that broke."""
+        """Every later breakdown, with the name of the implementation."""
         self.revision = revision
         self._protocol = protocol_of(revision)
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
         self._room: Room | None = None
-        """Of the last performance."""
+        """Memory used by the last performance."""
 
     def __enter__(self) -> Cast:
         return self
@@ -115,7 +115,7 @@ class Cast:
         self.kill()
 
     def start(self) -> None:
-        """Shake hands with each and ask for a command that does not exist; see ``undriven`` and ``breakdowns``."""
+        """Perform the handshake and the honesty probe with each; see ``undriven`` and ``breakdowns``."""
         for name in self.implementations:
             try:
                 self.declarations[name] = self._session(name).declaration
@@ -135,12 +135,11 @@ class Cast:
 
     @property
     def driven(self) -> tuple[str, ...]:
-        """The implementations that got through the handshake, in order."""
+        """The implementations that completed the handshake, in order."""
         return tuple(name for name in self.declarations if name not in self.undriven)
 
     def hold_to_text(self) -> None:
-        """Whoever declares revisions has to declare one of the text that all of them are to speak. Raises OtherText:
-        what a message of another text is taken for would say nothing of anybody."""
+        """Raise OtherText if an implementation declares only revisions of another text: they cannot be judged."""
         known, text = revisions(), revisions()[self.revision].prefix
         for name in self.driven:
             spoken = [revision for revision in self.declarations[name].revisions if revision in known]
@@ -148,21 +147,21 @@ class Cast:
                 raise OtherText(name, spoken, self.revision)
 
     def dialect(self, name: str) -> Dialect | None:
-        """The private wire layout of an implementation. Raises UnknownDialect for one that is not known here."""
+        """The private wire layout of an implementation. Raises UnknownDialect."""
         asked, declared = self.implementations[name].dialect, self.declarations[name]
         return self._protocol.rules.dialect_in_use(self.revision, asked, declared)
 
     def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
-        """Play a schedule; ``roles`` says by its name which implementation each member is made of.
+        """Play a schedule; ``roles`` maps each member to the name of its implementation.
 
-        Not ``translated``, all bytes go as they are, whatever the dialects. An implementation that breaks ends the
-        performance, which says so, and is started again for the next one. Raises NotPlayed.
+        Unless ``translated``, all bytes are sent unchanged, whatever the dialects. An implementation that breaks down
+        ends the performance, which records that; it is restarted for the next one. Raises NotPlayed.
         """
         if self._room is not None and self._room.used > LARGE_BYTES:
-            # A trace and what is read of it hold each other: nobody lets go of them before that is looked for.
+            # A trace and its views form reference cycles, so they are freed only by a collection.
             gc.collect()
         stages = self._stages(schedule, roles, translated)
-        # What is made of all of them together is kept until it is judged, and no longer.
+        # All performances of the schedule are kept until it is judged.
         self._room = room = Room(max(one.limits.kept_bytes for one in self.implementations.values()))
         for stage in stages.values():
             stage.room = room
@@ -171,7 +170,7 @@ class Cast:
                 schedule, {member: stages[roles[member]] for member in schedule.names}
             )
         except BaseException:
-            self.kill()  # nobody knows what state they are in
+            self.kill()  # their state is unknown
             raise
         for name, stage in stages.items():
             breakdown = stage.trace.breakdown
@@ -185,7 +184,7 @@ class Cast:
         return show
 
     def play_afresh(self, schedule: Schedule, roles: Mapping[str, str]) -> Performance:
-        """Even if somebody was given up who broke too often: a breakdown that is shrunk does just that."""
+        """Play even if an implementation was abandoned, because shrinking a breakdown causes many of them."""
         try:
             return self.play(schedule, roles)
         except NotPlayed:
@@ -194,18 +193,18 @@ class Cast:
             return self.play(schedule, roles)
 
     def forgive(self) -> None:
-        """Go on with an implementation that was given up: what it breaks down at is not played any more."""
+        """Continue with an abandoned implementation: the events at which it breaks down are now left out."""
         self._in_a_row.clear()
 
     def broken_in(self, show: Performance, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
-        """The implementation that broke in a performance, and how."""
+        """The implementation that broke down in a performance, and how; None if none did."""
         for member, trace in show.cast.items():
             if trace.breakdown is not None:
                 return roles[member], trace.breakdown
         return None
 
     def close(self) -> None:
-        """End all sessions; a process that does not end is noted as a breakdown."""
+        """End all sessions; a process that does not exit is recorded as a breakdown."""
         for name in list(self._sessions):
             try:
                 self._sessions.pop(name).close()
@@ -213,12 +212,12 @@ class Cast:
                 self.breakdowns.append((name, BrokenRun.at("end of the session", fault.breakdown)))
 
     def kill(self) -> None:
-        """End all sessions at once."""
+        """Kill all sessions."""
         for name in list(self._sessions):
             self._sessions.pop(name).kill()
 
     def _session(self, name: str) -> Session:
-        """Raises TesteeFault if it has to be started and does not get through the handshake."""
+        """Return the session, and start it if needed. Raises TesteeFault if the handshake fails."""
         if name not in self._sessions:
             one = self.implementations[name]
             self._sessions[name] = Session(
@@ -241,7 +240,7 @@ class Cast:
                 raise not_played(name, fault.breakdown, why) from None
             dialect = self.dialect(name) if translated else None
             stages[name] = self._protocol.rules.stage(session, schedule.name, dialect, PLAIN)
-        # One of them on its own clock, and the timestamps of the others would be months away from its own.
+        # If one of them uses its own clock, virtual time must be the real time, or timestamps would be months apart.
         if not all(self.declarations[name].can_by_name(VIRTUAL_CLOCK) for name in stages):
             now_ms = time.time_ns() // 1_000_000  # noqa: TID251 - the date that they read, too
             for stage in stages.values():

@@ -1,4 +1,4 @@
-"""Counterexamples: a shrunk schedule, what it shows, and the files it is kept in."""
+"""Counterexamples: a shrunk schedule, the finding that it shows, and its files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .judging import BREAKDOWN, assess, judged_revision
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100
-"""Of a breakdown: each that shows it costs a restart, and if it hangs the patience of a command."""
+"""Attempts to shrink a breakdown: each reproduction costs a restart, and for a hang also a timeout."""
 
 Shown = Callable[[Schedule], tuple[Performance, Finding] | None]
 Notes = Callable[[Schedule], tuple[tuple[str, str], ...]]
@@ -32,7 +32,7 @@ Notes = Callable[[Schedule], tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """What was found against one requirement or property, in the smallest schedule that shows it."""
+    """A finding against one requirement or property, in the smallest schedule that shows it."""
 
     what: str
     finding: Finding
@@ -40,11 +40,11 @@ class Counterexample:
     performance: Performance
     original: Schedule
     attempts: int
-    """Schedules that were played to shrink it."""
+    """Number of schedules played to shrink it."""
 
     @property
     def act(self) -> Act | None:
-        """The act that is blamed."""
+        """The act of the violation."""
         trace = self.performance.cast.get(self.finding.participant)
         for candidate in [trace] if trace is not None else self.performance.traces:
             act = self.performance.act_of(candidate, self.finding.step)
@@ -59,18 +59,18 @@ class Counterexample:
 
     @classmethod
     def unshrunk(cls, finding: Finding, performance: Performance, **more: Any) -> Self:
-        """What was found in a schedule, which is as small as it is."""
+        """Create a counterexample from a schedule that is not shrunk."""
         schedule = performance.schedule
         return cls(finding.requirement, finding, schedule, performance, schedule, 0, **more)
 
 
 def slug_of(what: str) -> str:
-    """Name for the files of what was found."""
+    """File name for a requirement or property."""
     return re.sub(r"[^A-Za-z0-9-]+", "-", what)
 
 
 def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
-    """The finding that shows what was found before, and no less severe; None if there is none."""
+    """The finding that reproduces ``found`` with at least its severity; None if there is none."""
     for finding in findings:
         if finding.is_like(found) and RANK[finding.severity] >= RANK[found.severity]:
             return finding
@@ -80,9 +80,9 @@ def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
 def smallest(
     schedule: Schedule, shown: Shown, notes: Notes, repertoire: Repertoire, max_attempts: int
 ) -> Counterexample | None:
-    """Shrink a schedule that shows a finding; None if it does not show it again.
+    """Shrink a schedule that shows a finding; None if it is not reproduced.
 
-    ``shown`` plays a schedule and gives the performance with the finding, None if it does not show there.
+    ``shown`` plays a schedule and returns the performance with the finding, or None.
     """
 
     def fails(candidate: Schedule) -> Performance | None:
@@ -103,10 +103,10 @@ def smallest(
 def counterexample(
     order: Order, company: Company, schedule: Schedule, found: Finding, max_attempts: int = MAX_ATTEMPTS
 ) -> Counterexample | Again:
-    """Shrink a schedule on which ``found`` was found, and prove it in fresh processes; or how often it was found again,
-    if that was not each time, which is a finding of its own: the implementation does not do the same twice.
+    """Shrink a schedule that showed ``found``, and replay the result in new processes.
 
-    Raises NotPlayed when the implementation was given up.
+    If not every replay reproduces the finding, return how often it was reproduced: the implementation is not
+    deterministic. Raises NotPlayed if the implementation was abandoned.
     """
     scope = order.scope.only(found.requirement)
     if found.requirement == BREAKDOWN:
@@ -138,23 +138,23 @@ def counterexample(
     if small is not None and all(shown_afresh(small.schedule) for _ in range(ENOUGH)):
         performance, finding = last[0]
         return replace(small, performance=performance, finding=finding)
-    # What was shrunk may rest on what the process had played before: then the whole schedule is what is proven.
+    # The shrunk schedule may depend on what the process had played before: replay the whole schedule instead.
     whole = replace(schedule, notes=notes)
     again = played_again(lambda: shown_afresh(whole), TIMES, at_all)
     return again if again.flaky else Counterexample(found.requirement, last[0][1], whole, last[0][0], schedule, 0)
 
 
 def counterexample_of(order: Order, company: Company, index: int, found: Finding) -> Counterexample | Again:
-    """Shrink the schedule of that number, or say how often its fault showed again. Raises NotPlayed."""
+    """Shrink the schedule with that number, or return how often its finding was reproduced. Raises NotPlayed."""
     return counterexample(order, company, order.schedule(index), found)
 
 
 _LONGEST_NOTE = 400
-"""Characters, by the schema of schedules: of a longer name of an implementation the beginning is noted."""
+"""Characters, by the schema of schedules; longer names of implementations are cut."""
 
 
 def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tuple[tuple[str, str], ...]:
-    """What a replay has to know, and whoever finds the file: what was found in a schedule that was shrunk, and more."""
+    """Notes for a replay and for readers of the file: what a shrunk schedule shows, and more."""
     notes = {
         "shows": found.requirement,
         "code": found.full_code,
@@ -167,7 +167,7 @@ def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tup
 
 
 def load(path: Path) -> Schedule:
-    """The schedule in a file, of the protocol whose revision its notes name. Raises ScheduleFileError."""
+    """Load a schedule; its notes name the revision. Raises ScheduleFileError."""
     data = read(path)
     notes = data.get("notes") if isinstance(data, dict) else None
     noted = notes.get("revision") if isinstance(notes, dict) else None
@@ -195,7 +195,7 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
 
 
 def save_unshrunk(order: Order, index: int, found: Finding, folder: Path) -> dict[str, Path]:
-    """Write the schedule of that number to ``folder``, as it was found in, for a replay. Raises OSError."""
+    """Write the schedule with that number unshrunk to ``folder``, for a replay. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)
     kept = replace(schedule, notes=noted(found, schedule, order.revision, cast=order.casting.value))

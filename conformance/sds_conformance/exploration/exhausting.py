@@ -1,4 +1,4 @@
-"""Plays every schedule of a small world, bound by bound, as far as the time reaches, on all processors."""
+"""Plays every schedule of a small world, bound by bound, within the time budget, on all processors."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
 from .rehearsing import Rehearsed
 
 SAMPLE = 1_000
-"""Schedules after which it is estimated how long others take."""
+"""Schedules after which the duration of the rest is estimated."""
 MOST_EVENTS = 64
-"""More than anybody could wait for."""
+"""Larger bounds would take too long."""
 
 
 @dataclass
 class Coverage:
-    """How far it is, and what was found."""
+    """The progress, and the findings so far."""
 
     order: Exhaustion
     tally: Tally
     bounds: list[Bound] = field(default_factory=list)
-    """From one event on, without a gap; the last is the one that is aimed at."""
+    """One per number of events, from 1 without gaps; the last one is the target."""
     otherwise: str = ""
-    """What was answered otherwise than before, so that nothing is taken from memory any more."""
+    """The answer that differed from the cached one, after which the cache is not used; "" if none did."""
     without: frozenset[int] = frozenset()
-    """Kinds of events that are left out, because the implementation breaks down at them."""
+    """Kinds of events that are left out because the implementation breaks down at them."""
     expected_s: float = 0.0
-    """How long what was left when it was planned was expected to take."""
+    """Expected duration of the remaining schedules when they were planned, in seconds."""
     earlier_s: float = 0.0
-    """How long what was resumed had taken."""
+    """Duration of the run that was resumed, in seconds."""
 
     @property
     def finished(self) -> Bound | None:
-        """The last bound that was finished whole, with all before it."""
+        """The last bound that is complete, with all before it."""
         last = None
         for bound in self.bounds:
             if not bound.whole:
@@ -54,22 +54,22 @@ class Coverage:
 
     @property
     def schedules(self) -> int:
-        """All that there are up to the last bound that was finished."""
+        """Number of schedules up to the last complete bound."""
         finished = self.finished
         return self.before(finished.events + 1) if finished is not None else 0
 
     def before(self, events: int) -> int:
-        """Schedules of fewer events."""
+        """Number of schedules with fewer events."""
         return sum(bound.schedules for bound in self.bounds if bound.events < events)
 
     @property
     def settled(self) -> int:
-        """Schedules of which is known what is to be known."""
+        """Number of schedules that need no more playing."""
         return sum(bound.settled for bound in self.bounds)
 
     @property
     def proved(self) -> Bound | None:
-        """The last of them before any schedule was left out."""
+        """The last complete bound without schedules that were left out."""
         last = None
         for bound in self.bounds:
             if not bound.whole or bound.left_out:
@@ -79,21 +79,21 @@ class Coverage:
 
     @property
     def left_out(self) -> int:
-        """Schedules that are not played, because of an event that the implementation breaks down at."""
+        """Schedules that are not played because the implementation breaks down at one of their events."""
         return sum(bound.left_out for bound in self.bounds)
 
     @property
     def left(self) -> int:
-        """All others up to the last bound that is aimed at."""
+        """Number of remaining schedules up to the target."""
         return sum(bound.schedules for bound in self.bounds) - self.settled
 
     def aim(self, schedules: int) -> Bound:
-        """At one event more, with so many schedules."""
+        """Add a bound with one event more, and that many schedules."""
         self.bounds.append(Bound(len(self.bounds) + 1, schedules))
         return self.bounds[-1]
 
     def take(self, share: Share) -> None:
-        """What came of a chunk."""
+        """Add the results of a chunk."""
         join(self.tally, share.tally)
         self.otherwise = self.otherwise or share.otherwise
         self.without |= share.without
@@ -103,13 +103,14 @@ class Coverage:
             self.bounds[share.events - 1].take(share)
 
     def task(self, bound: Bound) -> Task:
-        """What is left of a bound."""
+        """The remaining part of a bound."""
         return Task(bound.events, self.before(bound.events), frozenset(bound.chunks))
 
 
 Told = Callable[[Coverage], None]
 Source = Callable[[Exhaustion, list[Task], Tally, float], Generator[Share, None, None]]
-"""Plays tasks: takes the tally, to say there if the implementation was given up, and the seconds left, 0 for any."""
+"""Plays tasks. Takes the tally, to record that the implementation was abandoned, and the seconds left, 0 for no limit.
+"""
 
 
 def exhaust(
@@ -121,11 +122,11 @@ def exhaust(
     progress: Told = lambda coverage: None,
     elsewhere: Source | None = None,
 ) -> None:
-    """Play what ``coverage`` does not cover yet, up to ``last`` events, or as many as the time is expected to reach.
+    """Play what ``coverage`` does not cover yet, up to ``last`` events, or as many as the time is expected to allow.
 
-    ``company`` has been started, and is not used any more afterwards. First a sample is played here, so that
-    ``planned`` can be told what there is to do; it is told again if all of that is done and there is time for more. All
-    else is played by workers, or ``elsewhere``. An interrupt (Ctrl-C) ends the playing; what was played counts.
+    ``company`` must be started, and is not used afterwards. A sample is played in this process first, so that
+    ``planned`` can report the amount of work; it is called again if all is done and time is left. Workers play the
+    rest, or ``elsewhere``. An interrupt (Ctrl-C) ends the playing; the schedules that were played count.
     """
     began = time.monotonic()
     tally = coverage.tally
@@ -176,8 +177,7 @@ def exhaust(
 
 
 class _Pace:
-    """How long one of the longest schedules takes. Odd ones, of which each takes several times as long as others, are
-    shorter than these: what they took says nothing of what comes next."""
+    """Measures the time of the longest schedules. Schedules with slow events are shorter, so they do not count."""
 
     def __init__(self, events: int) -> None:
         self._events = events
@@ -192,7 +192,7 @@ class _Pace:
             self._longest += share.settled
 
     def each_s(self) -> float:
-        """Seconds, with as many at once as there were."""
+        """Seconds per schedule, with the current parallelism."""
         if not (self._longest and self._worked_s):
             return 0.0
         return (time.monotonic() - self._since) * self._longest_s / self._worked_s / self._longest
@@ -205,7 +205,7 @@ def _at_once(order: Exhaustion) -> int:
 def _sample(
     order: Exhaustion, company: Rehearsed, coverage: Coverage, last: int | None, late: Callable[[], bool]
 ) -> float:
-    """Play the first that are left; the seconds that one of the longest took, 0 if nothing was left."""
+    """Play the first remaining schedules; return the seconds of one of the longest, 0 if nothing was left."""
     settled, each_s = 0, 0.0
     for events in range(1, (last or MOST_EVENTS) + 1):
         bound = coverage.bounds[events - 1] if events <= len(coverage.bounds) else _aimed(order, coverage)
@@ -227,14 +227,13 @@ def _sample(
 
 
 def _aimed(order: Exhaustion, coverage: Coverage, most: int | None = None) -> Bound | None:
-    """The next bound, None if there are no schedules of so many events, or more than that."""
+    """Add the next bound; None if no schedule has so many events, or if there are more than ``most``."""
     schedules = order.world.count(len(coverage.bounds) + 1, None if most is None else most + 1)
     return coverage.aim(schedules) if schedules and (most is None or schedules <= most) else None
 
 
 def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float, left_s: float) -> bool:
-    """Aim at the last bound: at that which was asked for, or the last that the time is expected to reach. Is anything
-    left up to there?"""
+    """Choose the last bound: the requested one, or the last that fits into the time. True if anything is left."""
     reach = int(left_s / each_s) if each_s and order.time_budget_s else 0
     while len(coverage.bounds) < (last or MOST_EVENTS):
         room = None if last else max(0, reach - coverage.left)
@@ -258,7 +257,7 @@ def _played_by_workers(
     left = dict.fromkeys(range(order.jobs), NO_ROOM)
     """By worker: why it did not play all of its chunks."""
     played: defaultdict[int, set[int]] = defaultdict(set)
-    """By number of events: the chunks that are finished."""
+    """By number of events: the finished chunks."""
     with workers() as others:
         stop = others.context.Event()
         running = 0
@@ -287,7 +286,7 @@ def _played_by_workers(
     if lost:
         tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
         return
-    # The machine may have had no room for so many at once: now it has.
+    # The machine may have lacked resources for several processes; with one it can continue.
     tasks = [replace(task, done=task.done | played[task.events]) for task in tasks]
     for worker, reason in left.items():
         company = order.rehearsed()

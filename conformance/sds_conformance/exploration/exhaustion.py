@@ -1,7 +1,7 @@
-"""Every schedule of a small world, the shortest first: which there are, and what each of them shows.
+"""Enumerates every schedule of a small world, the shortest first, and plays them.
 
-A schedule has a number, counted over all bounds, that follows from the participants and the alphabet alone. Chunks of
-them are shared out and finished in any order; a bound is finished when all of its chunks are.
+The number of a schedule, counted over all bounds, depends only on the participants and the alphabet. Chunks of
+schedules are distributed and finished in any order; a bound is finished when all of its chunks are.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ from .judging import assess
 from .rehearsing import Rehearsed
 
 SCHEMA_ID = "sds-conformance/exhaust/1"
-"""Of what the command prints for programs."""
+"""Schema of the JSON that the command prints."""
 CHUNK = 250
-"""Schedules that are begun together: some seconds."""
+"""Schedules that are played together; takes some seconds."""
 TWINS_EVERY = 64
-"""Every so many are played a second time, for the properties that compare two performances; and nothing of these is
-taken from memory."""
+"""Every n-th schedule is played twice, for properties that compare two performances, and without the cache."""
 SHORT = 2
-"""Neither of schedules of so many events."""
+"""Schedules with at most so many events are not played twice."""
 
 
 def worlds_of(revision: str) -> Worlds:
@@ -50,36 +49,36 @@ def worlds_of(revision: str) -> Worlds:
 
 @dataclass(frozen=True)
 class Exhaustion(Order):
-    """What is played to the end, and judged. Plain data, for workers to be given it."""
+    """The schedules to play and how to judge them. Plain data, so that workers can receive it."""
 
     participants: int = 2
     alphabet: tuple[Part, ...] = ()
     whole: bool = False
-    """Nothing is taken from memory, and everybody is judged in each."""
+    """No answers are cached, and every participant is judged in each schedule."""
     without: frozenset[int] = frozenset()
-    """Kinds of events that the implementation always breaks down at, by their places: what has them is left out."""
+    """Kinds of events, by index, at which the implementation always breaks down; schedules with them are left out."""
 
     def __reduce__(self) -> tuple[type[Exhaustion], tuple[object, ...]]:
-        """What was worked out stays here: it has functions that nobody can be handed."""
+        """Cached properties are not pickled: they contain functions that cannot be."""
         return Exhaustion, tuple(getattr(self, field.name) for field in fields(self))
 
     def rehearsed(self) -> Rehearsed:
-        """Who plays all of them: what a participant did before it does not do again."""
+        """The company that plays all schedules and caches what participants answered."""
         return Rehearsed(self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole)
 
     @cached_property
     def world(self) -> World:
         world = worlds_of(self.revision).world(self.participants, self.alphabet)
-        # Who is among references is not like them, whatever it is called.
+        # The implementation among references differs from them, so renaming does not make schedules equal.
         return replace(world, alike=world.alike and self.casting is not Casting.AMONG)
 
     @cached_property
     def setting(self) -> Schedule:
-        """What all schedules have in common."""
+        """The settings that all schedules share."""
         return worlds_of(self.revision).setting(self.alphabet)
 
     def setting_of(self, word: Word) -> Schedule:
-        """And what only some have, because of what is in them."""
+        """The settings of one word, which depend on its events."""
         return self._settings(frozenset(event.kind for event in word))
 
     @cached_property
@@ -94,27 +93,27 @@ class Exhaustion(Order):
         return setting
 
     def for_whom(self, declared: Declaration) -> Exhaustion:
-        """With what of the alphabet there is for an implementation that declares this."""
+        """Restrict the alphabet to what an implementation with this declaration supports."""
         return replace(self, alphabet=worlds_of(self.revision).possible(declared, self.profile, self.alphabet))
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule of that number."""
+        """The schedule with that number."""
         return self.unfolded(self.word(index), index).schedule
 
     def word(self, index: int) -> Word:
-        """The word of that number, all bounds counted on from 0."""
+        """The word with that number, counted over all bounds from 0."""
         words = (word for events in count(1) for word in self.world.words(events))
         return next(islice(words, index, None))
 
     def unfolded(self, word: Word, index: int) -> Unfolded:
-        """A word, which has that number, as a schedule."""
+        """Convert a word with that number to a schedule."""
         unfolded = unfold(self.world, word, self.setting_of(word))
         told = f"schedule {index:,} ({self.participants} participants, {counted(len(word), 'event')})"
         return replace(unfolded, schedule=replace(unfolded.schedule, name=told))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what the enumeration follows from: the same for the same schedules in the same order."""
+        """SHA-256 of the parameters of the enumeration: equal for the same schedules in the same order."""
         kinds = [(kind.name, *(getattr(kind, part) for part in _SHAPE)) for kind in self.world.kinds]
         shown = (self.participants, [str(part) for part in self.alphabet], kinds, dumps(self.setting))
         return hashlib.sha256(repr(shown).encode()).hexdigest()
@@ -125,50 +124,50 @@ _SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ra
 
 @dataclass
 class Share:
-    """What came of some schedules of one bound, together."""
+    """The results of some schedules of one bound."""
 
     tally: Tally
     events: int
-    """The bound."""
+    """The number of events."""
     chunks: tuple[int, ...] = ()
-    """Those that are finished with it."""
+    """The chunks that are finished with it."""
     played: int = 0
     impossible: int = 0
-    """Something should arrive that the implementation does not broadcast."""
+    """Schedules in which something must arrive that the implementation does not broadcast."""
     renamed: int = 0
-    """Another one differs from it by who is called what, and by nothing else."""
+    """Schedules that equal another one after renaming."""
     left_out: int = 0
-    """It has an event that the implementation breaks down at."""
+    """Schedules with an event at which the implementation breaks down."""
     without: frozenset[int] = frozenset()
     """The kinds of these events."""
     seconds: float = 0.0
     otherwise: str = ""
-    """What was answered otherwise than before, so that nothing is taken from memory any more."""
+    """The answer that differed from the cached one, after which the cache is not used; "" if none did."""
     reason: str = ""
-    """Why it was not finished, if the implementation was given up."""
+    """Why it was not finished, if the implementation was abandoned."""
 
     @property
     def settled(self) -> int:
-        """Schedules of which is known what is to be known."""
+        """Number of schedules that need no more playing."""
         return self.played + self.impossible + self.renamed + self.left_out
 
 
 @dataclass
 class Bound:
-    """How far it is with the schedules of so many events."""
+    """The progress for schedules with a number of events."""
 
     events: int
     schedules: int
-    """All that there are."""
+    """The total number."""
     played: int = 0
     impossible: int = 0
     renamed: int = 0
     left_out: int = 0
     chunks: set[int] = field(default_factory=set)
-    """Those that are finished."""
+    """The finished chunks."""
 
     def take(self, share: Share) -> None:
-        """Some chunks more."""
+        """Add the results of some chunks."""
         self.chunks.update(share.chunks)
         self.played += share.played
         self.impossible += share.impossible
@@ -177,7 +176,7 @@ class Bound:
 
     @property
     def settled(self) -> int:
-        """Schedules of which is known what is to be known."""
+        """Number of schedules that need no more playing."""
         return self.played + self.impossible + self.renamed + self.left_out
 
     @property
@@ -186,12 +185,12 @@ class Bound:
 
     @property
     def percent(self) -> int:
-        """Rounded down: what is not whole is never a hundred."""
+        """Rounded down, so that an incomplete bound never shows 100."""
         return 100 * self.settled // self.schedules if self.schedules else 100
 
 
 class Prober:
-    """Plays words one after the other, and remembers of their common beginnings what cannot arrive."""
+    """Plays words in order, and remembers which messages cannot arrive after their common prefix."""
 
     def __init__(self, order: Exhaustion, company: Rehearsed) -> None:
         self._order = order
@@ -199,12 +198,12 @@ class Prober:
         self._names = order.setting.names
         self._last: Word = ()
         self._silent: dict[Known, int] = {}
-        """What broadcasts nothing in the last word, with the place of its event there."""
+        """Events of the last word that broadcast nothing, with their index."""
         self._suspects = company.suspects
         self._suspects.guilty |= order.without
 
     def probe(self, word: Word, index: int, share: Share) -> None:
-        """Play what has to be played of the word with that number, and take it down. Raises NotPlayed."""
+        """Play the word with that number if needed, and add the result to ``share``. Raises NotPlayed."""
         if not self._order.world.first_of_its_names(word):
             share.renamed += 1
             return
@@ -225,7 +224,7 @@ class Prober:
         return self._suspects.guilty
 
     def leave_out(self) -> bool:
-        """Leave out what the implementation was given up for; False if it is not known what that is."""
+        """Leave out the kinds of events that made the implementation break down; False if they are unknown."""
         odd = frozenset(number for number, kind in enumerate(self._order.world.kinds) if kind.most)
         found = self._suspects.find(odd)
         if found:
@@ -233,7 +232,7 @@ class Prober:
         return found
 
     def play(self, word: Word, index: int) -> Played | None:
-        """Play a word and judge it; None if it cannot happen. Raises NotPlayed."""
+        """Play a word and judge it; None if it is impossible. Raises NotPlayed."""
         self._keep(word)
         if self._cannot(word):
             return None
@@ -257,7 +256,7 @@ class Prober:
         return bool(self._silent) and any((event.sender, event.nth) in self._silent for event in word)
 
     def _keep(self, word: Word) -> None:
-        """Only what follows from the beginning that a word has in common with the last one."""
+        """Forget everything that does not follow from the common prefix with the last word."""
         if self._silent:
             pairs = zip(word, self._last, strict=False)
             common = next((place for place, (one, other) in enumerate(pairs) if one != other), len(self._last))
@@ -271,19 +270,19 @@ class Prober:
 
 @dataclass(frozen=True)
 class Task:
-    """What is left of a bound."""
+    """The remaining part of a bound."""
 
     events: int
     before: int
-    """All schedules of fewer events."""
+    """Number of schedules with fewer events."""
     done: frozenset[int] = frozenset()
-    """Chunks that are finished."""
+    """Finished chunks."""
     first: int = 0
-    """The first chunk that is played,"""
+    """The first chunk to play."""
     since: Word = ()
-    """the word that it begins with, if it is not the first of all,"""
+    """The first word of that chunk; empty for the very first word."""
     chunks: int | None = None
-    """and how many there are from there on, None for all."""
+    """Number of chunks from there; None for all."""
 
 
 def shares(
@@ -293,8 +292,11 @@ def shares(
     mine: Callable[[int, int], bool] = lambda events, chunk: True,
     ended: Callable[[], bool] = lambda: False,
 ) -> Iterator[Share]:
-    """Play what is left, chunk by chunk, of all chunks those that are ``mine``. One that is not whole when it is to be
-    ``ended`` is not told; one in which the implementation was given up is the last."""
+    """Play the remaining chunks for which ``mine`` is true.
+
+    A chunk that is interrupted because of ``ended`` is not reported; one in which the implementation was abandoned is
+    the last.
+    """
     prober = Prober(order, company)
     for task in tasks:
         words = order.world.words(task.events, since=task.since)
@@ -327,7 +329,7 @@ def shares(
 
 
 def join(tally: Tally, more: Tally) -> None:
-    """Take in what other schedules say; the order in which they come makes no difference."""
+    """Add the results of other schedules; the order does not matter."""
     tally.schedules += more.schedules
     tally.steps += more.steps
     for mine, others in ((tally.exercised, more.exercised), (tally.situations, more.situations)):

@@ -1,4 +1,4 @@
-"""The hunt for mutants with generated schedules alone: how soon each is found, and how small its counterexample is."""
+"""Searches for mutants with generated schedules only: how soon each is found, and how small its counterexample is."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from .counterexample import counterexample
 from .judging import BREAKDOWN, Scope
 
 EXAMPLES = 1_000
-"""Schedules after which a mutant got away."""
+"""Schedules after which the search for a mutant ends."""
 
 
 def huntable(revision: str = "") -> tuple[list[str], list[str]]:
-    """The mutants of what a revision states, except pending ones, and the legal variants of it, by default those of the
-    text that is judged unless another is asked for. Raises ValueError for a revision that schedules are not about."""
+    """Return the mutants of a revision, without pending ones, and its legal variants; by default those of the current
+    text.
+
+    Raises ValueError for a revision without schedules.
+    """
     protocol = _protocol(revision)
     known, model, scheduled = protocol.rules.catalogue.requirements, protocol.model, _scheduled(protocol, revision)
     rejected = {name: m for name, m in model.mutants.items() if not m.pending}
@@ -45,17 +48,17 @@ def _scheduled(protocol: Protocol, revision: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Catch:
-    """What became of one mutant."""
+    """The result for one mutant."""
 
     mutant: str
     requirement: str
     summary: str
     found_after: int = 0
-    """So many schedules were played, the last of which found it; 0 if none did."""
+    """Number of schedules up to the one that found it; 0 if none did."""
     found_by: str = ""
-    """The requirement or property that was violated: its own, if that is."""
+    """The violated requirement or property; its own requirement if that is violated."""
     operations: int = 0
-    """Of the shrunk schedule."""
+    """Number of operations in the shrunk schedule."""
     participants: int = 0
     schedule: Schedule | None = None
     out_of_reach: str = ""
@@ -63,7 +66,7 @@ class Catch:
 
 
 def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0, revision: str = "") -> Order:
-    """A campaign against a mutant, in this process, by default under the revision that its requirement belongs to."""
+    """A campaign against a mutant in this process, by default under the revision of its requirement."""
     protocol = _protocol(revision)
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
     without = undeclared_by(protocol.rules, mutant)
@@ -73,10 +76,10 @@ def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0,
 
 
 def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "") -> Catch:
-    """Play schedules against a mutant until one finds it, and shrink that.
+    """Play schedules against a mutant until one finds it, and shrink that schedule.
 
-    First its own requirement alone is judged; if that finds nothing, whatever finds something counts. Every other
-    schedule is played among reference participants: a fault that all share may hide.
+    First only its own requirement is judged; if that finds nothing, any finding counts. Every other schedule is played
+    with reference participants: a fault that all participants share may stay hidden.
     """
     mutant, missed = _protocol(revision).model.mutants[name], unhunted(name, revision)
     orders = [order_for(mutant, casting, seed, revision) for casting in (Casting.TOGETHER, Casting.AMONG)]
@@ -85,7 +88,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
         company.start()
     scope = orders[0].scope
     own = replace(scope.only(mutant.requirement), properties=())
-    # That something else is told says nothing.
+    # Notes of other requirements prove nothing.
     for narrowed in (own, replace(scope, told=False)):
         for index, finding in _findings(orders, companies, narrowed, examples):
             if finding.requirement == BREAKDOWN:
@@ -107,7 +110,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
 
 
 def unhunted(name: str, revision: str = "") -> Catch:
-    """A mutant that nothing has found."""
+    """The result for a mutant that was not found."""
     mutant = _protocol(revision).model.mutants[name]
     return Catch(name, mutant.requirement, mutant.summary, out_of_reach=mutant.out_of_reach)
 
@@ -115,7 +118,7 @@ def unhunted(name: str, revision: str = "") -> Catch:
 def _findings(
     orders: list[Order], companies: list[Company], scope: Scope, examples: int
 ) -> Iterator[tuple[int, Finding]]:
-    """The worst finding of each schedule in which there is one; none after it was given up who broke too often."""
+    """Yield the worst finding of each schedule with findings; stops when both companies are abandoned."""
     for index in range(examples):
         order, company = orders[index % 2], companies[index % 2]
         try:
@@ -128,7 +131,7 @@ def _findings(
 
 @dataclass(frozen=True)
 class Peace:
-    """What was found against one legal variant, which should be nothing."""
+    """The findings against one legal variant; there should be none."""
 
     variant: str
     schedules: int
@@ -136,7 +139,7 @@ class Peace:
 
 
 def leave_in_peace(name: str, examples: int, seed: int = 0, revision: str = "") -> Peace:
-    """Play schedules with a legal variant, by default under every revision that they are about."""
+    """Play schedules against a legal variant, by default under every revision that has schedules."""
     protocol = _protocol(revision)
     scheduled, left_out = _scheduled(protocol, revision), protocol.model.variants[name].leaves_out
     accused: dict[str, None] = {}

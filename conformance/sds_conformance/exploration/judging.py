@@ -1,4 +1,4 @@
-"""One performance judged: every requirement's checks on every trace, and the global properties over all of them."""
+"""Judges one performance: all checks on each trace, and the properties over all traces."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from ..protocols.schedules import Repertoire
 from .casts import OutOfTime
 
 BREAKDOWN = "breakdown"
-"""Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
+"""Used in place of a requirement in findings about a hang, a crash or an invalid reply."""
 STORM = "storm"
-"""And about participants that never stop to answer each other."""
+"""Used in place of a requirement if participants answer each other without end."""
 ENDLESS = "endless"
 """The code of such a finding."""
 
 
 class UnknownRevision(ValueError):
-    """Something stored names a revision that nobody knows; the message says which."""
+    """A file names an unknown revision; the message has its name."""
 
 
 def judged_revision(recorded: str) -> str:
-    """The revision by which something stored is judged: the one that it names, or the current one where it names none.
+    """The revision by which a stored schedule is judged: the one that it names, or the current one if it names none.
 
-    Raises UnknownRevision: by another one than it was played by, it would be accused of what was right.
+    Raises UnknownRevision: judging by another revision would report violations that are none.
     """
     if recorded and recorded not in revisions():
         raise UnknownRevision(
@@ -59,7 +59,7 @@ class Scope:
     properties: tuple[str, ...]
     strict: bool = False
     told: bool = False
-    """What is told and not reproached, a deviation from a MAY, counts as a finding, too."""
+    """Notes count as findings as well, such as a deviation from a MAY."""
     _known: dict[tuple[frozenset[int], bool], Applicable] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -69,7 +69,7 @@ class Scope:
 
     @classmethod
     def of(cls, profile: str = "", revision: str = "", *, strict: bool = False, told: bool = False) -> Scope:
-        """All that has checks in a profile of a revision, by default in the whole of the current one."""
+        """All requirements with checks in a profile of a revision; by default all of the current one."""
         revision = revision or default().rules.current
         rules = protocol_of(revision).rules
         requirements = tuple(rules.judged(revision, profile or rules.full))
@@ -88,7 +88,7 @@ class Scope:
         return {requirement.id: requirement for requirement in self.requirements}
 
     def applicable(self, declared: Declaration, *, together: bool = False) -> Applicable:
-        """The checks of it that have what they need; only those that hold participants ``together``, if so."""
+        """The checks whose capabilities are declared; with ``together``, only those that compare participants."""
         known = self._known.get((declared.capabilities, together))
         if known is None:
             known = Applicable(self.rules.register, self.by_id, declared, together=together)
@@ -96,25 +96,25 @@ class Scope:
         return known
 
     def only(self, what: str) -> Scope:
-        """Narrowed down to one requirement or property."""
+        """Restrict the scope to one requirement or property."""
         requirements = tuple(requirement for requirement in self.requirements if requirement.id == what)
         return replace(self, requirements=requirements, properties=tuple(p for p in self.properties if p == what))
 
 
 @dataclass
 class Assessment:
-    """What is to be said of one performance."""
+    """The result of one performance."""
 
     findings: list[Finding] = field(default_factory=list)
-    """The first of each check and severity."""
+    """The first finding of each check and severity."""
     exercised: Counter[str] = field(default_factory=Counter)
-    """By requirement or property: how often the situation arose that it speaks of."""
+    """By requirement or property: how often its situation arose."""
     situations: Counter[str] = field(default_factory=Counter)
     errors: dict[str, str] = field(default_factory=dict)
-    """Faults of ours: the check and what it raised."""
+    """Errors of the suite: the check and the exception."""
 
     def worst(self, what: str) -> Verdict:
-        """The worst that was found against a requirement or property; PASS if nothing."""
+        """The worst severity found against a requirement or property; PASS if there is none."""
         found = [f.severity for f in self.findings if f.requirement == what]
         return max(found, key=RANK.__getitem__, default=Verdict.PASS)
 
@@ -126,9 +126,12 @@ def assess(
     replay: Replay | None = None,
     newest: Collection[str] | None = None,
 ) -> Assessment:
-    """Judge a performance. ``judged`` are the participants under test, all if empty; with ``replay`` the properties
-    are examined, too, that compare it with another one. Where what others but the ``newest`` saw has been judged
-    before, they are only held against each other."""
+    """Judge a performance.
+
+    ``judged`` are the participants under test; all if empty. With ``replay``, properties that compare two performances
+    are examined as well. If only the ``newest`` participants saw something new, the others are only compared with each
+    other.
+    """
     with garbage_waits():
         return _assess(performance, scope, judged or performance.schedule.names, replay, newest)
 
@@ -165,8 +168,7 @@ def _assess(
 
 
 def in_time(performance: Performance) -> Callable[[Finding], int]:
-    """When something was found, as a number to sort by. Steps are counted by each implementation of a cast for itself,
-    so that the fifth step of one may come long after the ninth of another."""
+    """A sort key that orders findings by time. Each implementation of a cast counts its own steps, so steps do not."""
     places = {(id(act.trace), act.step.index): place for place, act in enumerate(performance.acts)}
 
     def place_of(finding: Finding) -> int:
@@ -179,7 +181,7 @@ def in_time(performance: Performance) -> Callable[[Finding], int]:
 def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
     try:
         return scope.rules.views(trace)
-    except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
+    except Exception as error:  # an error of the suite must not become a verdict on the implementation
         out.errors[f"the reading of {trace.schedule}"] = f"{type(error).__name__}: {error}"
         return ()
 

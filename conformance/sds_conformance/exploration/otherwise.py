@@ -1,4 +1,4 @@
-"""Other means of finding a fault than a certification: generated schedules, and golden vectors."""
+"""Other methods to find a fault: generated schedules and golden vectors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .casting import Casting
 from .casts import NotPlayed
 
 SCHEDULES = 60
-"""How many are played with each model."""
+"""Number of schedules played with each model."""
 _BAD = (Status.FAIL, Status.WARN, Status.BROKEN)
 
 
 def schedules(connect: Connect, configuration: Configuration) -> str:
-    """What generated schedules have against a model, "" if nothing. Every other one is played among references."""
+    """What generated schedules find against a model; "" if nothing. Every other one is played among references."""
     repertoire = protocol_of(configuration.revision).repertoire
     if repertoire is None or configuration.revision not in repertoire.revisions:
         return ""
@@ -45,7 +45,7 @@ def schedules(connect: Connect, configuration: Configuration) -> str:
 
 
 def vectors(connect: Connect, configuration: Configuration) -> str:
-    """What the golden vectors have against a model, "" if nothing."""
+    """What the golden vectors find against a model; "" if nothing."""
     material = protocol_of(configuration.revision).vectors
     if material is None:
         return ""

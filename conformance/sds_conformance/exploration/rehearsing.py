@@ -1,4 +1,4 @@
-"""Companies that remember: what a participant did before, after all the same, it does not do again."""
+"""Companies with a cache: an answer to the same sequence of requests is taken from the cache."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .casting import Casting, Company
 
 
 class Suspects:
-    """The kinds of events that an implementation breaks down at, found by the words that it plays."""
+    """Finds the kinds of events at which an implementation breaks down, from the words that were played."""
 
     def __init__(self) -> None:
         self.guilty: frozenset[int] = frozenset()
-        """Found to be what it breaks down at."""
+        """Kinds of events at which it breaks down."""
         self._sound: frozenset[int] = frozenset()
-        """In words at which it did not break down."""
+        """Kinds in words at which it did not break down."""
         self._broken: list[frozenset[int]] = []
-        """The kinds in each of the last words: it broke down at all of these, one after the other."""
+        """The kinds in each of the last words, which all broke down."""
 
     def note(self, kinds: frozenset[int], *, broke: bool) -> None:
-        """A word with these kinds of events was played."""
+        """Record that a word with these kinds of events was played."""
         if broke:
             self._broken.append(kinds)
         else:
@@ -33,8 +33,10 @@ class Suspects:
             self._sound |= kinds
 
     def find(self, odd: frozenset[int]) -> bool:
-        """After breakdowns in a row, blame the kinds in them that no other word has, else the ``odd`` ones that they
-        have in common. False where there are none, or it broke down at every word so far."""
+        """After consecutive breakdowns, blame the kinds that occur in no other word, else their common ``odd`` kinds.
+
+        Returns False if there are none, or if every word so far broke down.
+        """
         if not (self._sound and self._broken):
             return False
         found = frozenset[int]().union(*self._broken) - self._sound or frozenset.intersection(*self._broken) & odd
@@ -44,7 +46,7 @@ class Suspects:
 
 
 class Rehearsed(Company):
-    """A company whose implementation is asked what it was not asked yet."""
+    """A company that asks the implementation only what is not in the cache."""
 
     def __init__(
         self,
@@ -56,10 +58,10 @@ class Rehearsed(Company):
         *,
         forgetful: bool = False,
     ) -> None:
-        """``forgetful``, it remembers nothing, and asks everything each time."""
+        """With ``forgetful``, nothing is cached."""
         self.forgetful = forgetful
         self.otherwise = ""
-        """What was answered otherwise than before; since then it is forgetful."""
+        """The answer that differed from the cached one, after which nothing is cached; "" if none did."""
         self.suspects = Suspects()
         self._links: WeakSet[Remembering] = WeakSet()
         self._whole = False
@@ -76,7 +78,7 @@ class Rehearsed(Company):
 
     @property
     def whole(self) -> bool:
-        """Everything is asked, and held against what is remembered."""
+        """Everything is asked, and compared with the cache."""
         return self._whole
 
     @whole.setter
@@ -86,8 +88,9 @@ class Rehearsed(Company):
             link.whole = whole
 
     def play(self, schedule: Schedule) -> Performance:
-        """Of who does not do the same as before (it may draw IDs by lot) nothing is remembered any more. Raises
-        NotPlayed."""
+        """Play a schedule. If an answer differs from the cached one (IDs may be random), stop caching. Raises
+        NotPlayed.
+        """
         try:
             return super().play(schedule)
         except OtherAnswer as other:

@@ -1,4 +1,4 @@
-"""Other names for the participants and messages of a schedule, so that what is left of it reads from the beginning."""
+"""Renames the participants and messages of a shrunk schedule, so that their numbers are consecutive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sds_harness.schedules import Operation, Route, Schedule
 
 
 def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
-    """The participants called by these names, as generated schedules call them, in their order."""
+    """Name the participants as in generated schedules, in their order."""
     usual = dict(zip(schedule.names, names, strict=False))
     if len(schedule.names) > len(names):
         return schedule
@@ -19,7 +19,7 @@ def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
 
 
 def with_numbered_labels(schedule: Schedule) -> Schedule:
-    """The messages called m1, m2, m3, ... in the order in which they are sent; what was never sent comes last."""
+    """Name the messages m1, m2, m3, ... in the order of sending; messages that were never sent come last."""
     sent = [getattr(operation, "label", "") for operation in schedule.operations if hasattr(operation, "label")]
     spoken = [label for operation in schedule.operations for label in _labels(operation)]
     numbered = {label: f"m{n}" for n, label in enumerate(dict.fromkeys([*sent, *spoken]), 1)}

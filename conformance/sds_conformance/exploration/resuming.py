@@ -1,7 +1,7 @@
-"""The file that says how far every schedule of a small world was played, to go on from there.
+"""Stores the progress of an exhaustion in a file, to resume it later.
 
-It names schedules by their numbers, and finished chunks by theirs; what was found is found again when it is read.
-Nothing in it is taken that could not have been written of the same world.
+The file has the numbers of schedules with findings and of finished chunks; findings are reproduced when it is read.
+Data that the same world could not have produced are rejected.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ SCHEMA_ID = "sds-conformance/exhaustion/1"
 MAX_BYTES = 4 << 20
 MAX_COUNT = 1 << 40
 MAX_SCHEDULES = 1 << 24
-"""Of all bounds in a file: they are counted again, a minute at most."""
+"""Largest number of schedules over all bounds: they are counted again, which takes up to a minute."""
 
 
 class ResumeError(Exception):
-    """A file says nothing that can be gone on from: the message says what is wrong."""
+    """The file cannot be resumed from; the message says why."""
 
 
 def save(coverage: Coverage, path: Path) -> None:
-    """Write how far it is. Raises OSError."""
+    """Write the progress. Raises OSError."""
     tally = coverage.tally
     write_named(
         path,
@@ -69,7 +69,7 @@ def save(coverage: Coverage, path: Path) -> None:
 
 
 def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
-    """What a file says of what ``order`` asks for; what was found is played again. Raises ResumeError, NotPlayed."""
+    """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and NotPlayed."""
     tally = Tally(company.declaration)
     coverage = Coverage(order, tally)
     try:
@@ -110,7 +110,7 @@ def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
 
 
 def _find_again(coverage: Coverage, company: Rehearsed, found: Iterable[int]) -> None:
-    """Play again what showed something; it counts as before."""
+    """Replay the schedules that had findings; they count as before."""
     order, tally = coverage.order, coverage.tally
     prober = Prober(order, company)
     for index in found:
@@ -124,7 +124,7 @@ def _find_again(coverage: Coverage, company: Rehearsed, found: Iterable[int]) ->
 
 
 def _about(order: Exhaustion, tally: Tally) -> dict[str, Any]:
-    """What has to be the same for a file to be gone on from."""
+    """The parameters that must be equal to resume from a file."""
     return {
         "implementation": f"{tally.declaration.name} {tally.declaration.version}".strip(),
         "revision": order.revision,
@@ -138,7 +138,7 @@ def _about(order: Exhaustion, tally: Tally) -> dict[str, Any]:
 
 
 def _bound(order: Exhaustion, events: int, row: Any) -> Bound:
-    """Raises ValueError for one that cannot be."""
+    """Raises ValueError for an impossible bound."""
     played, impossible, renamed = (_count(row[key]) for key in ("played", "impossible", "renamed"))
     bound = Bound(events, _count(row["schedules"]), played, impossible, renamed, _count(row.get("left_out", 0)))
     chunks = -(-bound.schedules // CHUNK)
@@ -166,7 +166,7 @@ def _counter(counts: dict[str, Any], known: Iterable[str]) -> Counter[str]:
 
 
 def _ranges(chunks: Iterable[int]) -> list[list[int]]:
-    """First and last of those that follow each other."""
+    """The first and last number of each consecutive range."""
     out: list[list[int]] = []
     for chunk in sorted(chunks):
         if out and out[-1][1] == chunk - 1:

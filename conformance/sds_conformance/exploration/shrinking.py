@@ -1,8 +1,8 @@
-"""Shrinking: from a schedule that shows a fault to a small one that still does.
+"""Shrinking: reduces a schedule that shows a fault to a small one that still does.
 
-A schedule is data whose operations name participants and messages, and what is named and never came stands for itself.
-So anything may be taken away and what is left still means something: that is all this needs. It works on any schedule,
-whatever it came from: a seed, Hypothesis, a file, a corpus.
+A schedule is data whose operations name participants and messages, and a name without a message is harmless. So
+anything can be removed, and the rest is still valid. This works on any schedule, from a seed, Hypothesis, a file or a
+corpus.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from ..protocols.schedules import Repertoire
 from .renaming import with_numbered_labels, with_usual_names
 
 Fails = Callable[[Schedule], Performance | None]
-"""Plays a schedule: the performance if it shows the fault, else None."""
+"""Plays a schedule: returns the performance if it shows the fault, else None."""
 MAX_ATTEMPTS = 3_000
 
 
 @dataclass
 class Shrunk:
-    """What is left."""
+    """The shrunk schedule."""
 
     schedule: Schedule
     attempts: int
-    """Schedules that were played for it."""
+    """Number of schedules that were played."""
 
 
 class _Enough(Exception):
-    """So many attempts were made that what is found has to do."""
+    """The limit of attempts is reached."""
 
 
 def shrink(schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int = MAX_ATTEMPTS) -> Shrunk:
-    """A schedule that ``fails``, too, and from which nothing can be taken away any more.
+    """Return a schedule that ``fails`` as well, and from which nothing more can be removed.
 
-    ``schedule`` itself has to fail. Deterministic; an interrupt is not caught.
+    ``schedule`` itself must fail. Deterministic; an interrupt is not caught.
     """
     return _Shrinker(schedule, fails, repertoire, max_attempts).run()
 
@@ -64,7 +64,7 @@ class _Shrinker:
                 self._simplify_operations()
                 if self.best == before:
                     break
-            # IDs and with them ties and times follow from names: these may not show it any more.
+            # IDs depend on names, and ties and times depend on IDs: a renamed schedule may not show the fault.
             self._try(with_numbered_labels(self.best))
             usual = with_usual_names(self.best, self._repertoire.names)
             if not usual.peers & set(usual.names):
@@ -74,7 +74,7 @@ class _Shrinker:
         return Shrunk(self.best, self._max - self._left)
 
     def _try(self, candidate: Schedule) -> bool:
-        """Keep a candidate if it fails, too."""
+        """Keep a candidate if it fails as well."""
         if candidate == self.best or candidate in self._known:
             return False
         self._known.add(candidate)
@@ -92,7 +92,7 @@ class _Shrinker:
     # ---- operations ------------------------------------------------------------------------------------------------
 
     def _drop_operations(self) -> None:
-        """Delta debugging: chunks from the end on, halves first, single operations last."""
+        """Delta debugging: remove chunks from the end, first halves, at last single operations."""
         size = max(1, len(self.best.operations) // 2)
         while size:
             start = len(self.best.operations) - size
@@ -103,7 +103,7 @@ class _Shrinker:
             size //= 2
 
     def _explain_losses(self) -> None:
-        """Say of each operation what was lost and late, in place of rules and cuts that need operations themselves."""
+        """Replace network rules and cuts by the losses and delays of each operation."""
         if not any(isinstance(operation, Links | Cut) for operation in self.best.operations):
             return
         performance = self._fails(self.best)
@@ -124,7 +124,7 @@ class _Shrinker:
             index -= 1
 
     def _merge_waits(self) -> None:
-        """One wait in place of two that follow each other."""
+        """Merge consecutive waits."""
         for index in range(len(self.best.operations) - 2, -1, -1):
             match self.best.operations[index : index + 2]:
                 case (Wait(first), Wait(second)):
@@ -140,7 +140,7 @@ class _Shrinker:
                 self._try(without_member(self.best, name))
 
     def _simplify_setting(self) -> None:
-        # What belongs together goes together: half of a pair of periods could be a configuration that makes no sense.
+        # Remove related settings together: half of a pair of periods could be an invalid configuration.
         for group in {key.partition("_")[0]: None for key, _ in self.best.configuration}:
             kept = tuple(pair for pair in self.best.configuration if pair[0].partition("_")[0] != group)
             self._try(self._with(configuration=kept))
@@ -165,7 +165,7 @@ class _Shrinker:
 
 
 def without_member(schedule: Schedule, name: str) -> Schedule:
-    """The schedule without a participant, and without all that it does."""
+    """Remove a participant and all of its operations."""
     operations: list[Operation] = []
     for operation in schedule.operations:
         if name in (getattr(operation, key, EVERYBODY) for key in operation.names):
@@ -193,7 +193,7 @@ def _without(route: Route, name: str) -> Route:
 
 
 def told_by_routes(schedule: Schedule, performance: Performance) -> Schedule:
-    """The schedule with what the network did by rules written down at each operation."""
+    """Store the effects of network rules at each operation."""
     lost: dict[int, dict[str, None]] = {}
     late: dict[int, dict[str, int]] = {}
     for loss in performance.losses:
@@ -215,7 +215,7 @@ def told_by_routes(schedule: Schedule, performance: Performance) -> Schedule:
 
 
 def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
-    """Operations that are like it and simpler, the simplest first."""
+    """Yield simpler versions of an operation, the simplest first."""
     defaults = {f.name: f.default for f in fields(operation)}
     for key, default in defaults.items():
         value = getattr(operation, key)
@@ -247,5 +247,5 @@ def _smaller_route(operation: Operation) -> Iterator[Operation]:
     for name in dict.fromkeys([*route.lost, *(n for n, _ in route.late), *route.twice]):
         yield operation.changed(route=_without(route, name))
     for name, _ in route.late:
-        # Lost is simpler than late: nothing has to be waited for.
+        # A loss is simpler than a delay, because nothing waits for it.
         yield operation.changed(route=replace(_without(route, name), lost=(*route.lost, name)))

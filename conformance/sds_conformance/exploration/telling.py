@@ -1,4 +1,4 @@
-"""The outcome of a campaign as a person reads it on a terminal of 80 columns."""
+"""Prints the result of a campaign on a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .judging import BREAKDOWN, STORM, Scope
 
 SCHEMA_ID = "sds-conformance/fuzz/2"
 Shrunk = dict[str, tuple[Counterexample | None, dict[str, Path]]]
-"""By requirement or property: the counterexample, None if an interrupt came first, and the files that it is kept in."""
+"""By requirement or property: the counterexample, None after an interrupt, and its files."""
 RARE_PERCENT = 2
-"""What fewer of a hundred schedules reach is told."""
+"""Situations that a smaller percentage of the schedules reached are listed."""
 
 
 def rule_of(what: str) -> tuple[str, str]:
-    """Where it stands, and what it says: of a requirement, a property, or a breakdown."""
+    """The source and the text of a requirement, a property, or a breakdown."""
     entry = property_of(what)
     if entry is not None:
         return f"property of the group, {', '.join(entry.requirements)}", entry.title
@@ -65,7 +65,7 @@ def cause_lines(found: Mapping[str, Finding]) -> list[CauseLine]:
 
 
 def exercised(tally: Tally, scope: Scope) -> tuple[str, Text]:
-    """The line of the last screen that says how many requirements and properties were exercised."""
+    """The line of the last screen with the number of exercised requirements and properties."""
     ids = [requirement.id for requirement in scope.requirements]
     parts = [
         f"{sum(tally.exercised[one] > 0 for one in those)} of {counted(len(those), what, several)}"
@@ -82,13 +82,13 @@ def svg_of(example: Counterexample) -> str:
 
 
 def in_words(example: Counterexample) -> str:
-    """What was expected and what was seen, in a sentence."""
+    """Expected and seen, in one sentence."""
     finding = example.finding
     return f"Expected: {finding.expected}. Seen: {finding.seen}."
 
 
 def story_of(example: Counterexample) -> list[str]:
-    """What was done and what came out, line by line."""
+    """The operations and their results, line by line."""
     return story(example.performance, example.act, f"{example.finding.expected} {example.finding.seen}")
 
 
@@ -109,7 +109,7 @@ def plain_story(example: Counterexample) -> str:
 
 
 def how_found(example: Counterexample, schedules: int) -> str:
-    """By what it was found, what that was shrunk to, and how many schedules show it."""
+    """The schedule that found it, its size after shrinking, and how many schedules show it."""
     before, after = len(example.original.operations), len(example.schedule.operations)
     found = f"by {example.original.name or 'a schedule'} of {counted(before, 'step')}"
     shrunk = f"shrunk to {counted(after, 'step')}" if after else "and shown without any of them"
@@ -117,7 +117,7 @@ def how_found(example: Counterexample, schedules: int) -> str:
 
 
 def show_counterexample(console: Console, example: Counterexample, tally: Tally) -> None:
-    """One finding: the rule, the shrunk story and the proof."""
+    """Print a finding: the rule, the shrunk story and the proof."""
     finding = example.finding
     show_head(console, finding)
     labelled(console, "Found", Text(how_found(example, tally.found_in[example.what])))
@@ -128,21 +128,20 @@ def show_counterexample(console: Console, example: Counterexample, tally: Tally)
 
 
 def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
-    """Where the picture of a counterexample is kept, if there is one, and what to type to see it again."""
+    """Print the path of the picture, if there is one, and the command to replay."""
     if "picture" in files:
         labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
     show_command(console, "Again", again)
 
 
 def show_unshrunk(console: Console, finding: Finding, found_by: str) -> None:
-    """What stands under the head of a finding that an interrupt left as it was found."""
+    """Print a finding that was not shrunk because of an interrupt."""
     labelled(console, "Found", Text(f"by {found_by}, and not shrunk: there was an interrupt"))
     show_seen(console, finding)
 
 
 def show_flaky(console: Console, finding: Finding, found_by: str, again: Again | None, *, late: bool = False) -> None:
-    """What stands under the head of a finding that did not come back each time, or could not be played ``again``, be it
-    that the total time was over, if it is ``late``."""
+    """Print a flaky finding, or one that could not be replayed (``again`` is None); ``late`` if the time was over."""
     labelled(console, "Found", Text(f"by {found_by}"))
     if again is None:
         why = "the total time was over" if late else "the implementation could not be started to play it again"
@@ -152,7 +151,7 @@ def show_flaky(console: Console, finding: Finding, found_by: str, again: Again |
 
 
 def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -> None:
-    """What stands under the head of a finding that did not show when its schedule was played again."""
+    """Print a finding that was not reproduced when its schedule was replayed."""
     labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
     labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
     show_seen(console, finding)
@@ -160,21 +159,23 @@ def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -
 
 
 def show_seen(console: Console, finding: Finding) -> None:
-    """What was expected, and what was seen instead."""
+    """Print what was expected and what was seen."""
     labelled(console, "Expected", Text(finding.expected or "-"))
     labelled(console, "Seen", Text(finding.seen, "bold"))
     show_said(console, finding.said)
 
 
 def show_head(console: Console, finding: Finding) -> None:
-    """What is violated, and the rule."""
+    """Print what is violated, and the rule."""
     where, rule = rule_of(finding.requirement)
     console.print(headline(finding.severity, finding.full_code, where))
     labelled(console, "Rule", Text(rule))
 
 
 def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
-    """What the schedules reached: situations as a table, requirements and properties that few or none reached."""
+    """Print what the schedules reached: a table of situations, and the requirements and properties that few or none
+    reached.
+    """
     if not tally.schedules:
         return
     table = plain_table("Reached", right=("schedules", ""))
@@ -200,7 +201,7 @@ def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
 
 
 def last_line(tally: Tally, name: str) -> Text:
-    """The verdict in a sentence."""
+    """The verdict, in one sentence."""
     failed = sum(f.severity is Verdict.FAIL for f in tally.found.values())
     warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
     played = f"{counted(tally.schedules, 'schedule')}, {counted(tally.steps, 'step')}, {tally.seconds:.1f} s"
@@ -230,7 +231,7 @@ def last_line(tally: Tally, name: str) -> Text:
 
 
 def finding_json(tally: Tally, what: str) -> dict[str, Any]:
-    """What was found against one requirement or property, and how often."""
+    """The finding against a requirement or property as JSON, and how often it was found."""
     found = tally.found[what]
     return {
         "id": what,
@@ -249,7 +250,7 @@ def worst_first(tally: Tally) -> list[str]:
 
 
 def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:
-    """What was played, and how."""
+    """The schedules and options that were played, as JSON."""
     return {
         "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
         "revision": revision,
@@ -263,7 +264,7 @@ def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -
 
 
 def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
-    """What was exercised and in how many schedules, and what was not."""
+    """Number of schedules that exercised each requirement, as JSON."""
     judged = [*(requirement.id for requirement in scope.requirements), *scope.properties]
     return {
         "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},
@@ -272,7 +273,7 @@ def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
 
 
 def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
-    """The outcome for programs."""
+    """The result as JSON."""
     findings = []
     for what in worst_first(tally):
         example, files = shrunk.get(what, (None, {}))
@@ -293,7 +294,7 @@ def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
 
 
 def said_json(finding: Finding) -> dict[str, Any]:
-    """What the implementation wrote to stderr, where it did."""
+    """The lines on stderr as JSON, if there are any."""
     return {"stderr": list(finding.said)} if finding.said else {}
 
 

@@ -1,1 +1,1 @@
-"""Interop: several implementations together, who understands whom, and what happens in one group."""
+"""Interop: several implementations together, in pairs and in mixed groups."""

@@ -1,4 +1,4 @@
-"""Interoperability: every implementation of a cast meets every other, and one of its own kind, exchange by exchange."""
+"""Interoperability: every ordered pair of implementations, including each with itself, plays all exchanges."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ..protocols import exchanges_of
 from ..protocols.exchanges import RECEIVER, Cell, Exchange, Exchanges, Mark, Pair, Side, left_open, no
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is played now, its number from 0, and how many there are."""
+"""Called with the current activity, its number from 0, and the total."""
 
 
 @dataclass
 class Meeting:
-    """What one implementation, the sender, and another make of each other."""
+    """How one implementation, the sender, and another one understand each other."""
 
     pair: Pair
     through: str
-    """The aspect without which nothing gets through."""
+    """The aspect without which no message is understood."""
     cells: dict[str, Cell] = field(default_factory=dict)
     """By aspect."""
 
     @property
     def understood(self) -> bool:
-        """Nothing is misunderstood, and something does get through."""
+        """Nothing is misunderstood, and messages are understood at all."""
         through = self.cells.get(self.through)
         return not self.misunderstood and through is not None and through.mark is Mark.YES
 
@@ -43,15 +43,15 @@ class Meeting:
 
 @dataclass
 class Interop:
-    """The outcome."""
+    """The result."""
 
     exchanges: Exchanges
     names: tuple[str, ...]
     sides: dict[str, Side]
-    """Of those that could be driven."""
+    """Of the implementations that could be driven."""
     undriven: dict[str, Breakdown]
     meetings: dict[tuple[str, str], Meeting] = field(default_factory=dict)
-    """By sender and receiver. Each meets itself, too: what it does not understand then is its own doing."""
+    """By sender and receiver. Each meets itself as well: what it does not understand then is its own fault."""
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
     performances: int = 0
     steps: int = 0
@@ -59,7 +59,7 @@ class Interop:
 
     @property
     def notes(self) -> list[str]:
-        """What is declared and differs, and is no fault of anybody."""
+        """Differences between declarations that are no fault."""
         pairs = [m.pair for (a, b), m in self.meetings.items() if self.names.index(a) < self.names.index(b)]
         return [note for pair in pairs for note in self.exchanges.notes(pair)]
 
@@ -70,8 +70,9 @@ class Interop:
 
     @property
     def exit_code(self) -> int:
-        """0 all is understood, 1 something is not, 3 an implementation could not be driven, 4 nothing got through
-        although nothing went wrong, 130 interrupted."""
+        """0 everything is understood, 1 something is not, 3 an implementation could not be driven, 4 no message was
+        understood although nothing went wrong, 130 interrupted.
+        """
         if self.interrupted:
             return Exit.INTERRUPTED
         if self.undriven:
@@ -82,7 +83,7 @@ class Interop:
         return Exit.CONFORMANT if not self.misunderstandings else Exit.NOTHING_EXERCISED
 
     def to_json(self) -> dict[str, Any]:
-        """For programs; all strings that come from an implementation are bounded."""
+        """The result as JSON; all strings of implementations are limited in length."""
         return {
             "implementations": [self._implementation(name) for name in self.names],
             "aspects": [{"id": aspect, "meaning": meaning} for aspect, meaning in self.exchanges.aspects.items()],
@@ -137,10 +138,9 @@ def explore(
     progress: Progress = lambda what, number, total: None,
     begun: Callable[[Interop], None] = lambda outcome: None,
 ) -> Interop:
-    """Start a cast, let each ordered pair of it play all exchanges, and close it. ``begun`` is called after the
-    handshakes.
+    """Start a cast, play all exchanges with each ordered pair, and close it. ``begun`` is called after the handshakes.
 
-    An interrupt ends the playing; what was played counts. Raises OtherText.
+    An interrupt ends the playing; the exchanges that were played count. Raises OtherText.
     """
     cast.start()
     cast.hold_to_text()
@@ -188,7 +188,7 @@ def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, 
         cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
         broke = _cut_short(cast, show, roles)
         if broke is not None:
-            # What was not reached for that reason says nothing of its own.
+            # Aspects that were not reached because of the breakdown have no result of their own.
             cells = {aspect: cell if cell.mark is Mark.YES else broke for aspect, cell in cells.items()}
         if show.breakdown is not None or not any(cell.mark is Mark.NO for cell in cells.values()):
             break
@@ -196,7 +196,7 @@ def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, 
 
 
 def _cut_short(cast: Cast, show: Performance, roles: Mapping[str, str]) -> Cell | None:
-    """What is to be said where a performance came to no good end."""
+    """The cell for a performance that ended early; None if it was complete."""
     broken = cast.broken_in(show, roles)
     if broken is not None:
         name, breakdown = broken

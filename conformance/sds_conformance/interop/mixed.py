@@ -1,9 +1,9 @@
-"""Mixed groups: generated schedules whose participants are different implementations, all of a cast in one group.
+"""Mixed groups: generated schedules in which each participant can be a different implementation of a cast.
 
-Every requirement is judged on the trace of one implementation alone, so the faults of others do not count against it.
-A property of the group is another matter: where two logs differ, one of them may be right. So whoever it accuses plays
-the schedule again among references, and is to blame only if it is accused there, too. What nobody is to blame for is a
-finding against the group.
+A requirement is judged on the trace of one implementation, so faults of others do not count against it. A property of
+the group is different: if two logs differ, one of them may be right. So an accused implementation replays the schedule
+among references, and is to blame only if it is accused there as well. A violation without a culprit is a finding
+against the group.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..protocols.properties import Replay
 from .troupe import Roles, Troupe, configured, grammar_for, members_of, roles_for
 
 GROUP = ""
-"""Stands for an implementation in what nobody in particular is to blame for."""
+"""Used in place of an implementation if no single one is to blame."""
 
 
 # ---- Judging ---------------------------------------------------------------------------------------------------------
@@ -40,13 +40,13 @@ def judge(
     twins: bool = False,
     known: Collection[tuple[str, str]] = (),
 ) -> dict[str, Assessment]:
-    """What is to be said of each implementation in a performance, and of the group.
+    """Judge each implementation in a performance, and the group.
 
-    ``known`` are implementations with what they are known to be to blame for.
+    ``known`` are pairs of an implementation and a requirement or property that it is known to violate.
     """
     schedule = performance.schedule
     if performance.storm:
-        scope = replace(scope, properties=())  # of thousands of messages that mean nothing
+        scope = replace(scope, properties=())  # too many messages without meaning to judge properties
     replay = (
         _Replay(lambda changed: troupe.cast.play(changed, roles)) if twins and performance.breakdown is None else None
     )
@@ -69,7 +69,7 @@ def judge(
 
 
 class _Replay:
-    """Plays twins once, whoever asks for them, and remembers whether it was possible."""
+    """Plays twins once, caches the result, and records whether it was possible."""
 
     def __init__(self, play: Replay) -> None:
         self._play = play
@@ -93,7 +93,7 @@ def _is_of_the_group(finding: Finding) -> bool:
 def _not_shown_again(
     troupe: Troupe, schedule: Schedule, roles: Roles, name: str, findings: list[Finding], *, twins: bool
 ) -> list[Finding]:
-    """Those findings of which an implementation is not accused among references."""
+    """The findings that an implementation does not show among references."""
     if set(roles.values()) == {name}:
         return []
     replay = _Replay(lambda changed: troupe.play_among_references(name, changed, roles))
@@ -122,7 +122,7 @@ def _own_breakdown(finding: Finding, performance: Performance, name: str, roles:
 
 @dataclass
 class Discovery:
-    """What was found against one implementation: the worst of one requirement or property, by the first schedule."""
+    """The worst finding against one implementation and requirement or property, by the first schedule with it."""
 
     name: str
     """The implementation, or ``GROUP``."""
@@ -133,29 +133,29 @@ class Discovery:
     schedule: Schedule
     roles: Roles
     schedules: int = 0
-    """In how many it was found."""
+    """Number of schedules that showed it."""
 
 
 @dataclass
 class Mixed:
-    """What all schedules say together."""
+    """The results of all schedules."""
 
     names: tuple[str, ...]
     seed: int
     examples: int
-    """As many as were asked for."""
+    """The requested number of schedules."""
     schedules: int = 0
     steps: int = 0
     seconds: float = 0.0
     played: Counter[str] = field(default_factory=Counter)
-    """In how many schedules each implementation took part."""
+    """By implementation: number of schedules in which it took part."""
     discoveries: dict[tuple[str, str], Discovery] = field(default_factory=dict)
     """By implementation and requirement or property."""
     exercised: dict[str, Counter[str]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    """Faults of ours."""
+    """Errors of the suite."""
     given_up: dict[str, str] = field(default_factory=dict)
-    """Implementations that did not go on, and why."""
+    """Implementations that were abandoned, with the reason."""
     interrupted: bool = False
 
     @property
@@ -165,18 +165,18 @@ class Mixed:
 
     @property
     def ordered(self) -> list[Discovery]:
-        """Everything that was found: the worst first, requirements before properties, the frequent before the rare."""
+        """All discoveries: failures first, requirements before properties, frequent before rare ones."""
         return sorted(
             self.discoveries.values(),
             key=lambda d: (-RANK[d.finding.severity], property_of(d.what) is not None, -d.schedules, d.what, d.name),
         )
 
     def of(self, name: str) -> list[Discovery]:
-        """What was found against one implementation, in the same order."""
+        """The discoveries against one implementation, in the same order."""
         return [discovery for discovery in self.ordered if discovery.name == name]
 
     def add(self, index: int, performance: Performance, roles: Roles, judged: Mapping[str, Assessment]) -> None:
-        """Take in what was found in one schedule."""
+        """Add the findings of one schedule."""
         self.schedules += 1
         self.steps += performance.steps
         self.played.update(set(roles.values()))
@@ -200,10 +200,10 @@ Progress = Callable[[Mixed], None]
 def explore_mixed(
     troupe: Troupe, seed: int, examples: int, scope: Scope, progress: Progress = lambda mixed: None
 ) -> Mixed:
-    """Play generated schedules with all that can be driven, and judge them.
+    """Play generated schedules with all implementations that can be driven, and judge them.
 
-    Whoever was given up is left out of what follows; an interrupt (Ctrl-C) ends the playing, and what was played
-    counts.
+    Abandoned implementations are left out of later schedules. An interrupt (Ctrl-C) ends the playing; the schedules
+    that were played count.
     """
     began = time.monotonic()
     names = troupe.cast.driven
@@ -212,7 +212,7 @@ def explore_mixed(
         repertoire, in_common = repertoire_of(troupe.cast.revision), troupe.fixed()
         grammar = grammar_for(repertoire, names)
         for index in range(examples):
-            # The schedule does not hang on who has been given up, so that its number says which it is.
+            # A schedule depends on its number only, not on which implementations were abandoned.
             schedule = configured(repertoire.generated(seed, index, grammar), in_common)
             _play_one(troupe, mixed, index, schedule, scope)
             progress(mixed)

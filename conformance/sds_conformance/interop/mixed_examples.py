@@ -1,4 +1,4 @@
-"""Counterexamples of mixed groups: shrunk, with everybody kept in the role that it had."""
+"""Counterexamples of mixed groups: shrunk schedules in which every participant keeps its implementation."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .mixed import GROUP, Discovery, judge
 from .troupe import Roles, Troupe, roles_to_note
 
 ATTEMPTS = 1_000
-"""Schedules that are played to shrink one: each is played by processes, and often twice."""
+"""Schedules played to shrink one: each needs processes, and is often played twice."""
 FEW_ATTEMPTS = 250
-"""The same where there are many to be shrunk."""
+"""The same if many discoveries must be shrunk."""
 STORM_ATTEMPTS = 30
-"""Where there is no end of messages: each attempt has thousands."""
+"""The same for endless messages: each attempt has thousands."""
 
 
 @dataclass(frozen=True)
 class MixedExample(Counterexample):
-    """What was found against one implementation, in the smallest schedule that shows it."""
+    """A finding against one implementation, in the smallest schedule that shows it."""
 
     name: str = GROUP
     """The implementation, or the group."""
@@ -43,17 +43,17 @@ class MixedExample(Counterexample):
 
     @property
     def alone(self) -> bool:
-        """Does it need nobody else?"""
+        """Does the implementation fail without any other one?"""
         return set(self.roles.values()) == {self.name}
 
     @property
     def parts(self) -> str:
-        """Who plays whom, in words."""
+        """The implementations and their participants, as text."""
         return self.told(self.roles)
 
     @staticmethod
     def told(roles: Roles) -> str:
-        """Roles in words."""
+        """Roles as text."""
         by_name: dict[str, list[str]] = {}
         for member, name in roles.items():
             by_name.setdefault(name, []).append(short(member))
@@ -61,16 +61,16 @@ class MixedExample(Counterexample):
 
 
 def _safe(name: str) -> str:
-    """A name in a file name: letters of the alphabet, digits and dashes; all others by their numbers."""
+    """A name for files: letters, digits and dashes; other characters by their code points."""
     return re.sub(r"[^A-Za-z0-9-]", lambda found: f"u{ord(found.group()):x}", name)
 
 
 def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int = ATTEMPTS) -> MixedExample | None:
-    """The smallest schedule that shows it; None if it does not show again when it is played again.
+    """Return the smallest schedule that shows the finding; None if it is not reproduced.
 
-    Raises NotPlayed when an implementation cannot be started again.
+    Raises NotPlayed if an implementation cannot be started again.
     """
-    # Nobody may be to blame for what is held against the group.
+    # A finding against the group must have no culprit, so nothing else may be excluded.
     narrowed = scope if discovery.name == GROUP else scope.only(discovery.what)
     held = property_of(discovery.what)
     twins = held is not None and held.twin is not None
@@ -78,7 +78,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
     cast, best, played_by = troupe.cast, discovery.schedule, discovery.roles
 
     def roles_in(candidate: Schedule) -> dict[str, str]:
-        """Everybody keeps its role: by name where participants are dropped, by place where all are renamed."""
+        """Participants keep their implementation: by name if some are removed, by index if all are renamed."""
         if len(candidate.names) == len(best.names):
             return {new: played_by[old] for new, old in zip(candidate.names, best.names, strict=True)}
         return {name: played_by[name] for name in candidate.names}

@@ -1,4 +1,4 @@
-"""An interoperability matrix as a person reads it on a terminal of 80 columns."""
+"""Prints an interoperability matrix on a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS = {2: "Both", 3: "All three", 4: "All four", 5: "All five"}
 
 
 class InteropStory:
-    """Prints an outcome."""
+    """Prints a result."""
 
     def __init__(self, console: Console, outcome: Interop) -> None:
         self._console = console
@@ -35,7 +35,7 @@ class InteropStory:
         self._signs = _SIGNS if _fits(console, "".join(_SIGNS.values())) else _ASCII_SIGNS
 
     def introduce(self) -> None:
-        """Print who takes part."""
+        """Print the implementations."""
         width = max(map(cell_len, self._outcome.sides), default=0)
         for name, side in self._outcome.sides.items():
             before = Text(f"  {_padded(name, width)}  ", "bold")
@@ -57,7 +57,7 @@ class InteropStory:
     # ---- the matrix ------------------------------------------------------------------------------------------------
 
     def _show_matrix(self) -> None:
-        """In as many blocks of columns as the width asks for."""
+        """Print the matrix in as many blocks of columns as the width requires."""
         names = list(self._outcome.sides)
         head = max(cell_len("sends"), *(cell_len(name) for name in names))
         translated = any(meeting.pair.translated for meeting in self._outcome.meetings.values())
@@ -109,7 +109,7 @@ class InteropStory:
     # ---- words -----------------------------------------------------------------------------------------------------
 
     def _show_reasons(self, mark: Mark) -> None:
-        """The reasons for one mark; what is the same for several pairs, or in several aspects of them, once."""
+        """Print the reasons for one mark; equal reasons of several pairs or aspects are printed once."""
         pairs: dict[tuple[str, str], list[str]] = {}
         for aspect in self._aspects:
             for (sender, receiver), meeting in self._outcome.meetings.items():
@@ -137,7 +137,7 @@ class InteropStory:
             show_breakdown(self._console, run, list(dict.fromkeys(other.where for other in others)))
 
     def verdict(self, seconds: float) -> Text:
-        """Who agrees, or how many do not understand each other, in a sentence."""
+        """How many pairs agree or do not understand each other, in one sentence."""
         outcome = self._outcome
         played = f"{counted(outcome.performances, 'schedule')}, {counted(outcome.steps, 'step')}, {seconds:.1f} s"
         if outcome.interrupted:
@@ -153,7 +153,7 @@ class InteropStory:
         return Text(f"Not all agree: {', '.join(said) or 'see above'} ({played}).", "bold red")
 
     def facts(self) -> list[tuple[str, Text]]:
-        """Which pairs understand each other and which do not, a line each."""
+        """The pairs that understand each other and those that do not, one line each."""
         outcome = self._outcome
         agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.understood]
         facts = [("Agree", Text(", ".join(agreeing), "green"))] if agreeing else []
@@ -182,7 +182,7 @@ def _padded(text: str, width: int) -> str:
 
 
 def _fits(console: Console, text: str) -> bool:
-    """Can the terminal show it?"""
+    """Can the terminal display the text?"""
     try:
         text.encode(console.encoding)
     except (UnicodeEncodeError, LookupError):

@@ -1,4 +1,4 @@
-"""A cast that plays in mixed groups: who plays whom, and who stands in for the others when blame is in doubt."""
+"""A cast for mixed groups: assigns participants, and replays among references to find who is to blame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..protocols.exchanges import SENDER
 from ..protocols.schedules import Repertoire
 
 MIXED = "mixed"
-"""The note "cast" of a schedule that was found in a mixed group."""
+"""The note "cast" of a schedule from a mixed group."""
 STAND_IN = "reference"
 _PLAYS = "plays "
 
@@ -23,17 +23,17 @@ Roles = Mapping[str, str]
 
 
 def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str, str]:
-    """The implementations in turn; ``turn`` says which is the first."""
+    """Assign implementations to participants in turn; ``turn`` is the index of the first one."""
     return {member: names[(turn + place) % len(names)] for place, member in enumerate(schedule.names)}
 
 
 def grammar_for(repertoire: Repertoire, names: tuple[str, ...]) -> Any:
-    """Schedules in which there is a place for everybody, as far as there are places."""
+    """A grammar with at least one participant per implementation, if the protocol allows so many."""
     return repertoire.grammar(fewest=max(repertoire.grammar().fewest, min(len(names), len(repertoire.names))))
 
 
 def configured(schedule: Schedule, in_common: Mapping[str, int]) -> Schedule:
-    """The schedule with what all have to have in common."""
+    """The schedule with the settings that all must share."""
     return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {**in_common}).items())))
 
 
@@ -43,7 +43,7 @@ def roles_to_note(roles: Roles) -> dict[str, str]:
 
 
 def roles_noted(schedule: Schedule) -> dict[str, str]:
-    """The roles that are noted in a schedule; participants of whom nothing is noted are not among them."""
+    """Read the roles from the notes of a schedule; participants without a note are missing."""
     notes = dict(schedule.notes)
     return {member: notes[f"{_PLAYS}{member}"] for member in schedule.names if f"{_PLAYS}{member}" in notes}
 
@@ -54,10 +54,10 @@ def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
 
 
 class Troupe:
-    """A cast, and for each of its implementations another one in which it is among references."""
+    """A cast, and for each of its implementations another cast in which it plays among references."""
 
     def __init__(self, cast: Cast) -> None:
-        """``cast`` has been started, and whoever started it ends it."""
+        """``cast`` must be started; the caller ends it."""
         self.cast = cast
         self._among: dict[str, Cast] = {}
 
@@ -68,7 +68,7 @@ class Troupe:
         self.kill()
 
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
-        """With a reference in place of everybody else, one with the filters and times of ``name``. Raises NotPlayed."""
+        """Play with references in place of all others, with the filters and times of ``name``. Raises NotPlayed."""
         other = f"{STAND_IN} of {name}"
         if name not in self._among:
             declared = self.cast.declarations[name]
@@ -78,7 +78,7 @@ class Troupe:
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
 
     def fixed(self) -> dict[str, int]:
-        """What all have to have in common, as it is with those who do not let it be configured."""
+        """Settings that all must share, as fixed by the implementations that are not configurable."""
         out: dict[str, int] = {}
         wanted = exchanges_of(self.cast.revision).in_common
         schedule = Schedule((Member(SENDER),), configuration=tuple(sorted(wanted.items())), name="what is in common")
@@ -94,6 +94,6 @@ class Troupe:
         return out
 
     def kill(self) -> None:
-        """End what was started here."""
+        """Kill the processes that were started here."""
         for cast in self._among.values():
             cast.kill()

@@ -1,4 +1,4 @@
-"""Judging: what checks and scenarios are, how they are played, and the verdicts that come of it.
+"""Judging: checks, scenarios, the runner that plays scenarios, and verdicts.
 
-Knows no protocol: what is judged by, a protocol hands over.
+This package knows no protocol. A protocol passes its checks, scenarios and views as `Rules`.
 """

@@ -1,4 +1,4 @@
-"""What came of playing again what was found, each time in a fresh process."""
+"""Replays of a finding, each in a fresh process, to see whether it is flaky."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from .quoting import counted
 
 ENOUGH = 3
-"""What comes back so often, and each time, is told as proven."""
+"""Replays after which a finding is reported as reproducible, if each of them showed it."""
 TIMES = 5
-"""What does not is played so often, to say how flaky it is."""
+"""Replays of a finding that some replay did not show, to report how flaky it is."""
 
 
 @dataclass(frozen=True)
 class Again:
-    """How often something was played again, and how often it showed."""
+    """Number of replays of a finding, and how many of them showed it."""
 
     shown: int
     played: int
@@ -26,12 +26,12 @@ class Again:
 
     @property
     def word(self) -> str:
-        """What it is to be called, "" for what came back each time."""
+        """Label for reports, such as "flaky, 2 of 5"; "" if every replay showed the finding."""
         return f"flaky, {self.shown} of {self.played}" if self.flaky else ""
 
     @property
     def sentence(self) -> str:
-        """What that means."""
+        """Explanation of the label, in one sentence."""
         why = "it does not do the same twice" + ("" if self.shown else ", or goes by what was played before")
         times = counted(self.played, "time")
         return f"It showed {self.shown} of the {times} that it was played again, each time afresh: {why}."
@@ -41,8 +41,7 @@ NEVER = Again(0, 0)
 
 
 def played_again(shows: Callable[[], bool], enough: int, before: Again = NEVER) -> Again:
-    """Play until it came back often ``enough``, or else as often as it takes to tell how flaky it is; with what came of
-    playing it ``before``."""
+    """Replay until ``enough`` replays in a row showed the finding, or else `TIMES` times; ``before`` counts as well."""
     shown, played = before.shown, before.played
     while played < TIMES and not shown == played == enough:
         played += 1

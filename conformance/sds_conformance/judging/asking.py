@@ -1,4 +1,4 @@
-"""Who is asked of a view: not those that are about what is not in it."""
+"""Selects the checks that apply to a view: a check is skipped if the view lacks a fact that the check is about."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 Facts = Mapping[str, Callable[[Any], object]]
-"""What may be in a view, by name: the function says whether it is, and gives what is false if not."""
+"""Facts that a view can have, by name. The function returns a false value if the view does not have the fact."""
 
 
 class About(Protocol):
-    """A check, or what tells a way."""
+    """A check, or a function that shows the option of a position."""
 
     @property
     def of(self) -> Sequence[str]:
-        """The facts without each of which it says nothing."""
+        """Names of the facts that a view must have; without one of them there is nothing to report."""
         ...
 
 
 A = TypeVar("A", bound=About)
 _MOST = 1_000
-"""So many kinds of views are remembered."""
+"""Combinations of facts whose selections are cached."""
 
 
 class Asking(Generic[A]):
-    """Picks those that have something to look at in a view, in their order."""
+    """Selects those that have something to look at in a view, and keeps their order."""
 
     def __init__(self, facts: Facts, those: Iterable[A]) -> None:
         self.those = tuple(those)
         self._names = tuple(dict.fromkeys(name for one in self.those for name in one.of))
         self._facts = [facts[name] for name in self._names]
         self._known: dict[tuple[bool, ...], tuple[tuple[int, A], ...]] = {}
-        """By which of the facts there are: most views are alike in that."""
+        """By the facts that are present. Most views have the same combination of facts."""
 
     def of(self, view: Any) -> tuple[tuple[int, A], ...]:
-        """Those to be asked of a view, each with its place among all."""
+        """Return those that apply to a view, each with its index among all."""
         there = tuple([bool(fact(view)) for fact in self._facts])
         asked = self._known.get(there)
         if asked is None:

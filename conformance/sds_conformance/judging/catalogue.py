@@ -1,4 +1,4 @@
-"""The requirement catalogue: every testable statement of a text, in our own words, under its stable ID."""
+"""The requirement catalogue: every testable statement of a text, paraphrased, with a stable ID."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the text."""
+    """A section of the text."""
 
     id: str
     title: str
@@ -31,24 +31,25 @@ class Requirement:
     keyword: str
     """``explicit``, ``lowercase`` or ``implied`` by other rules."""
     anchor: str
-    """Heading of the text in which it stands."""
+    """Heading of the section that states the requirement."""
     observable: str
     """``wire``, ``state``, ``statistical`` or ``none``."""
     statement: str
     positions: tuple[str, ...]
     softened: str
-    """The position that makes a violation a warning, "" if none does."""
+    """The position that turns a violation into a warning; "" if none does."""
     revisions: tuple[str, ...]
-    """The revisions of the text that state it, the current one first if that does."""
+    """The revisions that state it; the current one first if it is among them."""
     link: str = ""
-    """Where the public text has it, as near as one can link to; "" where none is known that states it."""
+    """Link to the public text, to the nearest heading that has an anchor; "" if no public text is known to state it."""
     codes: Mapping[str, str] = field(default_factory=dict)
-    """The ways in which it can be violated: the code of each, ``delivered-early`` in ``SDS-RECV-06/delivered-early``,
-    with what is wrong in a few words."""
+    """Short descriptions of the ways to violate it, by code: ``delivered-early`` in ``SDS-RECV-06/delivered-early``."""
     untestable: str = ""
-    """Why there is no check of it, "" if there is one."""
+    """Why no check tests it; "" if one does."""
     experimental: bool = False
-    """It is new: a violation is a warning at most, and counts for no level, certificate or exit code."""
+    """The requirement is new: a violation is at most a warning and does not count for levels, certificates or exit
+    codes.
+    """
 
     @property
     def binding(self) -> bool:
@@ -57,11 +58,11 @@ class Requirement:
 
     @property
     def optional(self) -> bool:
-        """A deviation is only told."""
+        """A deviation is only noted."""
         return self.level in ("MAY", "RECOMMENDED")
 
     def stated_in(self, revision: str) -> bool:
-        """Is it a requirement of that revision?"""
+        """Does that revision state the requirement?"""
         return revision in self.revisions
 
 
@@ -72,12 +73,12 @@ class Catalogue:
     sections: tuple[Section, ...]
     requirements: dict[str, Requirement]
     positions: dict[str, Position]
-    """By ID, in the order of their numbers; those on rules that contradict each other come last."""
+    """By ID, in the order of their numbers; positions on rules that contradict each other come last."""
     consequences: tuple[Consequence, ...] = ()
 
 
 POSITIONS = "AMB"
-"""How the ID of every position begins, before a dash, where a protocol says nothing else."""
+"""Default prefix of position IDs, before the dash. A protocol can use another one."""
 
 POSITION_VERDICTS: dict[str, str] = {
     "assert": "the suite holds every implementation to it",
@@ -86,71 +87,71 @@ POSITION_VERDICTS: dict[str, str] = {
     "config": "what is judged depends on the configuration in force, or on how the suite plays it",
     "profile": "exact results are judged under a declared profile or for the revision of the run only",
 }
-"""What the suite makes of a position, by the word in the file."""
+"""Description of each value of ``verdict`` in ``positions.json``: how the suite treats the position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of the answers that an implementation may give to the question of a position."""
+    """One of the choices that a position leaves to implementations."""
 
     words: str
-    """A description of a few words."""
+    """Description in a few words."""
     taken_by: str = ""
-    """The model that takes it: ``reference``, ``variant NAME`` or ``mutant NAME``; "" if none does."""
+    """The model that makes this choice: ``reference``, ``variant NAME`` or ``mutant NAME``; "" if none does."""
     reason: str = ""
-    """Why no model takes it."""
+    """Why no model makes this choice."""
 
 
 NOT_SHOWN = {
     "assert": "one way alone is accepted: who goes another violates the requirements that it is about",
     "config": "a choice of the suite, and none of an implementation",
 }
-"""Why no run shows which way an implementation goes at a position without options, if the row has no reason: by what
-the suite makes of it."""
+"""By ``verdict``: the default reason why no run shows the choice of an implementation at a position without options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What the suite does where the text leaves something open."""
+    """The decision of the suite on a point that the text leaves open."""
 
     id: str
     question: str
-    """What the text leaves open, in a sentence."""
+    """The point that the text leaves open, in one sentence."""
     position: str
-    """What the suite does, in a sentence."""
+    """The decision of the suite, in one sentence."""
     verdict: str
     """One of POSITION_VERDICTS."""
     options: Mapping[str, Option] = field(default_factory=dict)
-    """By name: the choices that a run can show."""
+    """The choices that a run can show, by name."""
     not_shown: str = ""
-    """Why no run shows which way an implementation goes, "" if one can."""
+    """Why no run shows the choice of an implementation; "" if a run can."""
     variants: Sequence[str] = ()
-    """The legal variants of the model that go a way which no run shows."""
+    """The legal variants of the model that make a choice which no run shows."""
     explains: Sequence[str] = ()
-    """The freedoms of a corpus diff that it explains, by name."""
+    """Names of the freedoms in a corpus diff that this position explains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """Requirements that a fault in others fails as well, because it truly violates them, too."""
+    """A declared relation: a fault in some requirements can violate other requirements as well."""
 
     of: tuple[str, ...]
-    """The requirements that a fault is in."""
+    """The requirements that have the fault."""
     fail: tuple[str, ...]
-    """Those that may fail beside them."""
+    """The requirements that may fail as well."""
     because: str
-    """Why, in a sentence."""
+    """The reason, in one sentence."""
 
     def explains(self, cause: str, effect: str) -> bool:
-        """Does it say why ``effect`` fails beside ``cause``?"""
+        """Does it declare that a fault in ``cause`` can fail ``effect``?"""
         return cause in self.of and effect in self.fail
 
 
 def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
-    """The catalogue in the JSON files ``names`` of a package, one for each text, and its ``positions.json``.
+    """Read the catalogue from the JSON files ``names`` of a package, one for each text, and from its
+    ``positions.json``.
 
-    A row is of all revisions of its text unless it names some. ``consequences.json`` may stand beside them. ``text`` is
-    the address of the first revision, and where that is ``anchored``, its headings can be linked to.
+    A row belongs to all revisions of its text unless it lists some. ``consequences.json`` is optional. ``text`` is the
+    address of the first revision; if ``anchored`` is set, links go to its headings.
     """
     texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
     requirements = [

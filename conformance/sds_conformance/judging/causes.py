@@ -1,8 +1,9 @@
-"""Root causes: which requirements fail because another one does, as far as the catalogue and the runs can tell.
+"""Root causes: which requirements fail because another one fails, derived from the catalogue and the runs.
 
-Two faults that have nothing to do with each other meet in a run now and then, and one that is everywhere meets all. So
-a requirement is told under another only where both are violated in a run, and it is known that the one follows from the
-other, or it fails nowhere but at the same steps or after them, and so much company is no chance.
+Unrelated faults can occur in the same run by chance, and a fault that occurs in every run meets all others. So a
+requirement is reported under another one only if both are violated in one run. In addition, the catalogue must declare
+the consequence, or the requirement must fail only at the same steps as the other one or after them, and in so many runs
+that chance is unlikely.
 """
 
 from __future__ import annotations
@@ -16,37 +17,37 @@ from .rules import Rules
 from .verdict import RANK, Finding, RequirementVerdict, Verdict
 
 BY_CHANCE = 0.1
-"""How likely it may be that a requirement fails only where another one does although they are strangers."""
+"""Largest accepted probability that unrelated requirements fail only in the same scenarios by chance."""
 BY_CHANCE_AT_THE_STEP = 0.5
-"""The same where they fail at the same steps, which strangers hardly ever do."""
+"""The same for failures at the same steps, where a coincidence is far less likely."""
 
 
 @dataclass
 class Cause:
-    """A requirement that is violated, and those that are told under it."""
+    """A violated requirement, and the requirements that are reported under it."""
 
     verdict: RequirementVerdict
     under: list[tuple[RequirementVerdict, str]] = field(default_factory=list)
-    """With the reason, in a sentence."""
+    """Each with the reason, in one sentence."""
 
     @property
     def severity(self) -> int:
-        """That of the most severe requirement among them, see ``judging.severity``."""
+        """The severity of the most severe requirement among them, see ``judging.severity``."""
         return min(verdict.requirement.severity for verdict in self._all)
 
     @property
     def total(self) -> int:
-        """How many violations there are in all."""
+        """Total number of violations."""
         return sum(verdict.tally.total for verdict in self._all)
 
     @property
     def scenarios(self) -> int:
-        """How many scenarios show any of it."""
+        """Number of scenarios with a violation."""
         return len({scenario for verdict in self._all for scenario in verdict.tally.scenarios})
 
     @property
     def requirements(self) -> set[str]:
-        """The IDs of all of them."""
+        """The IDs of all requirements of this root cause."""
         return {verdict.requirement.id for verdict in self._all}
 
     @property
@@ -60,13 +61,16 @@ class _Tie:
 
     why: str
     declared: bool = False
-    """The catalogue says so; else it looks like that."""
+    """The catalogue declares it; otherwise it is inferred from the runs."""
 
 
 def causes(
     rules: Rules, verdicts: Sequence[RequirementVerdict], exercised: Mapping[str, Collection[str]]
 ) -> list[Cause]:
-    """The root causes of what fails and warns, the most severe first; ``exercised``: where each was."""
+    """Return the root causes of all failures and warnings, the most severe first.
+
+    ``exercised`` maps a requirement to the runs that exercised it.
+    """
     found = [v for v in verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v.tally.places]
     place = {requirement: number for number, requirement in enumerate(rules.catalogue.requirements)}
     found.sort(key=lambda v: (-RANK[v.verdict], -len(v.tally.places), -v.tally.total, place[v.requirement.id]))
@@ -74,8 +78,8 @@ def causes(
     left = {v.requirement.id: v for v in found}
     out = []
     while left:
-        # The one from which most of the rest follows, best of all as it is known to; of several the most severe, and
-        # the one in most runs.
+        # Take the root that explains most of the remaining requirements, preferably by declared consequences. Among
+        # equals, `max` takes the first: the most severe verdict that is violated in most runs.
         following = {root: [one for one in left if one != root and root in ties[one]] for root in left}
         root = max(left, key=lambda one: (len(following[one]), sum(ties[o][one].declared for o in following[one])))
         cause = Cause(left.pop(root))
@@ -85,10 +89,10 @@ def causes(
 
 
 def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
-    """What is declared of a fault in ``cause`` that fails ``effect`` as well.
+    """Return the declared consequences by which a fault in ``cause`` fails ``effect``.
 
-    What is declared of requirements holds of those of other texts that say the same; two that the same check judges
-    say the same themselves.
+    A declaration also holds for the equivalent requirements of other texts. Two requirements that the same check judges
+    are consequences of each other.
     """
     alike, effects = rules.register.said_by(cause), rules.register.said_by(effect)
     declared = rules.catalogue.consequences
@@ -97,8 +101,10 @@ def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
 
 
 def told_as_another(rules: Rules, note: Finding, verdicts: Iterable[RequirementVerdict]) -> bool:
-    """Is what is noted reproached at the same step, under a requirement that fails because of that of the note? One
-    thing is told once, as what it weighs most."""
+    """Is a note also reported as a failure or warning of a requirement that fails as a consequence?
+
+    One deviation is reported once, at its highest severity.
+    """
     return any(
         note.step in verdict.tally.places.get(note.run, ())
         and consequences(rules, note.requirement, verdict.requirement.id)
@@ -110,16 +116,16 @@ def told_as_another(rules: Rules, note: Finding, verdicts: Iterable[RequirementV
 def _ties(
     rules: Rules, verdict: RequirementVerdict, others: Iterable[RequirementVerdict], exercised: Iterable[str]
 ) -> dict[str, _Tie]:
-    """By requirement: what speaks for it that this one fails because that one does."""
+    """By requirement: the reason why ``verdict`` may fail because that requirement does."""
     ties = {other.requirement.id: _tie(rules, verdict, other, exercised) for other in others if other is not verdict}
     return {root: tie for root, tie in ties.items() if tie is not None}
 
 
 def _tie(rules: Rules, verdict: RequirementVerdict, other: RequirementVerdict, exercised: Iterable[str]) -> _Tie | None:
-    """What speaks for it that a requirement fails because ``other`` does, None if nothing does."""
+    """The reason why a requirement may fail because ``other`` does; None if there is none."""
     own, theirs, root = verdict.tally.places, other.tally.places, other.requirement.id
     if RANK[other.verdict] < RANK[verdict.verdict] or not own.keys() & theirs.keys():
-        return None  # no failure hides under a warning
+        return None  # a failure is never reported under a warning
     if declared := consequences(rules, root, verdict.requirement.id):
         return _Tie(declared[0].because, declared=True)
     if not all(run in theirs and min(theirs[run]) <= min(steps) for run, steps in own.items()):

@@ -1,4 +1,4 @@
-"""One certification: all selected requirements judged on one implementation."""
+"""Judges all selected requirements on one implementation."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from .verdict import Judge, RequirementVerdict, Verdict
 from .workers import workers
 
 ENOUGH = 0.9
-"""The share of the requirements that has to be exercised before anything says "conforms" without that share."""
+"""Share of the requirements that must be exercised; below it, "conforms" is printed only together with the share."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with the run that starts, its number and how many there are."""
+"""Called with the name of the run that starts, its number and the number of runs."""
 
 
 @dataclass
 class Certification:
-    """The outcome."""
+    """The result of judging one implementation."""
 
     plan: Plan
     declaration: Declaration
@@ -48,34 +48,34 @@ class Certification:
     verdicts: list[RequirementVerdict] = field(default_factory=list)
     breakdowns: list[BrokenRun] = field(default_factory=list)
     traces: Mapping[str, Trace[Any]] = field(default_factory=dict)
-    """By the name of the run: those that findings and breakdowns are told from, and of the plain environment as far as
-    they were to be kept."""
+    """By the name of the run: traces with findings or breakdowns, and those of the plain environment if they are kept.
+    """
     heard: list[Any] = field(default_factory=list)
-    """What is remembered of runs to say what is in doubt."""
+    """What `Rules.heed` extracted from the runs, to report what is in doubt."""
     played: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
     left_out: dict[str, str] = field(default_factory=dict)
-    """Environments that were not entered, with the reason."""
+    """Skipped environments, with the reason."""
     sightings: dict[str, dict[str, int]] = field(default_factory=dict)
     """By requirement: the runs that exercised it, with the number of observations."""
     causes: list[Cause] = field(default_factory=list)
-    """What fails and warns, with what fails because of it."""
+    """Failures and warnings, each with the failures that it explains."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     ways: dict[str, list[WayShown]] = field(default_factory=dict)
-    """By position, of all that a run can tell: which ways the implementation goes, none where no run told it."""
+    """By position that a run can show: the ways of the implementation; empty if no run showed one."""
     way_errors: dict[str, str] = field(default_factory=dict)
-    """By position: what went wrong in the suite while it was looked at."""
+    """By position: the error of the suite that occurred while the position was examined."""
     seconds: float = 0.0
     gave_up: bool = False
-    """The implementation broke down so often that the rest was not played, or something was used up."""
+    """The rest was not played: the implementation broke down too often, or a resource was used up."""
     used_up: str = ""
-    """What there was no more of for the rest, "" if nothing."""
+    """The resource that was used up; "" if none was."""
     ended_early: bool = False
-    """It ended at the first failure, as was asked for."""
+    """The run ended at the first failure, as requested."""
     interrupted: bool = False
     driven: bool = True
-    """The implementation got through the handshake."""
+    """The handshake succeeded."""
 
     @property
     def runs(self) -> int:
@@ -83,19 +83,21 @@ class Certification:
 
     @property
     def scenarios(self) -> int:
-        """How many different scenarios were played, in whatever environments."""
+        """The number of different scenarios that were played, in any environment."""
         return len({scenario_of(run) for run in self.played})
 
     def count(self, verdict: Verdict) -> int:
         return sum(1 for v in self.verdicts if v.verdict is verdict)
 
     def tolerates(self, broken: BrokenRun) -> bool:
-        """Is a breakdown only a warning?"""
+        """Does a breakdown only count as a warning?"""
         return broken.breakdown.kind.value in tolerated(strict=self.strict, narrowed=self.plan.narrowed)
 
     @property
     def exit_code(self) -> int:
-        """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 70 our fault, 130 interrupted."""
+        """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 70 an error of the suite, 130
+        interrupted.
+        """
         if self.interrupted:
             return Exit.INTERRUPTED
         hard = {b.breakdown.kind.value for b in self.breakdowns if not self.tolerates(b)}
@@ -127,14 +129,14 @@ def certify(
 ) -> Certification:
     """Play and judge. Raises TesteeFault if the implementation cannot be driven at all.
 
-    One that is ``running`` already is not started anew: environments that are about the process are left out.
-    The runs ``first`` are played before the others. With ``enough`` the playing ends after the first run in which
-    something fails, a requirement or the conversation (``breakdown``), for which that is true. What to ``keep``
-    beside verdicts says what is kept of each run, and what checks are ``known`` to say of a trace is not worked out
-    again. ``begun`` is called after the handshake, with the number of runs to play. ``failing`` is called after each
-    run, with the number of requirements that fail so far. With ``sharing`` several processes play, and the outcome is
-    the same.
-    An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the playing; what was played is judged.
+    An implementation that is ``running`` already is not restarted: environments that need a process of their own are
+    skipped. The runs ``first`` are played before the others. With ``enough``, playing ends after the first run in which
+    something fails for which it returns True: a requirement, or the conversation (``breakdown``). ``keep`` says what is
+    stored of each run in addition to verdicts. Results of checks on equal traces are taken from ``known``. ``begun`` is
+    called after the handshake with the number of runs to play, ``failing`` after each run with the number of
+    requirements that fail so far. With ``sharing``, several processes play, and the result is the same.
+
+    An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the playing; the runs that were played are judged.
     """
     began = time.monotonic()
     runner = Runner(connect, limits, what.rules, what.revision, dialect)
@@ -187,7 +189,7 @@ def certify(
 
 
 def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
-    """What all that came says in the end."""
+    """Set the verdicts and all other results from the collected runs."""
     out.gave_up, out.used_up = got.gave_up, got.used_up
     why_unplayed = ""
     if out.interrupted:
@@ -213,7 +215,7 @@ def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
 
 
 class _Told:
-    """Tells how far a run is."""
+    """Reports the progress of a run."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
@@ -221,22 +223,22 @@ class _Told:
         self._done: set[str] = set()
 
     def begun(self, run: str) -> None:
-        """One starts here."""
+        """Report that a run starts in this process."""
         self._progress(run, len(self._done), self._total)
 
     def ended(self, run: str) -> None:
-        """One was played, here or elsewhere."""
+        """Report that a run was played, in this process or in another one."""
         self._done.add(run)
         self._progress(run, len(self._done), self._total)
 
     def taken(self, run: str) -> None:
-        """What one shows was taken in."""
+        """Report that the result of a run was processed."""
         if run not in self._done:
             self.ended(run)
 
 
 def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str | None, strict: bool) -> Certification:
-    """The outcome for an implementation that does not get through the handshake; ``name`` is what is known of it."""
+    """Return the result for an implementation that failed the handshake; ``name`` is all that is known of it."""
     out = Certification(what, Declaration.unknown(name, what.rules.language), dialect or "", strict, driven=False)
     judge = Judge(what.rules, what.requirements, strict=strict)
     for run in what.runs:

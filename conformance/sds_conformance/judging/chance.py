@@ -1,4 +1,4 @@
-"""How far chance alone can go: bounds of a check that judges many samples at once."""
+"""Bounds on random variation, for checks that judge many samples at once."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections import Counter
 from math import comb, exp, gcd, log, log1p, sqrt
 
 FALSE_ALARM = 1e-6
-"""Probability with which a conforming implementation may be reproached by a statistical check, at most."""
+"""Largest probability that a statistical check rejects a conforming implementation."""
 
 
 def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
-    """The count that so many samples, each a hit with probability ``share``, exceed with probability < ``alarm``."""
+    """Return the count of hits that ``samples``, each a hit with probability ``share``, exceed with probability <
+    ``alarm``.
+    """
     if not 0 < share < 1:
         return samples if share >= 1 else 0
     left = 1.0
     for count in range(samples + 1):
-        # Of logarithms: the numbers themselves are too large for a float, or too small.
+        # Use logarithms: the factors overflow or underflow a float.
         left -= exp(log(comb(samples, count)) + count * log(share) + (samples - count) * log1p(-share))
         if left < alarm:
             return count
@@ -23,18 +25,18 @@ def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
 
 
 def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
-    """The count that they stay below with probability < ``alarm``."""
+    """Return the count of hits that ``samples`` stay below with probability < ``alarm``."""
     return samples - most(samples, 1 - share, alarm)
 
 
 def least_distinct(
     samples: int, values: int, tests: int = 1, *, of: int | None = None, share: float | None = None
 ) -> int:
-    """The number of different values that so many samples have, all but certainly.
+    """Return a lower bound on the number of different values among so many samples.
 
-    A value has a probability of ``share`` at most, by default each the same one. That k values have all the samples has
-    a probability of at most comb(values, k) * (k * share) ** samples. Where these are but the ones that are known, for
-    whatever reason, ``of`` more, it is comb(of, samples) times that. ``tests`` such sets together have fewer with
+    Each value has a probability of at most ``share``, by default 1 / ``values``. The probability that all samples fall
+    among some k values is at most comb(values, k) * (k * share) ** samples. If the samples are only a known part of
+    ``of`` samples, it is multiplied by comb(of, samples). With ``tests`` such sets, any of them has fewer values with
     probability < FALSE_ALARM.
     """
     share = 1 / values if share is None else share
@@ -47,23 +49,25 @@ def least_distinct(
 
 
 def alike(samples: int, share: float) -> float:
-    """The probability that so many samples are all hits, each with probability ``share``, or all none."""
+    """Return the probability that all samples are hits or none is; each is a hit with probability ``share``."""
     return float(share**samples + (1 - share) ** samples)
 
 
 def equal_products(values: int, times: int, near: float) -> float:
-    """The probability, at most, that ``a * x`` and ``b * x`` modulo ``values`` are alike for each of so many x, if all
-    are drawn at random.
+    """Return an upper bound on the probability that ``a * x`` and ``b * x`` modulo ``values`` are alike for each of
+    ``times`` random x, with random a and b.
 
-    What is less than the part ``near`` of all values apart is alike. With ``d`` as the greatest common divisor of
-    ``a - b`` and ``values``, the difference has ``values / d`` steps of ``d``; if there is one only, it is always 0.
+    Two results are alike if they differ by less than the fraction ``near`` of all values. With ``d`` as the greatest
+    common divisor of ``a - b`` and ``values``, the difference has ``values / d`` steps of ``d``; if there is only one,
+    it is always 0.
     """
     steps = Counter(values // gcd(difference, values) for difference in range(values))
     return sum(count * min(1.0, near + 1 / number) ** times for number, count in steps.items()) / values
 
 
 def chi_square_limit(freedom: int) -> float:
-    """What the chi-square statistic exceeds with probability < FALSE_ALARM, by the cube root of Wilson and Hilferty.
+    """Return the chi-square statistic that is exceeded with probability < FALSE_ALARM, by the Wilson-Hilferty cube
+    root.
 
     With 4.9 standard deviations the exact probability beyond it is 1.5e-7 for 3 degrees of freedom, 2.7e-7 for 9 and
     3.3e-7 for 15.

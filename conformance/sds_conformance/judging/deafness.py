@@ -1,9 +1,9 @@
-"""Whether an implementation takes in anything of what it receives, in one run or in all of them.
+"""Detects *deaf* implementations, in one run or in all of them.
 
 A *deaf* implementation answers valid messages with empty effects and never shows one of them. Most checks find nothing
-wrong with it, because nothing that it does depends on what others sent. Each protocol counts, for one participant, the
-messages that must show somewhere, and says whether anything did. Only the sum over all runs is a verdict: in a single
-run a legal implementation may have had no occasion.
+wrong with it, because nothing that it does depends on the messages of others. Each protocol counts, for one
+participant, the messages that must show somewhere, and reports whether any did. Only the sum over all runs is a
+verdict: in a single run, a legal implementation may have had no occasion.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ class Hearing:
     given: int = 0
     """Messages that are valid, new, within the limits, with their dependencies met, and answered with effects."""
     due: int = 0
-    """Those of them that must show in something that the implementation declares or sends."""
+    """Number of those that must show in something that the implementation declares or sends."""
     shown: bool = False
-    """Anything of any received message showed: in an event, in the state, or in an own message."""
+    """At least one received message showed in an event, in the state, or in an own message."""
 
     def add(self, other: Hearing) -> None:
-        """Take in what another participant, or another run, showed."""
+        """Add the counts of another participant or run."""
         self.given += other.given
         self.due += other.due
         self.shown |= other.shown
 
     @property
     def deaf(self) -> bool:
-        """Something had to show, and nothing did."""
+        """At least one message had to show, and none did."""
         return self.due > 0 and not self.shown
 
     @property
@@ -45,5 +45,5 @@ class Hearing:
 
     @property
     def took(self) -> bool | None:
-        """Did it take anything of what it received? None if nothing can tell."""
+        """Did it show any received message? None if no message had to show."""
         return True if self.shown else False if self.due else None

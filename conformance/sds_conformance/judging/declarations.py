@@ -1,7 +1,7 @@
-"""Declarations drawn at random, with the model behind each: honest, or so broken that no declaration may hide it.
+"""Random declarations, tested with the honest model and with models so broken that no declaration may hide it.
 
-What an implementation declares decides which checks apply to it, so a declaration can hide a fault. Some faults are so
-gross that no declaration may hide them:
+The declaration of an implementation decides which checks apply to it, so a declaration can hide a fault. Some faults
+are so gross that no declaration may hide them:
 
 - *deaf*: it drops every message that it receives;
 - *half-deaf*: it drops every second one;
@@ -40,18 +40,18 @@ MUTE = "mute"
 FORGETFUL = "forgetful"
 BROKEN = (DEAF, HALF_DEAF, REFUSING, MUTE, FORGETFUL)
 MOST_CHANGES = 3
-"""So many changes are made to a declaration at the most."""
+"""Largest number of changes to a declaration."""
 _LARGEST = (1 << 64) - 1
 _EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
-"""Values for every limit, in addition to the edges of the honoured ones."""
+"""Values for every limit, in addition to the edges of the supported ones."""
 PRIVATE = "private"
-"""The name of a profile that is unknown here."""
+"""The name of a profile that the suite does not know."""
 _AGAINST = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
 
 
 @dataclass(frozen=True)
 class Declared:
-    """One declaration: what is changed in that of the model."""
+    """One declaration, as changes to the declaration of the model."""
 
     revision: str
     capabilities: frozenset[int]
@@ -59,7 +59,7 @@ class Declared:
     profiles: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self, language: Language) -> str:
-        """In one line, for people."""
+        """One line for reports."""
         missing = _every(language) - self.capabilities
         few, how = (self.capabilities, "only") if len(self.capabilities) < len(missing) else (missing, "without")
         names = ", ".join(sorted(map(language.name_of, few)))
@@ -71,13 +71,13 @@ class Declared:
 
 
 def _every(language: Language) -> frozenset[int]:
-    """All capabilities but those that say what an implementation lacks: these are none to leave out."""
+    """All capabilities except those that say what an implementation lacks: leaving these out makes no sense."""
     names = language.capabilities.items()
     return frozenset(number for name, number in names if number and not name.endswith("-required"))
 
 
 def declarations(rules: Rules, count: int, seed: int) -> Iterator[Declared]:
-    """Declarations with one to three changes each; the same for the same seed."""
+    """Draw ``count`` declarations with one to three changes each; the same ones for the same seed."""
     chance = random.Random(seed)
     for _ in range(count):
         yield _draw(rules, chance)
@@ -112,7 +112,7 @@ def _draw(rules: Rules, chance: random.Random) -> Declared:
 
 
 class Disguise(Link):
-    """The model behind a declaration, and broken in one of these ways if asked."""
+    """The model behind a declaration, optionally broken in one of the ways above."""
 
     def __init__(self, model: Link, language: Language, declared: Declared, how: str = HONEST) -> None:
         self._model, self._language, self._declared, self._how = model, language, declared, how
@@ -120,9 +120,9 @@ class Disguise(Link):
         self._own_clock = clock is not None and clock not in declared.capabilities
         self._received = 0
         self._opened: dict[int, list[Any]] = {}
-        """By handle: the commands that make the participant what it was at first."""
+        """By handle: the commands that recreate the initial state of the participant."""
         self._handles: dict[int, int] = {}
-        """By handle of the harness: that of the model."""
+        """Maps handles of the harness to handles of the model."""
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         command = request.WhichOneof("command") or ""
@@ -168,7 +168,7 @@ class Disguise(Link):
             setattr(hello.profiles, name, profile)
 
     def _forgetfully(self, command: str, asked: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Answer with a participant that was made for this command alone."""
+        """Answer with a participant that was created for this command alone."""
         fields = getattr(asked, command, None)
         handle = getattr(fields, "handle", 0)
         if command not in ("open", "close") and handle in self._opened:
@@ -199,28 +199,28 @@ class Disguise(Link):
 
 @dataclass(frozen=True)
 class Examined:
-    """The results behind one declaration."""
+    """The results of one declaration."""
 
     protocol: str
     declared: str
-    """In one line."""
+    """The declaration in one line."""
     broken: Mapping[str, int]
-    """By the way in which the implementation is broken: its exit code."""
+    """Exit codes, by the way in which the implementation is broken."""
     honest: tuple[str, ...]
-    """Accusations of the model itself; empty if all is well."""
+    """Failures of the honest model; empty if there are none."""
 
     @property
     def sound(self) -> bool:
-        """Is each broken implementation rejected, and the honest one not?"""
+        """Is each broken implementation rejected, and the honest one accepted?"""
         return all(code == Exit.NON_CONFORMANT for code in self.broken.values()) and not self.honest
 
 
 def examine_declaration(
     rules: Rules, model: Model, name: str, declared: Declared, how: Iterable[str] = (HONEST, *BROKEN)
 ) -> Examined:
-    """Play the model behind a declaration in each of these ways, in the plain environment.
+    """Play the model behind a declaration in each of the ways ``how``, in the plain environment.
 
-    A broken one is played until something fails; what no requirement shows, the run as a whole has to.
+    A broken one is played until something fails. If no requirement fails, the run as a whole must.
     """
     codes, wrong = dict[str, int](), tuple[str, ...]()
     for each in how:
@@ -244,7 +244,7 @@ def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certifica
 
 
 def _accused(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
-    """Accusations of the model itself, except for its private wire layout, which is a fault of its own."""
+    """Failures of the honest model, except those that its private wire layout alone causes."""
     wrong = _accusations(rules, model, declared)
     if wrong and (dialect := declared.profiles.get("dialect", "")):
         alone = Declared(declared.revision, _every(rules.language), {}, {"dialect": dialect})

@@ -1,4 +1,4 @@
-"""Runs of a reference model in this process: what self-tests and traceability are derived from."""
+"""Runs of a reference model in this process, for self-tests and traceability."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING = frozenset[int]()
 
 
 class Choice(Protocol):
-    """The model with another choice."""
+    """The model with one choice or fault changed."""
 
     @property
     def name(self) -> str: ...
@@ -36,11 +36,13 @@ class Choice(Protocol):
 
 
 class Variation(Choice, Protocol):
-    """A legal variant, and what it does without."""
+    """A legal variant, with the requirements that it does not follow."""
 
     @property
     def leaves_out(self) -> tuple[str, ...]:
-        """IDs of what should be done and it does not: these may warn, and what rests on them need not come about."""
+        """IDs of SHOULD requirements that it does not follow: they may warn, and other requirements may be
+        inconclusive.
+        """
         ...
 
 
@@ -49,17 +51,17 @@ class Fault(Choice, Protocol):
 
     @property
     def requirement(self) -> str:
-        """ID of the requirement that the fault violates; the check of that one must reject the mutant."""
+        """ID of the requirement that the fault violates; its check must reject the mutant."""
         ...
 
     @property
     def unseen(self) -> bool:
-        """It does not show its state, so that only what it sends and signals can give it away."""
+        """The mutant does not show its state, so only its messages and events can reveal the fault."""
         ...
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Short names of other capabilities that it does not declare."""
+        """Short names of further capabilities that it does not declare."""
         ...
 
     @property
@@ -69,7 +71,7 @@ class Fault(Choice, Protocol):
 
     @property
     def out_of_reach(self) -> str:
-        """Why generated schedules of a few participants cannot find it; "" if they can."""
+        """Why generated schedules with a few participants cannot find it; "" if they can."""
         ...
 
 
@@ -77,7 +79,7 @@ T = TypeVar("T")
 
 
 class Loaded(Mapping[str, T]):
-    """What is imported when somebody asks for it: who plays and judges without mutants does not wait for them."""
+    """A mapping that is imported on first access, so commands that need no mutants start faster."""
 
     def __init__(self, load: Callable[[], Mapping[str, T]]) -> None:
         self._load = load
@@ -97,7 +99,7 @@ class Loaded(Mapping[str, T]):
 
 
 Start = Callable[[frozenset[int]], Link]
-"""Starts a model in this process, which does not declare these capabilities."""
+"""Starts a model in this process that does not declare the given capabilities."""
 
 
 def _nobody(name: str, without: frozenset[int]) -> Link:
@@ -109,7 +111,7 @@ class Model:
     """The reference model of a protocol, its mutants and its legal variants."""
 
     module: str
-    """What ``python -m`` runs as an implementation under test."""
+    """Module that ``python -m`` runs as an implementation under test."""
     reference: Start
     mutants: Mapping[str, Fault] = field(default_factory=dict)
     mutant: Callable[[str, frozenset[int]], Link] = _nobody
@@ -117,12 +119,13 @@ class Model:
     variants: Mapping[str, Variation] = field(default_factory=dict)
     variant: Callable[[str, frozenset[int]], Link] = _nobody
     chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
-    """The revisions, with the profile, in which a variant makes a difference."""
+    """The revisions in which a variant makes a difference, each with the profile."""
     source: Source | None = None
-    """Where its own source stands, for faults to be derived from it; None if none are."""
+    """Source code of the model, from which faults are derived; None if none are."""
     speaking: Callable[[str, frozenset[int]], Link] | None = None
-    """Starts the reference in the wire dialect of that name, "" for none, without declaring these capabilities; None
-    if nothing is tried behind other declarations."""
+    """Starts the reference in a wire dialect ("" for none) without declaring the given capabilities; None if the model
+    is not tested behind other declarations.
+    """
 
 
 def certify_reference(
@@ -136,7 +139,7 @@ def certify_reference(
     keep: Keep = EVERYTHING,
     known: Known | None = None,
 ) -> Certification:
-    """The model that is started, judged without a process of its own."""
+    """Judge the model that ``start`` starts, in this process."""
     what = plan(rules, profile=profile, scenarios=scenarios, revision=revision)
     return certify(lambda _: start(), what, Limits(), progress=progress, keep=keep, known=known)
 
@@ -144,7 +147,9 @@ def certify_reference(
 def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
-    """A run for each revision, in full but where it differs from another in a profile alone."""
+    """Judge every revision: completely, or only a profile if the revision differs from another one in that profile
+    alone.
+    """
     return {
         revision: certify_reference(
             rules, start, progress, revision=revision, profile=rules.differs_in.get(revision, "")
@@ -154,11 +159,11 @@ def certify_every_revision(
 
 
 Sightings = Mapping[str, Mapping[str, int]]
-"""By requirement: the runs in which it was exercised, and how often."""
+"""By requirement: the runs that exercised it, and how often."""
 
 
 def sightings_of(runs: Iterable[Certification]) -> Sightings:
-    """Those of runs of several revisions; where two state a requirement, the earlier one counts."""
+    """Merge the sightings of several revisions; if two state a requirement, the earlier run counts."""
     found: dict[str, Mapping[str, int]] = {}
     for run in reversed([*runs]):
         found |= run.sightings
@@ -166,19 +171,19 @@ def sightings_of(runs: Iterable[Certification]) -> Sightings:
 
 
 def played(rules: Rules, model: Model, progress: Progress = lambda name, number, total: None) -> Sightings:
-    """Where each requirement is exercised, by a run of the model for each revision, which takes a while."""
+    """Return where each requirement is exercised. Slow: it runs the model for each revision."""
     return sightings_of(certify_every_revision(rules, partial(model.reference, NOTHING), progress).values())
 
 
 @dataclass(frozen=True)
 class Kill:
-    """What became of one mutant."""
+    """The result of one mutant."""
 
     mutant: str
     requirement: str
     summary: str
     verdict: str
-    """Verdict on its requirement; ``told`` where a deviation from a MAY is reported without reproach."""
+    """Verdict on its requirement; ``told`` if a deviation from a MAY is only noted."""
     killed: bool
     also: tuple[str, ...]
     """Other requirements that failed or warned."""
@@ -186,14 +191,15 @@ class Kill:
     checks: tuple[str, ...]
     """The checks of its requirement that reject it."""
     skipped: str
-    """Why its requirement cannot be judged without the capabilities that were left out; "" if it can."""
+    """Why its requirement cannot be judged without the excluded capabilities; "" if it can."""
     unexplained: tuple[str, ...] = ()
-    """Those of the others that no consequence is declared for; not asked where capabilities are left out, of a pending
-    mutant, which often fails a wrong requirement, or about experimental requirements."""
+    """Other violated requirements for which no consequence is declared. Not computed if capabilities are excluded or
+    for a pending mutant, which often fails a wrong requirement; experimental requirements are not included.
+    """
     pending: str = ""
     """Why its requirement does not reject it yet; "" if it must."""
     codes: tuple[str, ...] = ()
-    """In full: the ways in which it violates requirements, its own and others, optional ones among them."""
+    """Full codes of all violations, of its requirement and of others, optional ones included."""
 
     @property
     def alive(self) -> bool:
@@ -207,15 +213,15 @@ class Kill:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What became of one legal variant."""
+    """The result of one legal variant."""
 
     variant: str
     summary: str
     passed: int
     skipped: int
-    """Requirements that cannot be judged without the capabilities that were left out."""
+    """Requirements that cannot be judged without the excluded capabilities."""
     refused: tuple[str, ...]
-    """The other requirements whose verdict is not pass, with it."""
+    """The other requirements that did not pass, each with its verdict."""
 
 
 def undeclared_by(rules: Rules, mutant: Fault) -> frozenset[int]:
@@ -228,10 +234,10 @@ def undeclared_by(rules: Rules, mutant: Fault) -> frozenset[int]:
 def examine_mutant(
     rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: Known | None = None
 ) -> Kill:
-    """Run the mutant; it is killed if the check of its requirement, by name, rejects it. A crash is no kill.
+    """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
 
-    Played are the scenarios of its part of the protocol and of its requirement; long ones for the latter alone. It runs
-    without declaring the capabilities ``without``. What checks are ``known`` to say is not worked out again.
+    The scenarios of its part of the protocol and of its requirement are played; long ones only for its requirement. The
+    mutant does not declare the capabilities ``without``. Results of checks on equal traces are taken from ``known``.
     """
     mutant, whole = model.mutants[name], not without
     without |= undeclared_by(rules, mutant)
@@ -256,7 +262,7 @@ def examine_mutant(
     told = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
     verdict = "told" if told else own.verdict.value if own is not None else "no check"
-    # That it shows nothing of what it receives is a finding, and no crash.
+    # A deaf mutant is a finding, not a crash.
     broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
     skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not broken
     return Kill(
@@ -287,7 +293,7 @@ def _shown_by(verdict: RequirementVerdict) -> Iterator[str]:
 
 
 def _rejecting(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
-    """The checks behind a verdict: where that is a pass, those that told anything at all."""
+    """The checks behind a verdict; for a pass, the checks that noted anything."""
     against = set(verdict.told_by.get(Outcome.VIOLATED, ()))
     if verdict.verdict is Verdict.PASS:
         against |= verdict.told_by.get(Outcome.NOTED, set())
@@ -297,10 +303,10 @@ def _rejecting(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
 def examine_variant(
     rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: Known | None = None
 ) -> Acceptance:
-    """Run the legal variant; every requirement must pass that can be judged without the capabilities ``without``.
+    """Run a legal variant: every requirement that can be judged without the capabilities ``without`` must pass.
 
-    It is run under every revision of the texts in which its choice makes a difference. What it leaves out may warn, and
-    something may not be exercised then.
+    It runs under every revision in which its choice makes a difference. Requirements that it does not follow may warn;
+    in that case other requirements may be inconclusive.
     """
     variant = model.variants[name]
     start = partial(model.variant, name, without)
@@ -326,7 +332,7 @@ def examine_variant(
 
 
 def unguarded(rules: Rules, model: Model) -> list[str]:
-    """Requirements that have a check and no mutant to prove that it can fail; a MAY has nothing to reject."""
+    """Requirements that have a check but no mutant that proves that the check can fail, except optional ones."""
     guarded = {mutant.requirement for mutant in model.mutants.values() if not mutant.pending}
     known = rules.catalogue.requirements
     return [
@@ -337,7 +343,7 @@ def unguarded(rules: Rules, model: Model) -> list[str]:
 
 
 def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
-    """What is declared as a consequence, and never comes about: the requirements, with those that they should fail."""
+    """Declared consequences that no mutant shows, as sentences with requirement IDs."""
     kills = list(kills)
     out = []
     for row in rules.catalogue.consequences:
@@ -357,8 +363,7 @@ def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
 
 
 def unshown(rules: Rules, kills: Iterable[Kill]) -> tuple[list[str], list[str]]:
-    """In full: the codes that the catalogue lists and no mutant shows, and those that mutants show and it does not
-    list."""
+    """Two lists of full codes: listed in the catalogue but shown by no mutant, and shown by mutants but not listed."""
     shown = {code for kill in kills for code in kill.codes}
     listed = [full_code(r.id, code) for r in rules.catalogue.requirements.values() for code in r.codes]
     ours = {code for code in shown if code.partition("/")[0] in rules.catalogue.requirements}
@@ -366,7 +371,7 @@ def unshown(rules: Rules, kills: Iterable[Kill]) -> tuple[list[str], list[str]]:
 
 
 def unproven(rules: Rules, kills: Iterable[Kill]) -> list[Check]:
-    """Checks that none of the mutants makes fail, in the order of the catalogue."""
+    """Checks that no mutant makes fail, in the order of the catalogue."""
     proven = {(kill.requirement, check) for kill in kills if kill.killed for check in kill.checks}
     return [
         check

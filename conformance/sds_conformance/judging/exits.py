@@ -1,4 +1,4 @@
-"""How commands end."""
+"""Exit codes of the commands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Exit(IntEnum):
     NOT_DRIVEN = 3
     NOTHING_EXERCISED = 4
     OURS = 70
-    """Something of this suite failed, or what it has to say could not be written."""
+    """The suite failed, or its output could not be written."""
     INTERRUPTED = 130
-    """By Ctrl-C or, until it is known by which signal, by any that asks for the end."""
+    """By Ctrl-C, or by another signal until the signal is known."""
     HUNG_UP = 129
     TERMINATED = 143
     CLOSED_PIPE = 141
-    """Whoever read what is printed went away before its end, as `head` does."""
+    """stdout was closed early (EPIPE), as `head` does."""

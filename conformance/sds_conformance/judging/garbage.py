@@ -1,4 +1,4 @@
-"""When to look for garbage: what is played and read is many objects that live and die together."""
+"""When to run the cyclic garbage collector: playing and reading create many objects that live and die together."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PIECES = 500
-"""After so many pieces of work all is looked through, for some of it may have lived on for a while."""
+"""Number of collections after which a full one runs, because some objects may have survived the earlier ones."""
 
 
 @contextmanager
 def garbage_waits() -> Iterator[None]:
-    """While a trace is read, or code: to look among what is made of it finds nothing, and takes a sixth of the time."""
+    """Disable the collector while a trace or code is read: it would find no garbage and take a sixth of the time."""
     looked_for = gc.isenabled()
     gc.disable()
     try:
@@ -24,8 +24,10 @@ def garbage_waits() -> Iterator[None]:
 
 @contextmanager
 def garbage_at_the_end() -> Iterator[None]:
-    """While one piece of work is done of which nothing but its outcome is left: what is played and read hangs together
-    in circles, and is looked through once, when nobody needs it any more."""
+    """Collect once after a piece of work of which only the result is kept.
+
+    Traces are full of reference cycles, which can be freed only when the work is done.
+    """
     with garbage_waits():
         yield
         gc.collect(2 if gc.get_count()[2] >= PIECES else 1)
@@ -33,7 +35,7 @@ def garbage_at_the_end() -> Iterator[None]:
 
 @contextmanager
 def rarely_collecting() -> Iterator[None]:
-    """For as long as much is played: looking through it again and again takes a fifth of the time."""
+    """Collect rarely while many runs are played: frequent collections take a fifth of the time."""
     before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)

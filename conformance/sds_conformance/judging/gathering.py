@@ -1,4 +1,4 @@
-"""Gathers what comes of runs, in their order, into what a certification says."""
+"""Collects the results of runs, in their order, for a certification."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .verdict import Judge
 
 
 class Gathering:
-    """What has come so far."""
+    """The results so far."""
 
     def __init__(self, rules: Rules, requirements: Sequence[str], runs: Iterable[Run], *, strict: bool) -> None:
         self.judge = Judge(rules, requirements, strict=strict)
@@ -28,31 +28,31 @@ class Gathering:
         self.traces = Traces(rules.language)
         self.played: list[str] = []
         self.hearing = Hearing()
-        """What participants showed of what they received, in all runs together."""
+        """What participants showed of the messages that they received, over all runs."""
         self.steps = 0
         self.breakdowns: list[BrokenRun] = []
         self.heard: list[Any] = []
-        """Of each run, what `Rules.heed` remembers of it."""
+        """What `Rules.heed` extracted from each run."""
         self._runs = {run.name: run for run in runs}
         self._told = {run.name for run in self._runs.values() if run.plain}
-        """The runs whose traces are kept whatever was found in them."""
+        """The runs whose traces are kept even without findings."""
         self._in_a_row = 0
         self._broke = False
 
     @property
     def used_up(self) -> str:
-        """What there is no more of, "" if there is enough of everything."""
+        """The resource that is used up; "" if none is."""
         return used_up(self.breakdowns)
 
     @property
     def gave_up(self) -> bool:
-        """Nothing more is to be learnt, or nothing more can be played."""
+        """No further run can be played, or further runs would show nothing new."""
         return self._in_a_row >= PATIENCE or bool(self.used_up)
 
     def take(self, result: Result) -> None:
-        """Take in what comes next."""
+        """Add the next result."""
         self._in_a_row = result.in_a_row(self._in_a_row)
-        # Each process that does not end by itself says the same.
+        # Report a process that does not exit only once.
         known = any(broken.where == END for broken in self.breakdowns)
         self.breakdowns += [broken for broken in result.broken if not (known and broken.where == END)]
         shown = result.shown
@@ -70,7 +70,7 @@ class Gathering:
             self._keep(result.run, result.trace)
 
     def lost(self, lost: Lost, declaration: Declaration) -> None:
-        """Note as a fault of ours what was not played because a process of ours has ended."""
+        """Record the unplayed runs of a unit as an error of the suite: a worker process has ended."""
         for run in lost.unit:
             if run.name not in self.played:
                 why = f"{run.name}: {lost.why}"
@@ -79,7 +79,7 @@ class Gathering:
                 self.judge.take(shown, run)
 
     def fails(self, enough: Callable[[str], bool]) -> bool:
-        """Does something fail by now, or did the last run break, for which that is true?"""
+        """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" if the last run broke?"""
         return any(map(enough, [*self.judge.failed, *(["breakdown"] if self._broke else [])]))
 
     def _keep(self, run: str, packed: bytes) -> None:

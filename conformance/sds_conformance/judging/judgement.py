@@ -1,4 +1,4 @@
-"""What a check says of one place in a trace."""
+"""The observations that a check makes in a trace."""
 
 from __future__ import annotations
 
@@ -10,51 +10,52 @@ from sds_harness.trace import Step
 
 
 class Outcome(Enum):
-    """One observation of a check. A check that makes none was not exercised."""
+    """Result of one observation. A check that makes no observation was not exercised."""
 
     HELD = "held"
-    """The situation the requirement speaks of arose, and the requirement was met."""
+    """The situation of the requirement arose, and the requirement was met."""
     VIOLATED = "violated"
     NOTED = "noted"
-    """The situation arose, and what was seen is worth a word but no reproach."""
+    """The situation arose, and something worth reporting was seen that is no violation."""
 
 
 @dataclass(slots=True)
 class Observation:
-    """One observation, at one step; it does not change, for several may be one and the same object."""
+    """One observation at one step. Do not modify it: several places may share one object."""
 
     outcome: Outcome
     step: int
     code: str = ""
-    """Of a violation: how the requirement is violated, one of `Requirement.codes`."""
+    """How the requirement is violated, one of `Requirement.codes`; only for violations."""
     expected: str = ""
     seen: str = ""
     position: str = ""
-    """The position that softens a violation to a warning, "" if none does."""
+    """The position that softens a violation to a warning; "" if none does."""
 
 
 def held(step: Step) -> Observation:
-    """The requirement was exercised here and met."""
+    """Observe that the requirement was exercised and met at a step."""
     return _held_at(step.index)
 
 
 @lru_cache(4_096)
 def _held_at(index: int) -> Observation:
-    """Nearly all observations are of this kind, and ten of them are made of each step."""
+    """Cached, because nearly all observations are of this kind, about ten per step."""
     return Observation(Outcome.HELD, index)
 
 
 def violated(step: Step, code: str, expected: str, seen: str, position: str = "") -> Observation:
-    """The requirement was violated here, in the way that ``code`` names: ``expected`` and ``seen`` as half sentences
-    for the story."""
+    """Observe a violation at a step. ``code`` names the way; ``expected`` and ``seen`` are parts of sentences for
+    reports.
+    """
     return Observation(Outcome.VIOLATED, step.index, code, expected, seen, position)
 
 
 def noted(step: Step, seen: str) -> Observation:
-    """Exercised, with something to tell."""
+    """Observe that the requirement was exercised, with something to report that is no violation."""
     return Observation(Outcome.NOTED, step.index, seen=seen)
 
 
 def judged(step: Step, code: str, met: bool, expected: str, seen: str, position: str = "") -> Observation:
-    """The requirement was exercised here, and ``met`` or violated."""
+    """Observe that the requirement was exercised at a step, and ``met`` or violated."""
     return _held_at(step.index) if met else violated(step, code, expected, seen, position)

@@ -1,4 +1,4 @@
-"""The traces that a run keeps to tell from, packed: most of what they hold are the same filters again and again."""
+"""Compressed storage for the traces that reports need. The same bloom filters occur in them again and again."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from sds_harness.language import Language
 from sds_harness.trace import Trace
 
 MAX_BYTES = 256 << 20
-"""Packed. What comes after that is judged and told, but for its conversation."""
+"""Limit of the compressed size. Later traces are judged and reported, but their conversation is not stored."""
 _FAST = 1
-"""The level of compression: more takes far longer, and makes it little smaller."""
+"""Compression level. Higher levels take far longer and save little."""
 
 
 def dumps(what: object) -> bytes:
-    """What is ours as bytes, but for the language, which every process has."""
+    """Pickle an object of the suite, without the language, which every process has."""
     out = BytesIO()
     _Pickler(out, pickle.HIGHEST_PROTOCOL).dump(what)
     return out.getvalue()
 
 
 def loads(data: bytes, language: Language) -> Any:
-    """What `dumps` made bytes of. They must be ours: from a pipe that nobody else has, or kept in this process."""
+    """Unpickle the output of `dumps`. Only pass trusted data: from a private pipe or from this process."""
     return _Unpickler(BytesIO(data), language).load()
 
 
 def pack(trace: Trace[Any]) -> bytes:
-    """A trace in little room. What is packed already leaves at once: all of it would be as large again."""
+    """Pickle and compress a trace. Compress while pickling: the whole pickle would need much memory."""
     deflating = _Deflating()
     _Pickler(deflating, pickle.HIGHEST_PROTOCOL).dump(trace)
     return deflating.whole()
@@ -51,7 +51,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _Deflating:
-    """A file that keeps what is written to it compressed."""
+    """A writable file that compresses its content."""
 
     def __init__(self) -> None:
         self._squeezer = zlib.compressobj(_FAST)
@@ -66,9 +66,9 @@ class _Deflating:
 
 
 class Traces(Mapping[str, Trace[Any]]):
-    """Traces by the name of their run, in the order in which they came.
+    """Traces by the name of their run, in the order in which they were added.
 
-    Each is unpacked when it is asked for: what is changed in it is not kept. Only what `pack` made may come in.
+    A trace is unpacked at each access, so changes to it are lost. Only add the output of `pack`.
     """
 
     def __init__(self, language: Language) -> None:
@@ -76,16 +76,16 @@ class Traces(Mapping[str, Trace[Any]]):
         self._packed: dict[str, bytes] = {}
         self._size = 0
         self._last: tuple[str, Trace[Any]] | None = None
-        """What was asked for last: findings of one run are mostly told together."""
+        """Cache of the last access: the findings of one run are mostly reported together."""
 
     def add(self, run: str, packed: bytes) -> None:
-        """Keep a packed trace, while there is room."""
+        """Store a packed trace unless the limit is reached."""
         if self._size + len(packed) <= MAX_BYTES:
             self._packed[run] = packed
             self._size += len(packed)
 
     def keep_only(self, runs: Collection[str]) -> None:
-        """Let all others go."""
+        """Drop the traces of all other runs."""
         for run in [run for run in self._packed if run not in runs]:
             self._size -= len(self._packed.pop(run))
 

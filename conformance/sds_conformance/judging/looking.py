@@ -1,4 +1,4 @@
-"""What one run shows: all that verdicts are made of, worked out where it was played. Its trace can go."""
+"""Everything that verdicts need of one run, computed where the run was played, so that its trace can be dropped."""
 
 from __future__ import annotations
 
@@ -20,57 +20,57 @@ from .rules import Rules
 
 @dataclass(slots=True)
 class Told:
-    """One observation worth a word, with its place."""
+    """One observation to report, with its place."""
 
     check: str
-    """Its name."""
+    """Name of the check."""
     participant: str
     channel_id: str
     observation: Observation
     said: tuple[str, ...]
-    """What the implementation wrote to stderr at that step, in its own words."""
+    """Lines that the implementation wrote to stderr at that step."""
 
 
 @dataclass(slots=True)
 class Met:
-    """What a run shows of one requirement."""
+    """The results of a run for one requirement."""
 
     exercised: int = 0
-    """Observations, but for those that seem right for want of messages."""
+    """Number of observations, without those that were met only because the participant accepted no message."""
     places: dict[bool | None, int] = field(default_factory=dict)
-    """All observations, by whether the participant took anything of what it was sent there."""
+    """Number of all observations, by whether the participant showed any message that it was sent."""
     told: list[Told] = field(default_factory=list)
     error: str = ""
-    """What went wrong in a check."""
+    """The error that a check raised."""
 
 
 @dataclass
 class Shown:
-    """What one run shows. Plain data: it may have been played in another process."""
+    """The results of one run. Plain data, because another process may have played the run."""
 
     run: str
     environment: str
     declaration: Declaration
     steps: int
     recorded: int = 0
-    """The line of the transcript with which it begins, 0 without one."""
+    """First line of the run in the transcript; 0 without a transcript."""
     breakdown: Breakdown | None = None
     suite_error: str = ""
     stopped: str = ""
     counted: tuple[str, ...] = ()
-    """The requirements that it counts for."""
+    """The requirements that the run counts for."""
     hearing: Hearing = field(default_factory=Hearing)
-    """What participants show of what they received."""
+    """What participants showed of the messages that they received."""
     met: dict[str, Met] = field(default_factory=dict)
-    """Of these, what there is to say of each, where there is anything."""
+    """Results by requirement, only for those with observations or errors."""
     unread: str = ""
-    """What went wrong as the trace was read: then nothing is known of it."""
+    """The error that occurred when the trace was read; nothing else is known of the run in that case."""
     ways: Ways = field(default_factory=Ways)
-    """The ways that it shows the implementation to go."""
+    """The ways of the implementation that the run shows."""
 
     @classmethod
     def of(cls, trace: Trace[Any]) -> Shown:
-        """A run of which nothing was judged yet."""
+        """Return the data of a run that was not judged yet."""
         return cls(
             trace.schedule,
             trace.environment,
@@ -84,31 +84,33 @@ class Shown:
 
     @property
     def worth_a_word(self) -> bool:
-        """Is there anything in it to tell?"""
+        """Is there an observation to report?"""
         return any(met.told for met in self.met.values())
 
 
 class Looker:
-    """Looks at traces, one by one, for what they show of some requirements."""
+    """Judges traces, one by one, for some requirements."""
 
     def __init__(
         self, rules: Rules, requirements: Iterable[str], *, ways: bool = False, known: Known | None = None
     ) -> None:
-        """With ``ways`` it says which way the implementation goes as well: reading a trace costs the most, and is done
-        once. Without, a trace of which it is ``known`` what the checks say is not read at all."""
+        """With ``ways``, also read the ways of the implementation: reading a trace is expensive and done once.
+
+        Without ``ways``, results on equal traces are taken from ``known``, and the trace is not read.
+        """
         self._rules = rules
         self._requirements = tuple(requirements)
         self._ways = WayReader(rules) if ways else None
         self._known = known
         self._checks_for: dict[frozenset[int], Applicable] = {}
-        """By the capabilities that are declared, and by requirement: the checks that have what they need."""
+        """Applicable checks by requirement, by the declared capabilities."""
 
     def look(self, trace: Trace[Any]) -> Shown:
-        """What a trace shows."""
+        """Judge one trace."""
         shown = Shown.of(trace)
         try:
             sights = self._sights(trace, shown)
-        except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
+        except Exception as error:  # an error of the suite must not become a verdict on the implementation
             shown.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
             return shown
         shown.counted = tuple(sights)
@@ -126,7 +128,7 @@ class Looker:
                     shown.ways = self._ways.read(trace, views)
                 return observe(self._rules, trace, views, applicable)
 
-        # Nobody else looks which way is gone.
+        # The cache holds results of checks, not ways, so it is not used if ways are wanted.
         return look() if self._known is None or self._ways is not None else self._known.sights(trace, applicable, look)
 
     def _applicable(self, declared: Declaration) -> Applicable:
@@ -138,7 +140,7 @@ class Looker:
 
 
 def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> Told:
-    """One of the observations of a check, with its place."""
+    """Return an observation of a check with its place."""
     step = observation.step
     said = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
     return Told(sight.check.name, sight.participant, sight.channel_id, observation, said)
@@ -151,7 +153,7 @@ def _met(seen: Iterable[Sight], trace: Trace[Any]) -> Met:
             met.error = sight.error
         if sight.places:
             met.places[sight.took] = met.places.get(sight.took, 0) + sight.places
-        # What was met where nothing was taken is not counted.
+        # If the participant showed no message, requirements that were met do not count.
         met.exercised += sight.places - (sight.held if sight.took is False else 0)
         met.told += [told_of(sight, observation, trace) for observation in sight.told]
     return met

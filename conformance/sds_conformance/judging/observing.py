@@ -1,4 +1,4 @@
-"""What the checks say of one trace, and what they are known to say of one that is the same."""
+"""Applies the checks to one trace, and caches their results for equal traces."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from .rules import Rules, View
 
 @dataclass(slots=True)
 class Sight:
-    """What one check observed in one view, if it observed anything or went wrong."""
+    """The result of one check on one view, if it observed anything or raised an error."""
 
     check: Check
     participant: str
     channel_id: str
     took: bool | None
-    """Did the participant take anything of what it was sent? See ``Rules.heard``."""
+    """Did the participant show any message that it was sent? See ``Rules.heard``."""
     places: int
-    """Observations of any kind."""
+    """Number of observations of any kind."""
     held: int
-    """Those of them where the requirement was met."""
+    """Number of observations that met the requirement."""
     told: list[Observation]
-    """The others."""
+    """Violations and notes."""
     schedule: str = ""
     wrong: str = ""
-    """What the check raised."""
+    """The exception that the check raised."""
 
     @property
     def error(self) -> str:
-        """What went wrong in the check, and where."""
+        """The error with the check and the schedule; "" if there was none."""
         return f"{self.check.name} on {self.schedule}: {self.wrong}" if self.wrong else ""
 
 
 class Sights(dict[str, list[Sight]]):
-    """By requirement, of all that the trace counts for."""
+    """Results by requirement, for all requirements that the trace counts for."""
 
     hearing: Hearing
-    """What participants show of what they received."""
+    """What participants showed of the messages that they received."""
 
     def __init__(self, requirements: Iterable[str] = ()) -> None:
         super().__init__((requirement, []) for requirement in requirements)
@@ -57,12 +57,12 @@ class Sights(dict[str, list[Sight]]):
 
 
 class Applicable(dict[str, list[Check]]):
-    """By requirement: the checks that have what they need."""
+    """By requirement: the checks whose needed capabilities are declared."""
 
     def __init__(
         self, register: Register, requirements: Iterable[str], declared: Declaration, *, together: bool = False
     ) -> None:
-        """Only those that hold participants against each other, if ``together``."""
+        """With ``together``, only the checks that compare participants with each other."""
         super().__init__()
         self._facts = register.facts
         for requirement in requirements:
@@ -76,7 +76,7 @@ class Applicable(dict[str, list[Check]]):
 
 
 def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sights:
-    """Let every check look at every view of a trace that has what it is about."""
+    """Apply every check to every view of a trace that has the facts which the check is about."""
     heard = [(view, rules.heard(view)) for view in views]
     sights = Sights(_counted(rules, trace, views, applicable))
     for sight in looked(applicable, heard):
@@ -88,7 +88,7 @@ def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: 
 
 
 def looked(applicable: Applicable, heard: Iterable[tuple[View, bool | None]]) -> list[Sight]:
-    """What was observed, check by check, and of each view by view."""
+    """Return the results ordered by check, then by view."""
     found = [
         (place, number, sight)
         for number, (view, took) in enumerate(heard)
@@ -100,10 +100,10 @@ def looked(applicable: Applicable, heard: Iterable[tuple[View, bool | None]]) ->
 
 
 def _counted(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sequence[str]:
-    """What a trace counts for: all requirements, unless its environment presumes what is violated in it."""
+    """The requirements that a trace counts for: all, unless the one presumed by its environment is violated."""
     presumed = rules.environments[trace.environment].presumes
     presumed = next((r for r in rules.register.counterparts.get(presumed, ()) if r in applicable), presumed)
-    with suppress(Exception):  # an error in it is noted where the check is applied
+    with suppress(Exception):  # an error of the check is recorded where it is applied
         if any(
             observation.outcome is Outcome.VIOLATED
             for check in rules.register.checks.get(presumed, ())
@@ -121,7 +121,7 @@ def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
             places += 1
             if observation.outcome is not _HELD:
                 told.append(observation)
-    except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
+    except Exception as error:  # an error of the suite must not become a verdict on the implementation
         wrong = f"{type(error).__name__}: {error}"
     if not places and not wrong:
         return None
@@ -133,19 +133,21 @@ _HELD = Outcome.HELD
 
 
 class Known:
-    """What the checks said of the traces that came last: most of what a mutant does, others have done to the letter."""
+    """Cache of check results for recent traces: most of what a mutant does equals what other mutants did."""
 
     def __init__(self, size: int = 2_000) -> None:
-        """``size`` is how many traces are remembered."""
+        """``size`` is the number of cached traces."""
         self._size = size
         self._sights: OrderedDict[tuple[object, ...], Sights] = OrderedDict()
         self.recalled = 0
-        """How often there was no need to look."""
+        """Number of cache hits."""
 
     def sights(
         self, trace: Trace[Any], applicable: Mapping[str, Sequence[Check]], look: Callable[[], Sights]
     ) -> Sights:
-        """What the checks say of the trace, by ``look`` unless one that is the same was judged by the same checks."""
+        """Return the results for a trace from the cache, or by ``look`` if no equal trace was judged by the same
+        checks.
+        """
         key = (*((requirement, len(checks)) for requirement, checks in applicable.items()), identity(trace))
         known = self._sights.pop(key, None)
         if known is None:
@@ -159,10 +161,10 @@ class Known:
 
 
 def identity(trace: Trace[Any]) -> bytes:
-    """The same for two traces in which checks can see no difference.
+    """Return a hash that is equal for two traces between which checks cannot see a difference.
 
-    That is all but who the implementation says it is, and the numbers of requests and participants, which count on
-    from one schedule to the next.
+    It covers everything except the name, version, language and homepage of the implementation, and the numbers of
+    requests and participants, which continue from one schedule to the next.
     """
     seen = hashlib.blake2b(digest_size=32)
 
@@ -185,7 +187,7 @@ def identity(trace: Trace[Any]) -> bytes:
 
 
 def _unnumbered(step: Step) -> tuple[bytes, bytes]:
-    """Request and reply of a step, without the numbers that count on."""
+    """Serialize request and reply of a step, without the running numbers."""
     asked = step.whole_request
     numbered = [(asked, "id"), (getattr(asked, step.command, None), "handle")]
     if step.reply is not None:

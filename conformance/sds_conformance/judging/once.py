@@ -1,4 +1,4 @@
-"""What many checks ask of the same view is worked out once."""
+"""Caches results that many checks need of the same view."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _UNKNOWN: Any = object()
 
 
 def once(function: Callable[[V], T]) -> Callable[[V], T]:
-    """``function`` with its answers kept in the view, which does not change, and for as long as that lives."""
-    name = f"{function.__qualname__} #{next(_NUMBERS)}"  # no attribute, and no other function, is called that
+    """Cache the result of ``function`` in the view. Views are immutable, and the cache lives as long as the view."""
+    name = f"{function.__qualname__} #{next(_NUMBERS)}"  # no attribute and no other function has this name
 
     @wraps(function)
     def asked(view: V) -> T:

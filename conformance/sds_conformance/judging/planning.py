@@ -1,4 +1,4 @@
-"""What is judged and what is played for it."""
+"""Selects the requirements to judge and the scenarios to play for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .rules import Rules
 
 @dataclass(frozen=True)
 class Plan:
-    """What is judged and what is played for it."""
+    """The requirements to judge, and the scenarios and environments to play."""
 
     rules: Rules
     revision: str
@@ -26,7 +26,7 @@ class Plan:
     scenarios: tuple[Scenario, ...]
     environments: tuple[Environment, ...] = (PLAIN,)
     narrowed: frozenset[str] = frozenset()
-    """What was asked for in part only: ``requirements``, ``scenarios``, ``environments``."""
+    """The parts that the user narrowed down: ``requirements``, ``scenarios``, ``environments``."""
 
     @property
     def catalogue(self) -> Catalogue:
@@ -34,7 +34,7 @@ class Plan:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Every scenario in every environment, one environment after the other; long ones in the first only."""
+        """Every scenario in every environment, ordered by environment; long scenarios only in the first one."""
         return tuple(
             Run(scenario, environment)
             for number, environment in enumerate(self.environments)
@@ -43,9 +43,9 @@ class Plan:
         )
 
     def of_its_own(self, also: Collection[str] = ()) -> Plan:
-        """The same with no other scenarios than those that were written for its requirements, and ``also`` these.
+        """Keep only the scenarios that were written for the requirements of the plan, and those named in ``also``.
 
-        One that is about everything keeps all of them.
+        A plan that judges all requirements keeps all scenarios.
         """
         judged = set(self.requirements)
         if judged.issuperset(r.id for r in self.rules.judged(self.revision, self.profile)):
@@ -64,11 +64,11 @@ def plan(
     scenarios: Iterable[str] = (),
     environments: Iterable[str] = (PLAIN.name,),
 ) -> Plan:
-    """The requirements that match the globs and have checks, and what to play, in which environments.
+    """Select the requirements that match the globs and have checks, and the scenarios and environments to play.
 
-    Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down, or the profile
-    leaves out all that they are for, or the text of the revision says nothing of it. Without a profile everything is
-    judged, without a revision the current one.
+    Checks look at all scenarios, so all are played. Exceptions: the globs in ``scenarios`` select some, the profile
+    excludes all their requirements, or the revision does not state any of them. Without a profile everything is judged,
+    without a revision the current one.
     """
     profile, revision = profile or rules.full, revision or rules.current
     known = rules.catalogue.requirements
@@ -108,7 +108,7 @@ def plan(
 def left_out(
     environments: Iterable[Environment], declared: Declaration, revision: Revision, running: bool
 ) -> dict[str, str]:
-    """Those that cannot be entered, with the reason; ``running`` is an implementation of which none can be started."""
+    """Environments that cannot be played, with the reason; ``running``: the implementation cannot be started again."""
     out: dict[str, str] = {}
     for environment in environments:
         if unfit := environment.unfit(revision):

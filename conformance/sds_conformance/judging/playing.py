@@ -1,4 +1,4 @@
-"""Plays runs on one implementation and says what each shows; its trace is let go, or packed to tell from."""
+"""Plays runs on one implementation and judges each; its trace is dropped, or packed for reports."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Announced = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one run, or of the end of a unit. Plain data."""
+    """The result of one run, or of the end of a unit. Plain data."""
 
     run: str = ""
-    """Its name, "" at the end of a unit."""
+    """Name of the run; "" at the end of a unit."""
     shown: Shown | None = None
-    """None where the implementation did not get through the handshake."""
+    """None if the handshake failed."""
     broken: tuple[BrokenRun, ...] = ()
     trace: bytes | None = None
-    """Packed, where there is something to tell from it."""
+    """Packed; None if reports do not need it."""
     heard: Any = None
-    """What is to be remembered of it to say what is in doubt, None if nothing is."""
+    """What `Rules.heed` extracted to report what is in doubt; None if nothing."""
 
     def in_a_row(self, before: int) -> int:
-        """How many breakdowns there were in a row, after so many before."""
+        """Return the number of consecutive breakdowns after this result, given the number ``before`` it."""
         if self.run and self.broken:
             return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.broken)
         return 0 if self.shown is not None and self.shown.steps else before
@@ -41,14 +41,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Keep:
-    """What is kept of each run beside verdicts."""
+    """The data stored of each run in addition to verdicts."""
 
     traces: bool = True
-    """Those in which something was found, or that broke."""
+    """Traces of runs with findings or breakdowns."""
     plain: bool = True
-    """Those in the simplest environment as well."""
+    """Traces of runs in the plain environment as well."""
     ways: bool = True
-    """Which way the implementation goes where the text leaves a choice."""
+    """The ways of the implementation at positions."""
 
 
 EVERYTHING = Keep()
@@ -56,7 +56,7 @@ VERDICTS = Keep(traces=False, plain=False, ways=False)
 
 
 class Player:
-    """Plays units, one after the other: runs that share a process of the implementation, which ends with them."""
+    """Plays units in sequence. The runs of a unit share a process of the implementation, which ends with them."""
 
     def __init__(
         self,
@@ -68,18 +68,18 @@ class Player:
         known: Known | None = None,
         announced: Announced = lambda run: None,
     ) -> None:
-        """What checks are ``known`` to say of a trace is not worked out again."""
+        """Results of checks on equal traces are taken from ``known``."""
         self.runner = runner
         self._looker = Looker(rules, requirements, ways=keep.ways, known=known)
         self._rules = rules
         self._keep = keep
         self._announced = announced
         self._endless = False
-        """It did not end by itself once, which need not be waited for again."""
+        """The process did not exit by itself once; do not wait for that again."""
         self._told = 0
 
     def unit(self, runs: Sequence[Run]) -> Iterator[Result]:
-        """What comes of each run, and of the end."""
+        """Play the runs, and yield the result of each and of the end of the process."""
         self.runner.begin()
         for run in runs:
             self._announced(run.name)
@@ -91,7 +91,7 @@ class Player:
         yield self.end()
 
     def end(self) -> Result:
-        """What comes of the end of the process."""
+        """End the process and return the result."""
         if self._endless:
             self.runner.kill()
         else:
@@ -112,7 +112,7 @@ class Player:
         return Result(run.name, shown, self._broken(), packed, heard)
 
     def _broken(self) -> tuple[BrokenRun, ...]:
-        """The breakdowns since this was asked last."""
+        """The breakdowns since the last call."""
         new = self.runner.breakdowns[self._told :]
         self._told += len(new)
         return tuple(new)

@@ -1,8 +1,8 @@
-"""Which way an implementation goes where a position leaves a choice: the options that its traces show.
+"""Shows the ways of an implementation: which options its traces prove at positions.
 
 A position and its options are a row of the catalogue's ``positions.json``. Functions registered under its ID yield the
-steps that prove an option. A way is no verdict: it is reported where a trace proves it, with the number of places. A
-position of which no trace shows anything stays open, and no way is concluded from the absence of another.
+steps that prove an option. A way is no verdict: it is reported if a trace proves it, with the number of places. A
+position that no trace shows stays open; the absence of one way does not prove another.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ class WayShown:
     words: str
     """The description of the option."""
     count: int
-    """Places that prove it."""
+    """Number of places that prove it."""
     run: str
-    """The run that shows it best: in the simplest environment, and of these after the fewest steps."""
+    """The run that shows it best: in the plain environment if possible, then after the fewest steps."""
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Sighting:
     rank: tuple[bool, int]
-    """Whether the environment is not the plain one, and the step: the lowest rank shows a way best."""
+    """Whether the environment is not the plain one, and the step. The lowest rank shows a way best."""
     run: str
     count: int = 1
 
 
 @dataclass(slots=True)
 class Ways:
-    """The ways that one trace shows, or many. Plain data."""
+    """The ways that one or more traces show. Plain data."""
 
     found: dict[str, dict[str, _Sighting]] = field(default_factory=dict)
     """By position and way."""
     errors: dict[str, str] = field(default_factory=dict)
-    """By position: the first exception that its functions raised, and where. It is a fault of the suite."""
+    """By position: the first exception that its functions raised, and where. It is an error of the suite."""
 
     def add(self, position: str, way: str, seen: _Sighting) -> None:
         """Count places that prove a way."""
@@ -59,14 +59,14 @@ class Ways:
         ways[way] = seen
 
     def merge(self, other: Ways) -> None:
-        """Count what another trace shows as well."""
+        """Add the counts of another trace."""
         for position, ways in other.found.items():
             for way, seen in ways.items():
                 self.add(position, way, seen)
         self.errors = other.errors | self.errors
 
     def by_position(self, rules: Rules) -> dict[str, list[WayShown]]:
-        """The ways shown at each position of which a run can show any, the most frequent one first."""
+        """The ways shown at each position that a run can show, the most frequent one first."""
         positions = rules.catalogue.positions
         return {
             position: sorted(
@@ -89,9 +89,9 @@ class WayReader:
         self._showing = Asking(rules.register.facts, (one for many in rules.register.shown.values() for one in many))
 
     def read(self, trace: Trace[Any], views: Sequence[View]) -> Ways:
-        """The ways that a trace shows in its views.
+        """Return the ways that a trace shows in its views.
 
-        A participant that takes nothing of what it is sent shows none, and neither does the trace of another text.
+        A participant that shows none of the messages it is sent is skipped, as is a trace of another text.
         """
         ways = Ways()
         if f"{trace.revision.prefix}-" != self._rules.register.prefix:

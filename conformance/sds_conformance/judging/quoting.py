@@ -1,4 +1,4 @@
-"""How times, IDs and JSON are quoted to people."""
+"""Formats times, IDs and JSON for reports."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from sds_harness.stage import START_MS
 LONGEST_NAME = 20
 """Characters of a label or of a participant's name that are shown."""
 LONG_ID = 40
-"""Characters above which an ID is shortened."""
+"""IDs with more characters are shortened."""
 MOST = 12
-"""Of many things so many are shown where all of them matter."""
+"""Number of items shown if all of them matter."""
 
 T = TypeVar("T")
 
 
 def clock(milliseconds: int, start_ms: int = START_MS) -> str:
-    """A time or a Lamport timestamp relative to the start T of virtual time; what counts from 0 is far from that."""
+    """Format a time or a Lamport timestamp in ms relative to the start T of virtual time; as it is if more than 400
+    days away, such as a Lamport timestamp that starts at 0.
+    """
     difference = milliseconds - start_ms
     if abs(difference) > 400 * 24 * 3_600_000:
         return str(milliseconds)
@@ -29,7 +31,7 @@ def clock(milliseconds: int, start_ms: int = START_MS) -> str:
 
 
 def by_the_clock(text: str) -> str:
-    """A text with the times in it, in epoch milliseconds, relative to the start."""
+    """Replace the epoch milliseconds in a text by times relative to the start."""
     return re.sub(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])", lambda found: clock(int(found.group())), text)
 
 
@@ -40,7 +42,7 @@ def identifier(message_id: str) -> str:
 
 
 def json_of(value: object, most: int) -> str:
-    """A value as JSON, at most so many characters of it: an implementation may nest it deeper than can be written."""
+    """Return the first ``most`` characters of a value as JSON; a fixed text if it is nested too deeply for `json`."""
     try:
         return json.dumps(value, ensure_ascii=False)[:most]
     except RecursionError:
@@ -48,13 +50,16 @@ def json_of(value: object, most: int) -> str:
 
 
 def counted(number: int, what: str, several: str = "") -> str:
-    """So many of something, in words; ``several`` is what more than one are called, if that does not end in s."""
+    """Format a number with its noun; ``several`` is the plural if it is not formed with s."""
     return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
 
 def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: int = MOST) -> tuple[list[T], int]:
-    """A few of many things, and how many are left out. Those that matter come first, ``most`` of them even if few are
-    wanted; and never is a single one left out, whose place would be taken by the words for it."""
+    """Return a few of the items and how many are left out.
+
+    Items that matter come first, up to ``most`` of them even if ``few`` is smaller. A single item is never left out,
+    because the note about it would take as much room.
+    """
     mine = [item for item in items if matters(item)]
     number = max(few, min(len(mine), most))
     number += len(items) == number + 1
@@ -62,5 +67,5 @@ def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: i
 
 
 def short(name: str) -> str:
-    """A name that a stranger chose, fit to be shown."""
+    """Shorten a name from an untrusted source and make it printable."""
     return printable(name, LONGEST_NAME)

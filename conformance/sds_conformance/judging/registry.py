@@ -1,4 +1,4 @@
-"""The register of checks and scenarios, one for each protocol. Runs, the command line, docs and tests read it."""
+"""The register of checks and scenarios, one for each protocol."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .table import Fact, Row, Table
 
 E = TypeVar("E", bound=Fact)
 CheckFunction = Callable[[Any], Iterator[Observation]]
-"""Takes a view of a trace, of the kind that its protocol reads traces as."""
+"""Takes a view of a trace, of the class that its protocol uses."""
 ShowingFunction = Callable[[Any], Iterator[tuple[Any, str]]]
-"""Takes such a view, and gives the steps that prove an option of a position, each with the name of the option."""
+"""Takes such a view, and yields the steps that prove an option of a position, each with the name of the option."""
 ScenarioFunction = Callable[[Any], None]
-"""Takes a stage, of the kind that its protocol is played on."""
+"""Takes a stage, of the class that its protocol uses."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Decides one requirement on one view of a trace."""
+    """Judges one requirement on one view of a trace."""
 
     requirement: str
     function: CheckFunction
     needs: tuple[int, ...]
-    """Capabilities without which it has nothing to look at."""
+    """Capabilities without which it has nothing to judge."""
     of: tuple[str, ...] = ()
-    """What must be in a view for it to say anything at all; it is not asked of others."""
+    """Facts that a view must have; the check is not applied to other views."""
     together: bool = False
-    """It holds participants against each other: what it says of one does not follow from what that one saw."""
+    """It compares participants: its result for one does not follow from what that one participant saw."""
 
     @property
     def name(self) -> str:
@@ -48,13 +48,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Showing:
-    """Shows in a view which option of a position an implementation takes."""
+    """Shows which option of a position the implementation takes in a view."""
 
     position: str
     function: ShowingFunction
     needs: tuple[int, ...] = ()
     of: tuple[str, ...] = ()
-    """Both as with a check."""
+    """``needs`` and ``of`` as for checks."""
 
     @property
     def name(self) -> str:
@@ -63,24 +63,24 @@ class Showing:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A schedule written by hand."""
+    """A test case written by hand."""
 
     name: str
     function: ScenarioFunction
     declared: tuple[str, ...]
-    """Requirements that it was written for."""
+    """The requirements that it was written for."""
     violated: frozenset[str] = frozenset()
-    """Those of ``declared`` whose situation arises in it only in an implementation with a fault."""
+    """Those of ``declared`` that only a faulty implementation exercises in it."""
     long: bool = False
-    """Its many steps would teach nothing more in another environment."""
+    """It has many steps and would show nothing new in another environment."""
     of_one_text: bool = False
-    """It leans on what no other text says, and is not played for requirements that say the same."""
+    """It depends on rules of its own text only, so it is not played for equivalent requirements of other texts."""
     counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
-    """By requirement: those of other texts that say the same."""
+    """By requirement: equivalent requirements of other texts."""
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """Requirements that it is played for: those it was written for, and those of other texts that say the same."""
+        """The requirements that it is played for: those it was written for, and their equivalents in other texts."""
         common = self.declared if not self.of_one_text else ()
         alike = [other for requirement in common for other in self.counterparts.get(requirement, ())]
         return tuple(dict.fromkeys([*self.declared, *alike]))
@@ -99,7 +99,7 @@ class Run:
 
     @property
     def plain(self) -> bool:
-        """Is it in the simplest environment?"""
+        """Is it in the plain environment?"""
         return self.environment.name == PLAIN.name
 
     @property
@@ -109,11 +109,11 @@ class Run:
 
 
 IN = "@"
-"""Between a scenario and the environment it is played in."""
+"""Separates scenario and environment in the name of a run."""
 
 
 def scenario_of(run: str) -> str:
-    """The scenario in the name of a run."""
+    """Return the scenario in the name of a run."""
     return run.partition(IN)[0]
 
 
@@ -121,8 +121,9 @@ class Register:
     """The checks and scenarios of a protocol."""
 
     def __init__(self, prefix: str, *others: str, facts: Facts | None = None) -> None:
-        """``prefix`` is how the IDs of requirements begin, unless with one of the ``others``, of other texts. ``facts``
-        is what checks may be about."""
+        """``prefix`` starts the IDs of requirements, unless one of ``others`` does, the prefixes of other texts.
+        ``facts`` are the facts that checks can be about.
+        """
         self.prefix, self._others = prefix, others
         self.facts: Facts = facts or {}
         self.checks: dict[str, list[Check]] = {}
@@ -130,17 +131,19 @@ class Register:
         self.scenarios: dict[str, Scenario] = {}
         """By name."""
         self.counterparts: dict[str, list[str]] = {}
-        """By requirement: those of other texts that say the same, in part at least."""
+        """By requirement: requirements of other texts that are equivalent, at least in part."""
         self.of_tables: dict[str, list[Check]] = {}
-        """Those of ``checks`` that rows of tables are."""
+        """The subset of ``checks`` that was registered as tables."""
         self.shown: dict[str, list[Showing]] = {}
-        """By position, of all whose options a run can show."""
+        """By position, for all positions that a run can show."""
 
     def check(
         self, requirement: str, *needs: int, of: str = "", together: bool = False
     ) -> Callable[[CheckFunction], CheckFunction]:
-        """Register a check of ``requirement``; without the capabilities ``needs`` it has nothing to look at, nor in a
-        view that lacks any of the facts named in ``of``. One that looks at several views ``together`` says so."""
+        """Register a check of ``requirement``. It has nothing to judge without the capabilities ``needs``, or in a view
+        that lacks a fact named in ``of``. A check that compares several views sets ``together``. Raises ValueError for
+        unknown facts.
+        """
         about = self._about(of)
 
         def register(function: CheckFunction) -> CheckFunction:
@@ -158,9 +161,9 @@ class Register:
         of: str = "",
         apart: bool = False,
     ) -> None:
-        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as with checks.
+        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as for checks.
 
-        Where requirements are judged ``apart``, each has a table of its own, and one mistake may violate several.
+        With ``apart``, each requirement has a table of its own, so one mistake may violate several requirements.
         """
         about, requirements = self._about(of), dict.fromkeys(row.requirement for row in rows)
         groups = [[row for row in rows if row.requirement == each] for each in requirements] if apart else [rows]
@@ -179,7 +182,7 @@ class Register:
                 self.of_tables.setdefault(requirement, []).append(check)
 
     def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
-        """Register a function that shows options of a position; ``needs`` and ``of`` as with checks."""
+        """Register a function that shows options of a position; ``needs`` and ``of`` as for checks."""
         about = self._about(of)
 
         def register(function: ShowingFunction) -> ShowingFunction:
@@ -189,9 +192,9 @@ class Register:
         return register
 
     def same_as(self, requirement: str, *checks: CheckFunction | str) -> None:
-        """Register checks that are registered already under a requirement of another text that says the same.
+        """Also register existing checks under an equivalent requirement of another text.
 
-        Those of tables are named by their requirement.
+        Checks of tables are given by the ID of their requirement.
         """
         known = {registered.function: [registered] for checks in self.checks.values() for registered in checks}
         for check in checks:
@@ -200,7 +203,7 @@ class Register:
                 self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:
-        """Play the scenarios of ``requirement`` for ``other``, one of another text that is about the same."""
+        """Play the scenarios of ``requirement`` for ``other`` as well, an equivalent requirement of another text."""
         alike = self.counterparts.setdefault(requirement, [])
         if other not in alike:
             alike.append(other)
@@ -218,11 +221,11 @@ class Register:
     def scenario(
         self, *exercises: str, violated: tuple[str, ...] = (), long: bool = False, of_one_text: bool = False
     ) -> Callable[[ScenarioFunction], ScenarioFunction]:
-        """Register a scenario that is played for the requirements ``exercises``, given without the usual prefix, and
-        for those that are ``violated`` in it by a fault and are not exercised otherwise.
+        """Register a scenario for the requirements ``exercises``, given without the default prefix.
 
-        A ``long`` one is played in one environment only, the plain one unless that is left out; one ``of_one_text`` is
-        not played for another text than the one of its requirements.
+        ``violated`` are further requirements that only a faulty implementation exercises in it. A ``long`` scenario is
+        played in one environment only, the plain one if selected. With ``of_one_text`` it is played only for the text
+        of its requirements. Raises ValueError if the name exists.
         """
 
         def register(function: ScenarioFunction) -> ScenarioFunction:

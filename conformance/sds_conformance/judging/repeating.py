@@ -1,7 +1,7 @@
-"""Playing again what failed in a run: a root cause whose scenario does not fail each time is flaky, and told as that.
+"""Replays the failures of a run: a root cause whose scenario does not fail every time is reported as flaky.
 
-Few things are played again, whatever has failed: the scenario that is told of each root cause, and a breakdown of each
-sort. Each time it is another process, so that nothing is left in it of what was played before.
+Few runs are replayed, however many failed: the reported scenario of each root cause, and one run for each kind of
+breakdown. Each replay uses a new process, so that earlier runs cannot influence it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from .runner import Connect, Runner
 from .verdict import RANK, Finding, Judge, Verdict
 
 MOST_RUNS = 10
-"""Scenarios that are played again because requirements fail there."""
+"""Largest number of scenarios that are replayed because requirements fail in them."""
 MOST_BREAKDOWNS = 3
-"""And because the conversation broke. One that hangs takes all the time it has."""
+"""Largest number of breakdowns that are replayed. A hanging implementation takes the full timeout each time."""
 
 
 @dataclass
 class _Played:
-    """What is looked for in one run."""
+    """One run to replay, and the failures to look for."""
 
     run: Run
     findings: dict[str, Finding] = field(default_factory=dict)
-    """By requirement: what failed there."""
+    """Findings by requirement."""
     broke: FaultKind | None = None
 
     @property
@@ -53,9 +53,9 @@ def repeat(
     dialect: str | None = None,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> None:
-    """Play again what failed, and note in the outcome how often it came back. An interrupt ends it.
+    """Replay the failures, and store in the outcome how often each was reproduced. An interrupt ends it.
 
-    It is driven as by `certify`: without a ``dialect`` in the one that it declares.
+    The arguments are those of `certify`: without a ``dialect`` the declared one is used.
     """
     if outcome.interrupted or outcome.gave_up:
         return
@@ -66,12 +66,12 @@ def repeat(
             again = _repeated(played, partial(_shown, outcome, played, connect, limits, dialect))
             _note(outcome, played, again)
     except KeyboardInterrupt:
-        pass  # all was played, and what was found stands
+        pass  # all runs are done, and their findings remain valid
     outcome.seconds += time.monotonic() - began
 
 
 def _chosen(outcome: Certification) -> list[_Played]:
-    """The runs to play again, with what to look for."""
+    """Select the runs to replay, with the failures to look for."""
     runs = {run.name: run for run in outcome.plan.runs}
     chosen: dict[str, _Played] = {}
     for cause in outcome.causes:
@@ -89,7 +89,7 @@ def _chosen(outcome: Certification) -> list[_Played]:
 
 
 def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str, Again]:
-    """How often each thing came back."""
+    """Return how often each failure was reproduced."""
     shown: Counter[str] = Counter()
     times = 0
     while times < TIMES and not (times >= played.enough and all(shown[what] == times for what in played.wanted)):
@@ -99,7 +99,7 @@ def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str,
 
 
 def _shown(outcome: Certification, played: _Played, connect: Connect, limits: Limits, dialect: str | None) -> list[str]:
-    """What came back of it, played once in a fresh process."""
+    """Replay a run once in a new process; return the failures that were reproduced."""
     plan = outcome.plan
     runner = Runner(connect, limits, plan.rules, plan.revision, dialect, outcome.declaration)
     try:

@@ -1,4 +1,4 @@
-"""Rules: what judging is handed by a protocol."""
+"""Rules: the interface between judging and a protocol."""
 
 from __future__ import annotations
 
@@ -22,88 +22,90 @@ from .registry import Register
 
 
 class View(Protocol):
-    """A trace, read as the facts of one participant; checks are functions of it."""
+    """A trace as one participant sees it; checks are functions of it."""
 
     trace: Any
     party: Party
     channel_id: str
-    """The channel that it is about, "" where the protocol has none."""
+    """The channel of the view; "" if the protocol has none."""
 
 
 class Rules(ABC):
-    """What is judged, and how implementations are played with for it. Each protocol has its own."""
+    """Defines what is judged and how implementations are driven. Each protocol has its own subclass."""
 
     register: Register
-    """Checks, scenarios, and what shows the options of positions."""
+    """Checks, scenarios, and functions that show options of positions."""
     revisions: Mapping[str, Revision]
     """The revisions of the texts by name, the current one first."""
     language: Language
     """The testee protocol."""
     environments: Mapping[str, Environment] = MappingProxyType({PLAIN.name: PLAIN})
     profiles: Mapping[str, str] = MappingProxyType({"full": "all of it"})
-    """The parts that can be judged by themselves, with what each is; the first is everything."""
+    """The parts that can be judged separately, each with a description; the first one is everything."""
     differs_in: Mapping[str, str] = MappingProxyType({})
-    """Revisions that say the same as the current one but for a profile."""
+    """Revisions that differ from the current one in one profile only, with that profile."""
     dialects: tuple[str, ...] = ()
-    """Names of the dialects that ship."""
+    """Names of the dialects that ship with the suite."""
     positions: str = POSITIONS
-    """How the ID of every position begins, before a dash."""
+    """Prefix of position IDs, before the dash."""
     shows_time: bool = False
-    """Can a session show what time it is in an implementation?"""
+    """Can a session show the time that an implementation uses?"""
 
     @property
     @abstractmethod
     def catalogue(self) -> Catalogue:
-        """The requirements, the same each time. It is read when it is asked for: not every command needs it."""
+        """The requirements; the same object each time. Loaded on first use, because not every command needs it."""
 
     @abstractmethod
     def stage(self, session: Session, schedule: str, dialect: Any, environment: Environment) -> Stage[Any]:
-        """The stage for a schedule of that name, in a dialect or in none, and in the environment that it is played
-        in."""
+        """Return the stage for the schedule of that name, in a dialect (or None) and an environment."""
 
     @abstractmethod
     def views(self, trace: Any) -> Sequence[View]:
-        """A trace, read for each participant."""
+        """Return one view of a trace for each participant."""
 
     def in_profile(self, requirement: Requirement, profile: str) -> bool:
         """Is a requirement in a profile?"""
         return True
 
     def dialect(self, revision: str, name: str) -> Dialect | None:
-        """The wire dialect that the user asks for, by its name or in a file, None where the revision has no such
-        thing. Raises UnknownDialect."""
+        """Return the wire dialect with that name or in that file; None if the revision has no dialects. Raises
+        UnknownDialect.
+        """
         return None
 
     def misfit(self, revision: str, profile: str, dialect: str) -> str:
-        """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type
-        instead; "" if nothing is."""
+        """Return why a profile of a revision cannot be judged in a dialect ("" for none), and what to type instead; ""
+        if it can.
+        """
         return ""
 
     def heard(self, view: Any) -> bool | None:
-        """Did a participant take anything of what it was sent? None if nothing tells, or there was nothing to take."""
+        """Did a participant show any message that it was sent? None if unknown, or if there was no valid message."""
         return True
 
     def heed(self, trace: Any) -> Any:
-        """What is to be remembered of a trace that is let go, for `Words.doubts` to tell from; plain data."""
+        """Extract plain data from a trace before it is dropped; `Words.doubts` uses it."""
         return None
 
     def clock(self, session: Session, dialect: Any) -> Shown:
-        """What a session shows of time in an implementation. Only where it ``shows_time``."""
+        """Read from a session which time an implementation uses. Only if ``shows_time`` is set."""
         raise NotImplementedError
 
     def excuse(self, requirement: str, declared: Declaration) -> str:
-        """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
+        """Return why a requirement that was not exercised does not apply to an implementation; "" if it does."""
         return ""
 
     def hearing(self, view: Any) -> Hearing:
-        """Counts the messages that a participant received and had to show, and whether it showed any."""
+        """Count the messages that a participant received and had to show, and whether it showed any."""
         return Hearing()
 
     def dialect_in_use(self, revision: str, asked: str | None, declared: Declaration) -> Dialect | None:
-        """The wire dialect that the user asks for, "" being none, else the one that is declared. Raises
-        UnknownDialect."""
+        """Return the wire dialect that the user asked for ("" for none), or else the declared one. Raises
+        UnknownDialect.
+        """
         name = declared.dialect(asked)
-        # Only the user names files: what an implementation calls its dialect must not make us open any.
+        # Only the user may name files: the declaration of an implementation must not make the suite open one.
         if asked is None and name and name not in self.dialects:
             raise UnknownDialect(
                 f"The implementation declares a dialect that is not known here: {name!r}. Known are "
@@ -113,16 +115,16 @@ class Rules(ABC):
 
     @property
     def current(self) -> str:
-        """The revision that is judged unless another is asked for."""
+        """The default revision."""
         return next(iter(self.revisions))
 
     @property
     def full(self) -> str:
-        """The profile that is everything."""
+        """The profile that includes everything."""
         return next(iter(self.profiles))
 
     def part_of(self, requirement: Requirement) -> str:
-        """The narrowest profile that a requirement is in."""
+        """The narrowest profile that includes a requirement."""
         return next(profile for profile in reversed([*self.profiles]) if self.in_profile(requirement, profile))
 
     def judged(self, revision: str, profile: str) -> list[Requirement]:
@@ -137,4 +139,4 @@ class Rules(ABC):
 
 
 class UnknownDialect(ValueError):
-    """There is no wire dialect of that name."""
+    """No wire dialect has that name."""

@@ -1,4 +1,4 @@
-"""Plays scenarios against an implementation and goes on when it breaks."""
+"""Plays scenarios against an implementation, and continues after breakdowns."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .registry import Run
 from .rules import Rules
 
 END = "end of the session"
-"""Where a process breaks that does not end."""
+"""``where`` of a process that does not exit."""
 ALL_RUNS = "all runs"
-"""Where something is missing that no single run had to show."""
+"""``where`` of a breakdown that no single run shows."""
 PATIENCE = 4
-"""So many breakdowns in a row, each of a fresh process, end the run: there is nothing more to learn."""
+"""Number of consecutive breakdowns, each in a new process, after which the run ends: more would show nothing new."""
 
 
 Connect = Callable[[Mapping[str, str]], Link]
-"""Starts the implementation, in a process with these environment variables beside those it inherits."""
+"""Starts the implementation in a process with these environment variables in addition to the inherited ones."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class BrokenRun:
     command: str
     breakdown: Breakdown
     again: Again | None = None
-    """What came of playing the run again, None if it was not."""
+    """Result of replaying the run; None if it was not replayed."""
 
     @classmethod
     def at(cls, where: str, breakdown: Breakdown, trace: Trace[Any] | None = None) -> BrokenRun:
-        """At the last step of a trace, as far as there is one."""
+        """Create a breakdown at the last step of a trace, if there is one."""
         step = trace.steps[-1] if trace is not None and trace.steps else None
         return cls(where, step.index if step else 0, step.command if step else "", breakdown)
 
 
 class Runner:
-    """One implementation under test and everything that is needed to talk to it again after it broke."""
+    """One implementation under test, and all that is needed to reconnect after a breakdown."""
 
     def __init__(
         self,
@@ -62,8 +62,9 @@ class Runner:
         dialect: str | None = None,
         declaration: Declaration | None = None,
     ) -> None:
-        """Without ``dialect`` it is the one that is declared, "" is none. ``declaration`` is what another process of
-        the implementation declared earlier in the same command; None for that of the first handshake."""
+        """Without ``dialect`` the declared one is used; "" is none. ``declaration`` is the declaration of an earlier
+        process in the same command; None to use that of the first handshake.
+        """
         self._connect = connect
         self._variables: Mapping[str, str] = {}
         self._limits = limits
@@ -76,7 +77,9 @@ class Runner:
         self._in_a_row = 0
 
     def start(self) -> Declaration:
-        """Handshake and honesty probe. Raises TesteeFault if the implementation cannot be driven at all."""
+        """Perform the handshake and the honesty probe. Raises TesteeFault if the implementation cannot be driven at
+        all.
+        """
         session = self._open()
         try:
             session.probe_honesty()
@@ -86,16 +89,16 @@ class Runner:
 
     @property
     def dialect(self) -> Dialect | None:
-        """The wire dialect in use, after the first handshake: asked for, or declared. Raises UnknownDialect."""
+        """The wire dialect in use after the first handshake: requested or declared. Raises UnknownDialect."""
         assert self.declaration is not None, "nobody was started"
         return self._rules.dialect_in_use(self._revision, self._asked_dialect, self.declaration)
 
     def begin(self) -> None:
-        """Whatever broke before, those that are played now get all the patience there is."""
+        """Reset the count of consecutive breakdowns before the next runs."""
         self._in_a_row = 0
 
     def play(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Trace[Any]]]:
-        """The trace of each run, as far as it got."""
+        """Play the runs; yield the trace of each, possibly incomplete."""
         for run in runs:
             trace = self.trace_of(run)
             if trace is not None:
@@ -104,7 +107,7 @@ class Runner:
                 return
 
     def trace_of(self, run: Run) -> Trace[Any] | None:
-        """The trace of a run, as far as it got; None where the implementation did not get through the handshake."""
+        """Return the trace of a run, possibly incomplete; None if the handshake failed."""
         stage = self.stage(run)
         if stage is None:
             return None
@@ -113,7 +116,7 @@ class Runner:
         return stage.trace
 
     def stage(self, run: Run) -> Stage[Any] | None:
-        """The stage for a run; None where the implementation did not get through the handshake again."""
+        """Return the stage for a run; None if the handshake failed."""
         try:
             session = self._open(run.environment.variables)
         except TesteeFault as fault:
@@ -127,7 +130,7 @@ class Runner:
 
     @contextmanager
     def playing(self, stage: Stage[Any]) -> Iterator[None]:
-        """What a schedule is played in: what ends it early is kept in its trace, and goes no further."""
+        """Context for playing a schedule: exceptions that end it early are stored in its trace and not raised."""
         try:
             try:
                 yield
@@ -139,17 +142,17 @@ class Runner:
         except TesteeFault as fault:
             self._broke(stage.trace.schedule, stage.trace, fault)
             self._in_a_row += fault.breakdown.kind not in OUR_LIMITS
-        except Exception as error:  # a fault of ours in one scenario must not cost the others
+        except Exception as error:  # an error of the suite in one scenario must not end the others
             stage.trace.suite_error = f"{stage.trace.schedule}: {type(error).__name__}: {error}"
             self.kill()
 
     @property
     def gave_up(self) -> bool:
-        """It broke down so often in a row that nothing more is to be learnt, or nothing more can be played."""
+        """It broke down too often in a row, or no further run can be played."""
         return self._in_a_row >= PATIENCE or bool(used_up(self.breakdowns))
 
     def close(self) -> None:
-        """End the session; a process that does not end is noted as a breakdown."""
+        """End the session; a process that does not exit is recorded as a breakdown."""
         session, self._session = self._session, None
         if session is not None:
             try:
@@ -158,7 +161,7 @@ class Runner:
                 self.breakdowns.append(BrokenRun.at(END, fault.breakdown))
 
     def kill(self) -> None:
-        """End the session at once."""
+        """Kill the session."""
         session, self._session = self._session, None
         if session is not None:
             session.kill()
@@ -182,22 +185,22 @@ class Runner:
 
 
 def used_up(breakdowns: Iterable[BrokenRun]) -> str:
-    """What there is no more of after these, "" if there is enough of everything."""
+    """Return the resource that these breakdowns used up; "" if none."""
     over = any(broken.breakdown.kind is FaultKind.OUT_OF_TIME for broken in breakdowns)
     return "the total time" if over else ""
 
 
 OUR_LIMITS = (FaultKind.TOO_LONG,)
-"""Breakdowns that are limits of the suite: a longer reply is not judged, and is no failure."""
+"""Breakdowns that are limits of the suite: a longer reply is not judged and is no failure."""
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
-"""Breakdowns that are reported and cost nobody his conformance: nothing of the protocol was at stake."""
+"""Breakdowns that are reported and are no failure: the protocol was not violated."""
 
 
 def tolerated(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozenset[str]:
-    """The kinds of breakdowns that do not make an implementation fail, some of them only if it is not judged strictly.
+    """Return the kinds of breakdowns that do not make an implementation fail; fewer if ``strict``.
 
-    Where ``narrowed`` says that only some requirements or scenarios were played, a deaf implementation is only warned
-    of: they may not have given it an occasion.
+    If ``narrowed`` says that only some requirements or scenarios were played, a deaf implementation only gets a
+    warning: the runs may not have given it an occasion.
     """
     soft = {kind.value for kind in OUR_LIMITS}
     soft |= set() if strict else {kind.value for kind in SOFT_FAULTS}

@@ -1,7 +1,7 @@
-"""Severity: how much harm a violation of a requirement does, from 1, the most, to 4.
+"""Severity: how much harm a violation of a requirement does, from 1 (most) to 4.
 
-The catalogue gives each requirement its severity. It orders root causes, test cases and results in every report.
-It changes no verdict: a violation fails or warns by the level of the requirement and by the positions.
+The catalogue gives each requirement its severity. It orders root causes, test cases and results in every report. It
+changes no verdict: a violation fails or warns by the level of the requirement and by the positions.
 """
 
 from __future__ import annotations
@@ -14,4 +14,4 @@ SEVERITIES = {
 }
 """By severity: the harm of a violation, as the end of a sentence that begins with "A violation"."""
 BREAKDOWN_SEVERITY = 1
-"""A crash, a hang or an answer that cannot be read loses messages."""
+"""A crash, a hang or an unreadable reply loses messages."""

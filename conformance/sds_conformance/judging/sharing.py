@@ -1,7 +1,7 @@
-"""Shares the units of a run among processes. What comes of it comes in the order of the units, whoever played them.
+"""Distributes the units of a run among processes. Results are yielded in the order of the units.
 
-A unit has a process of the implementation of its own, and which runs are in it follows from the plan alone: so the
-report is the same however many play.
+Each unit has its own process of the implementation, and the plan alone decides which runs it contains. So the report
+does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .runner import Connect, Runner
 from .workers import Workers
 
 PIECES = 4
-"""Of the first environment: the long runs are in it, and it takes as long as several others."""
+"""Parts into which the first environment is cut: it has the long runs, and takes as long as several others."""
 
 FEWEST = 60
-"""Runs for which it is worth to begin a process of ours."""
+"""Number of runs from which a worker process pays off."""
 
 Unit = tuple[Run, ...]
 RulesOf = Callable[[str], Rules]
-"""Gives the rules of a revision, in whatever process it is called: a function of a module."""
+"""Returns the rules of a revision in any process: must be a function of a module, so that it can be pickled."""
 
 
 @dataclass(frozen=True)
 class Lost:
-    """A unit that a process of ours was playing when it ended."""
+    """A unit whose worker process ended before the unit was done."""
 
     unit: Unit
     why: str
@@ -46,32 +46,32 @@ class Lost:
 
 @dataclass(frozen=True)
 class Sharing:
-    """How many play at the same time, each with a process of the implementation of its own."""
+    """Number of processes that play at the same time, each with its own process of the implementation."""
 
     jobs: int
     rules_of: RulesOf
 
     def jobs_for(self, units: Sequence[Unit]) -> int:
-        """How many are worth it: one that has hardly anything to play takes longer to begin than it saves."""
+        """Number of processes that pay off: starting one takes longer than playing a few runs."""
         return max(1, min(self.jobs, len(units), sum(map(len, units)) // FEWEST))
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is told. Plain data."""
+    """The arguments of a worker. Plain data."""
 
     connect: Connect
     limits: Limits
     revision: str
     dialect: str | None
     declaration: bytes
-    """By `dumps`."""
+    """Made by `dumps`."""
     requirements: tuple[str, ...]
     keep: Keep
 
 
 def units_of(runs: Sequence[Run]) -> list[Unit]:
-    """Runs that share a process: those of an environment; the first one is cut in pieces."""
+    """Group runs into units that share a process: one per environment; the first one is cut into pieces."""
     out: list[Unit] = []
     for _, several in groupby(runs, lambda run: run.environment.name):
         unit = tuple(several)
@@ -81,19 +81,19 @@ def units_of(runs: Sequence[Run]) -> list[Unit]:
 
 
 class Source(Protocol):
-    """Where results come from."""
+    """An iterator of results."""
 
     def results(self) -> Iterator[Result | Lost]:
-        """What comes of all units, in their order."""
+        """Yield the results of all units, in their order."""
         ...
 
     def rest(self) -> Iterator[Result]:
-        """After an interrupt: what has come by then."""
+        """After an interrupt: yield the results that have arrived."""
         ...
 
 
 class Alone(Source):
-    """Units that are played here, one after the other."""
+    """Plays the units in this process, one after the other."""
 
     def __init__(self, player: Player, units: Sequence[Unit]) -> None:
         self._player = player
@@ -108,7 +108,7 @@ class Alone(Source):
 
 
 class Shared(Source):
-    """Units that are played here and by workers."""
+    """Plays the units in this process and in workers."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Shared(Source):
         language: Language,
         received: Callable[[str], None],
     ) -> None:
-        """``received`` is called with each run of which a result came."""
+        """``received`` is called with the name of each run whose result arrived."""
         self._language = language
         self._player = player
         self._units = units
@@ -126,22 +126,22 @@ class Shared(Source):
         self._received = received
         self._taken = others.context.Value("i", 0)
         self._came: defaultdict[int, deque[bytes | Result]] = defaultdict(deque)
-        """By unit; those of workers stay packed until it is their turn."""
+        """By unit; results of workers stay pickled until they are yielded."""
         self._at = 0
         self._returned: list[int] = []
-        """Units that others could not begin: the implementation did not start, for example for lack of memory."""
+        """Units that workers could not start, for example because the implementation lacked memory."""
         self._begun: set[int] = set()
-        """Units of which others have sent something."""
+        """Units from which workers sent a result."""
 
     def begin(self, order: Order, rules_of: RulesOf, jobs: int) -> None:
-        """Have others play as well, so many of us in all."""
-        self._taken.value = 1  # the first is for who has the implementation running
+        """Start workers, so that ``jobs`` processes play in total."""
+        self._taken.value = 1  # this process plays the first unit, because it has the implementation running
         names = [[run.name for run in unit] for unit in self._units]
         for _ in range(jobs - 1):
             try:
                 self._others.start(_work, order, rules_of, names, self._taken)
             except ResourceMissing:
-                return  # the units are played by fewer
+                return  # fewer processes play the units
 
     def results(self) -> Iterator[Result | Lost]:
         mine: int | None = 0
@@ -171,7 +171,7 @@ class Shared(Source):
             yield from self._in_turn()
 
     def rest(self) -> Iterator[Result]:
-        while self._arrived(wait=False) is not None:  # which tells nobody: there is nothing to look forward to
+        while self._arrived(wait=False) is not None:  # no progress is reported after an interrupt
             pass
         for unit in sorted(self._came):
             while self._came[unit]:
@@ -184,7 +184,7 @@ class Shared(Source):
         return run is not None
 
     def _arrived(self, *, wait: bool) -> str | None:
-        """The run of which a result came, "" for the end of a unit, None if nothing did."""
+        """Return the run whose result arrived; "" at the end of a unit, None if nothing arrived."""
         report = self._others.report(wait=wait)
         if report is None:
             return None
@@ -207,13 +207,13 @@ class Shared(Source):
 
 
 def named_run(rules: Rules, name: str) -> Run:
-    """The run of that name."""
+    """Return the run with that name."""
     scenario, _, environment = name.partition(IN)
     return Run(rules.register.scenarios[scenario], rules.environments[environment or PLAIN.name])
 
 
 def _next(taken: Any, there_are: int) -> int | None:
-    """The number of the next unit that nobody plays, None if there is none."""
+    """Return the number of the next unit that no process plays; None if there is none."""
     with taken.get_lock():
         number: int = taken.value
         taken.value += 1
@@ -221,7 +221,7 @@ def _next(taken: Any, there_are: int) -> int | None:
 
 
 def _work(reports: Any, order: Order, rules_of: RulesOf, units: Sequence[Sequence[str]], taken: Any) -> None:
-    """Play units, of which the names of the runs are given, as long as there are any that nobody plays."""
+    """Play units, given as names of runs, until none is left."""
     rules = rules_of(order.revision)
     declared = loads(order.declaration, rules.language)
     runner = Runner(order.connect, order.limits, rules, order.revision, order.dialect, declared)
@@ -230,7 +230,7 @@ def _work(reports: Any, order: Order, rules_of: RulesOf, units: Sequence[Sequenc
         with rarely_collecting():
             while (number := _next(taken, len(units))) is not None:
                 for place, result in enumerate(player.unit([named_run(rules, name) for name in units[number]])):
-                    if not place and result.shown is None:  # it may start where fewer play: others find out
+                    if not place and result.shown is None:  # it may start when fewer processes play: return the unit
                         reports.put((number, "", None))
                         return
                     reports.put((number, result.run, dumps(result)))

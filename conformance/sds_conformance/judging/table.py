@@ -1,4 +1,4 @@
-"""Checks that are alike as a table: each row is what one requirement says of facts of one kind."""
+"""Similar checks as a table: each row is the rule of one requirement for facts of one kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Fact(Protocol):
 
     @property
     def step(self) -> Step:
-        """Where it happened."""
+        """The step where it happened."""
         ...
 
 
@@ -25,28 +25,28 @@ E = TypeVar("E", bound=Fact)
 
 
 class Row(NamedTuple, Generic[E]):
-    """What a requirement says of one fact of a trace."""
+    """The rule of a requirement for one fact of a trace."""
 
     requirement: str
     applies: Callable[[E], object]
-    """Does the requirement speak of the fact?"""
+    """Does the requirement apply to the fact?"""
     wrong: Callable[[E], object]
-    """Is it violated, where it applies?"""
+    """Is it violated, if it applies?"""
     code: str
-    """How it is violated then; "" if that is told and violates nothing."""
+    """The code of the violation; "" if it is noted and no violation."""
     why: str = ""
-    """What makes it wrong, in a few words."""
+    """Reason in a few words."""
     position: str | Callable[[E], str] = ""
-    """The position that softens the violation, "" if none does; a function where that depends on the fact."""
+    """The position that softens the violation; "" if none does; a function if that depends on the fact."""
     needs: tuple[int, ...] = ()
     """Capabilities without which the row does not apply."""
 
 
 class Table(Generic[E]):
-    """Rows in the order in which they are blamed.
+    """Rows in order of precedence.
 
-    Of one fact, the first row that applies and is wrong is violated, and the others are not exercised: one mistake is
-    one violation. If none is wrong, all that apply are met.
+    The first row that applies to a fact and is wrong is violated, and the other rows are not exercised: one mistake is
+    one violation. If no row is wrong, all rows that apply are met.
     """
 
     def __init__(
@@ -55,14 +55,15 @@ class Table(Generic[E]):
         told: Callable[[E, Row[E]], tuple[str, str]],
         rows: Sequence[Row[E]],
     ) -> None:
-        """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened; ``told`` says what
-        was expected and what was seen of a fact that is wrong by a row."""
+        """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened. ``told`` describes
+        what was expected and what was seen for a fact that violates a row.
+        """
         self.rows = tuple(rows)
         self._facts, self._told = facts, told
         self._judged = once(self._judge)
 
     def check(self, requirement: str, needs: tuple[int, ...]) -> Callable[[Any], Iterator[Observation]]:
-        """The check that the rows of a requirement with these needs are."""
+        """Return the check for the rows of a requirement with these needs."""
 
         @wraps(self._facts)
         def check(view: Any) -> Iterator[Observation]:
@@ -79,7 +80,7 @@ class Table(Generic[E]):
         found: dict[tuple[str, tuple[int, ...]], list[Observation]] = {}
         for fact in self._facts(view):
             asked, does, met = None, False, []
-            for applies, is_wrong, key, row in rows:  # those that are about the same stand together
+            for applies, is_wrong, key, row in rows:  # rows with the same condition are adjacent
                 if applies is not asked:
                     asked, does = applies, bool(applies(fact))
                 if does and is_wrong(fact):

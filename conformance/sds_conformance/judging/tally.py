@@ -1,4 +1,4 @@
-"""The violations of a requirement: how many there are of each code, and at which steps of which runs."""
+"""Counts the violations of a requirement, by code, and stores the steps and runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MAX_STEPS = 64
-"""Steps of one run that are kept."""
+"""Largest number of steps stored per run."""
 
 
 class Kind(NamedTuple):
-    """A way in which a requirement is violated."""
+    """A way to violate a requirement, with its severity."""
 
     code: str
     """One of `Requirement.codes`."""
@@ -24,7 +24,7 @@ class Tally:
     """All violations of one requirement."""
 
     kinds: dict[Kind, Counter[str]] = field(default_factory=dict)
-    """By kind: the number of violations in each scenario."""
+    """By kind: number of violations in each scenario."""
     places: dict[str, set[int]] = field(default_factory=dict)
     """By run: the steps that violate the requirement."""
 
@@ -41,6 +41,6 @@ class Tally:
 
     @property
     def scenarios(self) -> list[str]:
-        """The names of the scenarios with violations, the one with most of them first."""
+        """Names of the scenarios with violations, the one with most of them first."""
         counted: Counter[str] = sum(self.kinds.values(), Counter())
         return [name for name, _ in counted.most_common()]

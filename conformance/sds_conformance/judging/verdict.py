@@ -1,4 +1,4 @@
-"""Verdicts: what all observations of all traces say about each requirement."""
+"""Verdicts: the result of each requirement from the observations in all traces."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .rules import Rules
 from .tally import Kind, Tally
 
 OBSERVE = "observe"
-"""The capability to show the state, in every language that has it."""
+"""The capability to show the state, in every testee protocol that has it."""
 MAX_FINDINGS = 5
-"""Findings kept of one requirement; the rest are counted."""
+"""Findings stored per requirement; further ones are only counted."""
 MAX_OF_ONE_RUN = 2
 MAX_TEXT = 400
-"""Characters of what was expected and seen: IDs in it come from the implementation."""
+"""Largest length of ``expected`` and ``seen``, in characters: they contain IDs from the implementation."""
 
 
 class Verdict(Enum):
@@ -37,26 +37,26 @@ class Verdict(Enum):
     WARN = "warn"
     """A SHOULD was violated, or a MUST that a position softens."""
     INCONCLUSIVE = "inconclusive"
-    """Not exercised, or the implementation broke before."""
+    """Not exercised, or the implementation broke down first."""
     SKIPPED = "skipped"
-    """A capability is not declared."""
+    """A needed capability is not declared."""
     ERROR = "error"
     """The suite itself failed."""
 
 
 RANK = {Verdict.PASS: 0, Verdict.WARN: 1, Verdict.FAIL: 2}
-"""How bad a finding is."""
+"""Order of verdicts by how bad they are."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One place where a requirement was violated, or where there is something to tell."""
+    """One place where a requirement was violated, or a note."""
 
     requirement: str
     code: str
     """How the requirement is violated, one of its codes in the catalogue; "" for a note."""
     run: str
-    """Name of the scenario, with that of the environment."""
+    """Name of the scenario, with that of the environment unless it is the plain one."""
     environment: str
     participant: str
     channel_id: str
@@ -67,9 +67,9 @@ class Finding:
     severity: Verdict
     """FAIL, WARN, or PASS for a note."""
     recorded: int = field(default=0, compare=False)
-    """The line of the transcript with which its trace begins, 0 without one."""
+    """First line of its trace in the transcript; 0 without a transcript."""
     said: tuple[str, ...] = field(default=(), compare=False)
-    """What the implementation wrote to stderr at that step, in its own words."""
+    """Lines that the implementation wrote to stderr at that step."""
 
     @property
     def scenario(self) -> str:
@@ -81,7 +81,7 @@ class Finding:
 
     @property
     def severity_name(self) -> str:
-        """As files have it: ``fail``, ``warn`` or ``note``."""
+        """The name used in files: ``fail``, ``warn`` or ``note``."""
         return "note" if self.severity is Verdict.PASS else self.severity.value
 
     def is_like(self, other: Finding) -> bool:
@@ -95,7 +95,7 @@ def full_code(requirement: str, code: str) -> str:
 
 
 def severity_of(requirement: Requirement, observation: Observation, *, strict: bool = False) -> Verdict:
-    """How much a violation weighs, PASS for what is only told; ``strict`` lets no position soften it."""
+    """Return the severity of an observation, PASS for a note; with ``strict``, positions do not soften it."""
     if observation.outcome is Outcome.NOTED or requirement.optional:
         return Verdict.PASS
     soft = observation.position or requirement.softened
@@ -107,7 +107,7 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
 def finding_of(
     requirement: Requirement, told: Told, severity: Verdict, run: str, environment: str, recorded: int
 ) -> Finding:
-    """What a check has observed in a run, ``recorded`` from that line of a transcript on."""
+    """Create a finding; ``recorded`` is the line of the transcript where its trace begins."""
     observation = told.observation
     return Finding(
         requirement.id,
@@ -133,31 +133,33 @@ class RequirementVerdict:
     requirement: Requirement
     verdict: Verdict = Verdict.INCONCLUSIVE
     exercised: int = 0
-    """Observations: places where the situation arose that the requirement speaks of."""
+    """Number of observations: places where the situation of the requirement arose."""
     places: dict[bool | None, int] = field(default_factory=dict)
-    """All such places, by whether the participant took anything of what it was sent there. Where it took nothing, what
-    seems right is so for want of messages, and is not counted."""
+    """Number of such places, by whether the participant showed any message that it was sent.
+
+    If it showed none, requirements may be met only for lack of messages; those places are not counted as exercised.
+    """
     traces: int = 0
-    """Runs in which it was exercised."""
+    """Number of runs that exercised it."""
     findings: list[Finding] = field(default_factory=list)
     findings_dropped: int = 0
     tally: Tally = field(default_factory=Tally)
-    """All violations, also those of which no finding was kept."""
+    """All violations, including those without a stored finding."""
     told_by: dict[Outcome, set[str]] = field(default_factory=dict)
-    """The names of the checks that told of violations, and of those that told of anything else."""
+    """By outcome: names of the checks that observed it."""
     again: Again | None = None
-    """What came of playing again what is told of it, None if it was not."""
+    """Result of replaying the reported finding; None if it was not replayed."""
     reason: str = ""
-    """Why it is inconclusive or skipped, or what went wrong in the suite."""
+    """Why it is inconclusive or skipped, or the error of the suite."""
 
     @property
     def worst(self) -> Finding | None:
-        """The finding that the requirement is shown with, None if none was kept."""
+        """The finding that reports show first; None if none was stored."""
         return next((finding for finding in self.findings if finding.severity is self.verdict), None)
 
 
 class Judge:
-    """Takes what runs show one by one, keeps evidence, and gives the verdicts at the end."""
+    """Takes the results of runs one by one, stores evidence, and computes the verdicts at the end."""
 
     def __init__(self, rules: Rules, requirement_ids: Iterable[str], *, strict: bool = False) -> None:
         self._rules = rules
@@ -173,14 +175,14 @@ class Judge:
         self._declared: Declaration | None = None
         self._worst: dict[str, Verdict] = {}
         self._met: set[frozenset[int]] = set()
-        """The capabilities that were declared so far."""
+        """The sets of capabilities that were declared so far."""
 
     def add(self, trace: Trace[Any], run: Run | None = None) -> None:
-        """Judge one trace; ``run`` says what it was played for."""
+        """Judge one trace; ``run`` is the run that it was played for."""
         self.take(Looker(self._rules, self._verdicts).look(trace), run)
 
     def take(self, shown: Shown, run: Run | None = None) -> None:
-        """Take in what a run shows, that was played for what ``run`` says."""
+        """Add the results of a run."""
         self._declared = shown.declaration
         self._note_lacking(shown.declaration)
         if shown.unread:
@@ -208,7 +210,7 @@ class Judge:
                 self._errors[requirement_id] = shown.suite_error
 
     def _note_lacking(self, declared: Declaration) -> None:
-        """What the checks of each requirement need and do not have is kept for the verdicts."""
+        """Store which needed capabilities are not declared, by requirement."""
         if declared.capabilities in self._met:
             return
         self._met.add(declared.capabilities)
@@ -223,21 +225,21 @@ class Judge:
         return [*self._errors, *(what for what, worst in self._worst.items() if worst is Verdict.FAIL)]
 
     def unplayed(self, run: Run, why: str) -> None:
-        """A run was not played at all."""
+        """Record why a run was not played."""
         for requirement_id in run.scenario.exercises:
             self._obstacles.setdefault(requirement_id, []).append(f"{run.name}: {why}")
 
     @property
     def evidence(self) -> Iterable[RequirementVerdict]:
-        """What there is so far, without verdicts."""
+        """The results so far, without verdicts."""
         return self._verdicts.values()
 
     def sightings(self, requirement_id: str) -> dict[str, int]:
-        """Runs in which the requirement was exercised, with the number of observations."""
+        """Runs that exercised the requirement, with the number of observations."""
         return self._observed.get(requirement_id, {})
 
     def verdicts(self) -> list[RequirementVerdict]:
-        """The verdicts, in the order of the catalogue."""
+        """Compute the verdicts, in the order of the catalogue."""
         for requirement_id, verdict in self._verdicts.items():
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
@@ -258,7 +260,7 @@ class Judge:
             return
         finding = finding_of(requirement, told, severity, shown.run, shown.environment, shown.recorded)
         verdict.findings.append(finding)
-        # Told are the worst, and of these the ones that are reached in the fewest steps.
+        # Keep the worst findings, and among them those that are reached in the fewest steps.
         verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))
         if len(verdict.findings) > MAX_FINDINGS:
             verdict.findings_dropped += 1

@@ -1,4 +1,4 @@
-"""Processes of ours that work for this one: ended with it, and what they report comes here."""
+"""Worker processes of the suite: they end with this process and report to it."""
 
 from __future__ import annotations
 
@@ -22,32 +22,33 @@ from sds_harness.watchdog import watch_worker
 
 PATIENCE_S = 5.0
 FAREWELL_S = 0.5
-"""So long a worker may take to end its implementation before it is killed, and the guardian has to do it."""
+"""Seconds that a worker has to end its implementation; after that it is killed, and the guardian process does it."""
 _AT_ONCE_S = 0.2
 _NO_ROOM = 75
 """The exit code of a worker that lacks a resource of the machine: EX_TEMPFAIL."""
 _FORKED_BY_NOBODY = 255
-"""The exit code that multiprocessing reports when the process that forks workers has ended: it could not fork."""
+"""The exit code that multiprocessing reports if the fork server has ended because it could not fork."""
 
 
 class Workers:
-    """Some processes, and the queue of what they report."""
+    """Some worker processes, and the queue of their reports."""
 
-    # A fork of this process would share its pipes and its threads. They are forks of one that has neither, and has
-    # imported what this one has: a fresh interpreter for each takes longer to do that than many a schedule.
+    # Forks of this process would share its pipes and threads. Workers are forks of a server that has neither and has
+    # imported the same modules: a new interpreter for each would take longer than many a schedule.
     context = multiprocessing.get_context("forkserver")
 
     def __init__(self) -> None:
         self._reports: Any = None
         self._processes: list[BaseProcess] = []
-        with safe_path(), suppress(OSError):  # the first lock would start it, wherever that is made
+        with safe_path(), suppress(OSError):  # otherwise the first lock would start it with an unsafe path
             resource_tracker.ensure_running()
 
     def start(self, work: Callable[..., None], *given: Any) -> None:
-        """One more, which does ``work`` with the queue of reports and what is given, all of it picklable. Raises
-        ResourceMissing."""
+        """Start a worker that calls ``work`` with the queue of reports and the given arguments, which must be
+        picklable. Raises ResourceMissing.
+        """
         environment = dict(os.environ)
-        with safe_path():  # locks bring a process that cleans up after them
+        with safe_path():  # locks start a process that cleans up after them
             if self._reports is None:
                 prepare()
                 self._reports = self.context.Queue()
@@ -62,7 +63,7 @@ class Workers:
         self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:
-        """The next report; None if there is none, after a moment if it is worth to ``wait``."""
+        """Return the next report; None if there is none. With ``wait``, wait up to 0.2 s."""
         if self._reports is None:
             return None
         try:
@@ -71,7 +72,7 @@ class Workers:
             return None
 
     def counter(self, *, shared: bool) -> Any:
-        """A number from 0 on with a lock; one that is not ``shared`` with others needs nothing of the machine."""
+        """Return a counter with a lock, from 0; if it is not ``shared``, it needs no system resources."""
         return self.context.Value("q", 0) if shared else SimpleNamespace(value=0, get_lock=nullcontext)
 
     @property
@@ -79,9 +80,9 @@ class Workers:
         return sum(worker.is_alive() for worker in self._processes)
 
     def lost(self) -> list[int]:
-        """The exit codes of those that did not end as they should; all get a moment to end.
+        """Wait for all workers, and return the exit codes of those that failed.
 
-        Workers for which the machine had no room are not among them: the work that they left has to be done here.
+        Workers that lacked a system resource are not included: this process must do the work that they left.
         """
         for worker in self._processes:
             worker.join(PATIENCE_S)
@@ -89,7 +90,7 @@ class Workers:
         return [code for code in codes if code not in (_NO_ROOM, _FORKED_BY_NOBODY)]
 
     def end(self) -> None:
-        """End all that have not ended by themselves, and their implementations with them."""
+        """End all running workers, and their implementations with them."""
         for worker in self._processes:
             worker.terminate()
         for worker in self._processes:
@@ -102,16 +103,16 @@ class Workers:
 
 
 def prepare() -> None:
-    """Make sure that processes of ours can be started, in whatever environment. Raises ResourceMissing."""
+    """Check that worker processes can be started in this environment. Raises ResourceMissing."""
     if why := why_alone():
         raise ResourceMissing(why)
     with in_socket_folder():
-        get_temp_dir()  # which multiprocessing keeps, with its sockets
+        get_temp_dir()  # multiprocessing stores this folder and puts its sockets there
 
 
 @contextmanager
 def workers() -> Iterator[Workers]:
-    """Workers that are ended at the end of the block, however it ends."""
+    """Provide workers, and end them when the block ends."""
     out = Workers()
     try:
         yield out
@@ -120,7 +121,7 @@ def workers() -> Iterator[Workers]:
 
 
 def _ours() -> list[str]:
-    """The modules of this suite that were imported, in that order."""
+    """The imported modules of this suite, in the order of import."""
     suite = __name__.partition(".")[0]
     return [name for name in sys.modules if name.partition(".")[0] == suite]
 
@@ -130,15 +131,15 @@ def _begin(environment: Mapping[str, str], work: Callable[..., None], reports: A
         follow_parent(unwinding=True)
         adopt()
         watch_worker()
-        os.environ.clear()  # what is forked has the one of long ago
+        os.environ.clear()  # a fork has the environment of the fork server
         os.environ.update(environment)
         work(reports, *given)
     except SystemExit:
-        reports.cancel_join_thread()  # nobody reads them any more
+        reports.cancel_join_thread()  # the reports are not read any more
         raise
     except Exception as error:
         if not explain(error):
             raise
         sys.exit(_NO_ROOM)
     finally:
-        dismiss()  # a fork ends without what is to be done at the exit
+        dismiss()  # exit handlers do not run in a fork

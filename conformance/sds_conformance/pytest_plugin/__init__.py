@@ -1,9 +1,9 @@
-"""The plugin of pytest: ``pytest --sds-testee "COMMAND"`` plays the suite as items of pytest.
+"""The pytest plugin: ``pytest --sds-testee "COMMAND"`` runs the suite as pytest items.
 
-pytest loads this module in every run, wherever the suite is installed. So it imports nothing and does nothing before
-there is an implementation to test: the rest comes in with ``suite``, only then. ``docs/pytest.md`` is for users.
+pytest loads this module in every run if the suite is installed. So it imports and does nothing unless there is an
+implementation to test: only then is ``suite`` imported. ``docs/pytest.md`` is for users.
 
-Rules of the room: pytest collects, selects and reports; playing, judging and telling are left to the rooms below.
+Rules of this package: pytest collects, selects and reports; other packages play, judge and format.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 SUITE = "sds-suite"
-"""The name under which the rest registers with pytest when there is an implementation."""
+"""The plugin name under which ``suite`` registers if there is an implementation."""
 OPTIONS = {
     "testee": ("COMMAND", "The implementation to test: a command as a shell takes it. Without it, nothing happens."),
     "revision": ("NAME", "Which revision of the text is judged."),
@@ -26,12 +26,12 @@ OPTIONS = {
     "framing": ("NAME", "How requests and replies stand on stdin and stdout: json or binary."),
     "strict": ("", "Deviations that a position tolerates as warnings fail."),
 }
-"""All options, without what every one begins with."""
+"""All options, without their common prefix."""
 MARKER = "sds(select=[GLOB, ...]): the requirements that a test with the fixture `stage` is held to, by default all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Every option stands in the configuration file as well, under its name with low lines."""
+    """Add every option, also for the configuration file, with underscores in its name."""
     group = parser.getgroup("sds", "conformance to SDS")
     for name, (metavar, what) in OPTIONS.items():
         option, stored = f"--sds-{name}", f"sds_{name.replace('-', '_')}"
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Bring in the suite if there is an implementation. Raises UsageError."""
+    """Register the suite if there is an implementation. Raises UsageError."""
     config.addinivalue_line("markers", MARKER)
     if config.getoption("sds_testee") is None and not config.getini("sds_testee"):
         needless = [name for name in OPTIONS if config.getoption(f"sds_{name.replace('-', '_')}") is not None]
@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def stage(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The stage that the scenarios of the suite are played on, with the implementation of --sds-testee.
 
-    What is played on it is judged when the test function returns, by all checks or by those that ``@pytest.mark.sds``
+    Schedules on it are judged when the test function returns, by all checks or by those that ``@pytest.mark.sds``
     selects.
     """
     if not request.config.pluginmanager.hasplugin(SUITE):

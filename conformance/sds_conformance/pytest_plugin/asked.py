@@ -1,4 +1,4 @@
-"""What is asked for on the command line of pytest, or in its configuration file."""
+"""The options of the pytest command line and configuration file."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from ..protocols import default, protocol_of, revisions
 from ..telling.invocation import Invocation, unusual
 
 SHORTEST_S = 0.05
-"""No implementation could do with less."""
+"""Shorter timeouts make no sense for any implementation."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The implementation, how to talk to it, and what is judged."""
+    """The implementation, how to communicate with it, and what to judge."""
 
     command: tuple[str, ...]
     framing: Framing
     dialect: str | None
-    """None for the one that is declared."""
+    """None for the declared one."""
     limits: Limits
     strict: bool
     what: Plan
 
     def connect(self, variables: Mapping[str, str]) -> Link:
-        """Begin a conversation with a fresh process, with these environment variables beside those it inherits."""
+        """Start a new process with these environment variables in addition to the inherited ones."""
         return StdioLink(self.command, self.framing, self.limits, variables)
 
     @property
     def invocation(self) -> Invocation:
-        """The same for ``sds-conformance run``, to see something again."""
+        """The equivalent invocation of ``sds-conformance run``, for replays."""
         usual = Limits()
         values = {
             "--framing": (self.framing.value, Framing.JSON.value),
@@ -60,7 +60,7 @@ def asked(config: pytest.Config) -> Asked:
         raise pytest.UsageError(f"--sds-revision {revision!r}: there are {', '.join(revisions())}")
     rules = protocol_of(revision).rules
     profile = _value(config, "profile") or rules.full
-    # What is typed empty is none at all; a file that says nothing leaves it to what is declared.
+    # An empty option means no dialect; without the option, the declared one is used.
     dialect = _value(config, "dialect") or config.getoption("sds_dialect")
     if profile not in rules.profiles:
         raise pytest.UsageError(f"--sds-profile {profile!r}: there are {', '.join(rules.profiles)}")
@@ -87,7 +87,7 @@ def asked(config: pytest.Config) -> Asked:
 
 
 def _value(config: pytest.Config, name: str) -> Any:
-    """What was typed, else what stands in the configuration file."""
+    """The value of the command line, or else of the configuration file."""
     stored = f"sds_{name.replace('-', '_')}"
     typed = config.getoption(stored)
     return config.getini(stored) if typed is None else typed

@@ -1,4 +1,4 @@
-"""The implementation, engaged for one session of pytest: each run is played when first asked for, and once."""
+"""The implementation in one pytest session: each run is played once, when it is first needed."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ GAVE_UP = "inconclusive: not played: too many breakdowns"
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict on one requirement from one run, with nothing of the run in it: there are thousands of these."""
+    """The verdict on one requirement from one run, without the trace, because there are thousands of these."""
 
     verdict: Verdict
     exercised: int = 0
     reason: str = ""
     story: str = ""
-    """Of what was found, "" if it is neither a failure nor a warning."""
+    """The story of a failure or warning; "" otherwise."""
     brief: str = ""
-    """The same in a sentence."""
+    """The same in one sentence."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one run."""
+    """The result of one run."""
 
     judged: Mapping[str, Judged] = field(default_factory=dict)
-    """By requirement: those that the run is for, and the others if they are not kept."""
+    """By requirement: those that the run is for, and others that it violates."""
     exercised_beside: int = 0
-    """Observations of all other requirements."""
+    """Number of observations of all other requirements."""
     broke: Told | None = None
     error: str = ""
-    """The scenario itself failed: a fault of ours."""
+    """The scenario raised an error: an error of the suite."""
     unplayed: str = ""
-    """Why there was nothing to play."""
+    """Why the run was not played."""
 
 
 class Engagement:
-    """One implementation and all that was seen of it."""
+    """One implementation and its results."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
@@ -71,7 +71,7 @@ class Engagement:
                 self._runs_for.setdefault(requirement, []).append(run)
 
     def start(self) -> None:
-        """Handshake, once. Where it fails, the first who asks is told the story, and all others to look there."""
+        """Perform the handshake once. If it fails, the first caller gets the story, later ones are skipped."""
         if self._undriven:
             pytest.skip(UNDRIVEN)
         if self._declaration is not None:
@@ -79,7 +79,7 @@ class Engagement:
         what = self.asked.what
         try:
             declared = self._runner.start()
-            known = self._runner.dialect  # asked for here, where one that is not known is told once
+            known = self._runner.dialect  # evaluated here so that an unknown dialect is reported once
         except TesteeFault as fault:
             self._undriven = True
             raise told_breakdown(BrokenRun.at("handshake", fault.breakdown)) from None
@@ -92,14 +92,14 @@ class Engagement:
         self._declaration = declared
 
     def honesty(self) -> None:
-        """The answer to a command that does not exist. Raises Told if it was no refusal."""
+        """Check the reply to an unknown command. Raises Told if it was not rejected."""
         self.start()
         for broken in self._runner.breakdowns:
             if broken.breakdown.kind is FaultKind.DISHONEST or broken.where == "honesty probe":
                 raise told_breakdown(broken)
 
     def outcome(self, run: Run) -> Outcome:
-        """What comes of a run, which is played for it unless it was before."""
+        """The result of a run, which is played unless it was before."""
         if run.name not in self._outcomes:
             self._outcomes[run.name] = self._play(run)
         return self._outcomes[run.name]
@@ -107,14 +107,14 @@ class Engagement:
     def elsewhere(self, run: Run) -> dict[str, Judged]:
         """What a run shows of requirements that it is not for, unless a run that is for them shows it as well.
 
-        The same is found whatever was played before: the runs that are for them are played now, if they were not yet.
+        The result does not depend on the order: the runs for these requirements are played now if needed.
         """
         found = self.outcome(run).judged
         beside = {r: judged for r, judged in found.items() if r not in run.scenario.exercises}
         return {r: judged for r, judged in beside.items() if not self._shown(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
-        """The stage for a schedule of the user's own, in the plain environment. Skips, or raises Told."""
+        """The stage for a user's own schedule, in the plain environment. Skips, or raises Told."""
         self.start()
         if self._runner.gave_up:
             pytest.skip(GAVE_UP)
@@ -125,13 +125,13 @@ class Engagement:
 
     @property
     def playing(self) -> Any:
-        """What a schedule is played in, as the runner has it."""
+        """The context for playing a schedule, from the runner."""
         return self._runner.playing
 
     def judge(
         self, trace: Trace[Any], requirements: Iterable[str], run: Run | None = None
     ) -> tuple[list[RequirementVerdict], Certification]:
-        """The verdicts on one trace, and what their stories are told from."""
+        """The verdicts on one trace, and the certification that stories need."""
         judge = Judge(self.asked.what.rules, requirements, strict=self.asked.strict)
         judge.add(trace, run)
         assert self._declaration is not None
@@ -140,12 +140,12 @@ class Engagement:
         return judge.verdicts(), outcome
 
     def close(self) -> list[BrokenRun]:
-        """End the process; what there is to say of how processes ended."""
+        """End the process; return breakdowns at the end of processes."""
         self._runner.close()
         return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated()]
 
     def kill(self) -> None:
-        """End the process at once."""
+        """Kill the process."""
         self._runner.kill()
 
     def _play(self, run: Run) -> Outcome:

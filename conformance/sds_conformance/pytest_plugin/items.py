@@ -1,4 +1,4 @@
-"""The items of pytest: ``sds::SCENARIO::REQUIREMENT``, one for each requirement that a scenario is for."""
+"""The pytest items: ``sds::SCENARIO::REQUIREMENT``, one for each requirement of a scenario."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .engagement import Engagement, Outcome
 from .stories import LONGEST, SdsWarning, Told
 
 ROOT = "sds"
-"""The node above all others."""
+"""The root node."""
 HANDSHAKE, OTHERS = "handshake", "others"
-"""Items of no requirement."""
+"""Items that belong to no requirement."""
 EXERCISED = pytest.StashKey[int]()
-"""Of an item, when it has run: the observations that it rests on."""
+"""Set on an item after it ran: number of observations."""
 
 
 class Suite(pytest.Collector):
-    """All of it."""
+    """The root collector."""
 
     def __init__(self, *, engagement: Engagement, only: Collection[str] | None, **node: Any) -> None:
-        """``only`` the children of these names, None for all."""
+        """``only`` are the names of the wanted children; None for all."""
         super().__init__(**node)
         self._engagement, self._only = engagement, only
 
@@ -41,13 +41,13 @@ class Suite(pytest.Collector):
 
 
 class Played(pytest.Collector):
-    """A scenario in an environment, which is played once for all items below it."""
+    """A scenario in an environment, played once for all items below it."""
 
     def __init__(self, *, engagement: Engagement, run: Run, **node: Any) -> None:
         super().__init__(**node)
         self._engagement, self._run = engagement, run
         if self.config.pluginmanager.hasplugin("xdist"):
-            # xdist cuts the name of a group off at the last @.
+            # xdist cuts the name of a group at the last @.
             self.add_marker(pytest.mark.xdist_group(run.name.replace(IN, ".")))
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -59,7 +59,7 @@ class Played(pytest.Collector):
 
 
 class SdsItem(pytest.Item):
-    """An item of the suite."""
+    """Base class of all items."""
 
     def __init__(self, *, engagement: Engagement, **node: Any) -> None:
         super().__init__(**node)
@@ -67,12 +67,12 @@ class SdsItem(pytest.Item):
         self.stash[EXERCISED] = 0
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Items are of no file; this is what stands before the first :: of their names."""
+        """Items belong to no file; the first element is shown before the first :: of their names."""
         return self.config.rootpath / ROOT, 0, self.nodeid
 
 
 class Handshake(SdsItem):
-    """The implementation introduces itself, and refuses a command that does not exist."""
+    """Tests the handshake, and the rejection of an unknown command."""
 
     def setup(self) -> None:
         self.engagement.start()
@@ -88,7 +88,7 @@ class _OfARun(SdsItem):
         self.outcome = Outcome()
 
     def setup(self) -> None:
-        """Play. What is our fault, or of the surroundings, ends an item here already."""
+        """Play the run. Errors of the suite or its environment end the item here."""
         self.outcome = self.engagement.outcome(self.run)
         if self.outcome.unplayed:
             pytest.skip(printable(self.outcome.unplayed, LONGEST))
@@ -124,7 +124,7 @@ class Requirement(_OfARun):
 
 
 class Others(_OfARun):
-    """All other requirements: what the run shows of them, and no run that is for them shows."""
+    """All other requirements: violations that only this run shows."""
 
     def runtest(self) -> None:
         self.stash[EXERCISED] = self.outcome.exercised_beside

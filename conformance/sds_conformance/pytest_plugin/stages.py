@@ -1,4 +1,4 @@
-"""Tests of users with the fixture ``stage``: played on the implementation, and judged as the suite's scenarios are."""
+"""User tests with the fixture ``stage``: played on the implementation, and judged like the scenarios of the suite."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .items import EXERCISED
 from .stories import LONGEST, SdsWarning, Told, brief_of, story_of, told_breakdown
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
-"""Of the configuration: the implementation of this session."""
+"""In the configuration: the implementation of this session."""
 PERFORMANCE = pytest.StashKey["Performance"]()
-"""Of an item: what its test plays."""
+"""On an item: the performance of its test."""
 ENDINGS = (ScheduleStopped, TesteeFault)
-"""What a schedule ends with early, which is no fault of the test."""
+"""Exceptions that end a schedule early and are no failure of the test."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
-"""What else a test ends with; an interrupt is none of it."""
+"""Other exceptions of a test; an interrupt is not one of them."""
 
 
 class Performance:
-    """What one test plays."""
+    """The schedule that one test plays."""
 
     def __init__(self, item: pytest.Item, engagement: Engagement) -> None:
         self._item, self._engagement = item, engagement
@@ -45,19 +45,19 @@ class Performance:
 
     @contextmanager
     def playing(self) -> Iterator[None]:
-        """What is played in here is the schedule; it is over then."""
+        """Context in which the schedule is played; it is over afterwards."""
         self._over = True
         with self._engagement.playing(self.stage):
             yield
 
     def end(self) -> None:
-        """Free the participants, unless that was done."""
+        """Free the participants, unless that was done before."""
         if not self._over:
             with self.playing():
                 pass
 
     def judge(self, own: BaseException | None = None) -> None:
-        """Hold what was played to the requirements. Raises Told, or what the test raised: ``own`` comes first."""
+        """Judge the trace. Raises Told, or the test's own exception ``own``, which comes first."""
         trace = self.stage.trace
         verdicts, outcome = self._engagement.judge(trace, self._requirements)
         exercised = self._item.stash[EXERCISED] = sum(verdict.exercised for verdict in verdicts)
@@ -93,7 +93,7 @@ class Performance:
 
 @contextmanager
 def performing(item: pytest.Item) -> Iterator[Stage[Any]]:
-    """The stage for a test."""
+    """Yield the stage for a test."""
     performance = Performance(item, item.config.stash[ENGAGEMENT])
     item.stash[PERFORMANCE] = performance
     yield performance.stage
@@ -101,7 +101,7 @@ def performing(item: pytest.Item) -> Iterator[Stage[Any]]:
 
 
 def set_up(item: pytest.Item) -> Generator[None, None, None]:
-    """Around the set-up of a test: what its other fixtures play may end early, too."""
+    """Wraps the set-up of a test: its fixtures may end the schedule early as well."""
     try:
         yield
     except ENDINGS as early:
@@ -114,7 +114,7 @@ def set_up(item: pytest.Item) -> Generator[None, None, None]:
 
 
 def call(item: pytest.Item) -> Generator[None, object, object]:
-    """Around the call of a test function: judge what it played."""
+    """Wraps the call of a test function: judge what it played."""
     performance = item.stash.get(PERFORMANCE, None)
     if performance is None:
         return (yield)
@@ -132,7 +132,7 @@ def call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _selected(item: pytest.Item, engagement: Engagement) -> Sequence[str]:
-    """The requirements that a test is held to. Fails the test for a glob that matches none."""
+    """The requirements to judge in a test. Fails the test if a glob matches none."""
     known = engagement.asked.what.requirements
     marker = item.get_closest_marker("sds")
     if marker is None:

@@ -1,4 +1,4 @@
-"""What an item says when it does not pass: the stories of the suite in the place of a traceback."""
+"""The text of an item that does not pass: a story of the suite in place of a traceback."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from ..telling.story import headline, labelled, show_breakdown, show_command, sh
 
 COLUMNS = 80
 LONGEST = 600
-"""Characters of a reason: it may quote the implementation."""
+"""Characters of a reason, which may quote the implementation."""
 
 
 class SdsWarning(pytest.PytestWarning):
-    """Of an implementation: it does not do what a SHOULD asks for, or a MUST that a position softens."""
+    """An implementation violates a SHOULD, or a MUST that a position softens."""
 
 
 class Told(Exception):
-    """Ends an item with a story in the place of a traceback."""
+    """Ends an item with a story in place of a traceback."""
 
     def __init__(self, story: str, brief: str) -> None:
         super().__init__(story)
         self.brief = brief
-        """The same in a sentence, for the list at the end of a run."""
+        """One sentence for the summary at the end."""
 
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
-    """A requirement that is not kept: the rule, what was done, expected and seen, and the command to see it again."""
+    """A violated requirement: the rule, what was done, expected and seen, and the command to replay."""
     console, requirement, finding = _paper(), verdict.requirement, verdict.worst
     what = finding.full_code if finding is not None else requirement.id
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
@@ -54,7 +54,7 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
 
 
 def brief_of(verdict: RequirementVerdict) -> str:
-    """The worst that was found, in a sentence."""
+    """The worst finding in one sentence."""
     finding = verdict.worst
     if finding is None:
         return printable(verdict.reason, LONGEST)
@@ -65,7 +65,7 @@ def brief_of(verdict: RequirementVerdict) -> str:
 def told_breakdown(
     broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
 ) -> Told:
-    """What broke, whose fault it is, the question to ask next, and the command to see it again."""
+    """What broke, who caused it, the question to ask next, and the command to replay."""
     console, breakdown = _paper(), broken.breakdown
     trace = outcome.traces.get(broken.where) if outcome is not None else None
     if how is not None and trace is not None and not again:
@@ -82,6 +82,6 @@ def _paper() -> Console:
 
 
 def _written(console: Console) -> str:
-    """The story as pytest prints it: not through the door of the command line, so it is made harmless here."""
+    """The story as pytest prints it. It bypasses the output filter of the command line, so it is cleaned here."""
     text = harmless(cast(StringIO, console.file).getvalue())
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()

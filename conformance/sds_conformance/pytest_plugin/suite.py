@@ -1,4 +1,4 @@
-"""What pytest calls when there is an implementation to test: it collects the items, runs them, and ends the process."""
+"""The pytest hooks if there is an implementation: collect the items, run them, and end the process."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .stages import ENGAGEMENT, PERFORMANCE
 from .stories import COLUMNS, SdsWarning, Told, told_breakdown
 
 PROPERTY = "sds_exercised"
-"""Of a report: the observations that the item rests on."""
+"""In a report: number of observations of the item."""
 
 
 class Suite:
-    """One session of pytest with an implementation."""
+    """One pytest session with an implementation."""
 
     def __init__(self, config: pytest.Config) -> None:
         """Raises UsageError."""
         self._asked = asked(config)
         self._engagement = config.stash[ENGAGEMENT] = Engagement(self._asked)
         self._only: list[str] | None = None
-        """The node IDs of ours among the arguments, None if all is wanted."""
+        """The node IDs of the suite among the arguments; None for all."""
         self._ran = self._exercised = 0
 
     def pytest_report_header(self) -> str:
@@ -42,7 +42,7 @@ class Suite:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Our node IDs stand for no files: keep them from the rest of pytest."""
+        """Hide node IDs of the suite from pytest, because they are no files."""
         config = session.config
         args = config.args
         ours = [arg for arg in args if _is_ours(arg, config.invocation_params.dir)]
@@ -52,11 +52,11 @@ class Suite:
         try:
             return (yield)
         finally:
-            config.args = args  # a worker that is started for one that crashed is given them again
+            config.args = args  # a worker that replaces a crashed one gets the arguments again
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Add ours before anybody selects among them."""
+        """Add the items of the suite before other plugins select."""
         if self._only == []:
             return
         wanted = [arg.rstrip(":") for arg in self._only or [ROOT]]
@@ -91,7 +91,7 @@ class Suite:
                 told.reprcrash.message = call.excinfo.value.brief
             report.longrepr = told
         if isinstance(report.longrepr, tuple) and Path(report.longrepr[0]).parent == Path(__file__).parent:
-            # The line of the plugin that skips says nothing.
+            # The source line of the plugin that skips is of no use.
             path, line, _ = item.reportinfo()
             report.longrepr = (str(path), line or 0, report.longrepr[2])
         if PERFORMANCE in item.stash:
@@ -99,14 +99,14 @@ class Suite:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """With xdist, this is all that the main process hears."""
+        """With xdist, the main process receives nothing but reports."""
         counts = [count for name, count in report.user_properties if name == PROPERTY]
         self._ran += len(counts)
         self._exercised += sum(int(str(count)) for count in counts)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
-        """After the last one the process has to end when its stdin does."""
+        """After the last item, the process must exit when its stdin is closed."""
         for broken in self._engagement.close() if nextitem is None else ():
             if self._asked.strict:
                 raise told_breakdown(broken)
@@ -114,7 +114,7 @@ class Suite:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Whatever ended the session. Where nothing was exercised, nothing is green."""
+        """Kill the process in any case. If nothing was exercised, the session does not pass."""
         self._engagement.kill()
         if self._nothing and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
@@ -140,7 +140,7 @@ class Suite:
 
 
 def _disarm(report: pytest.TestReport) -> None:
-    """Clean what pytest prints of a user's own test: values of the implementation are part of it."""
+    """Clean the output of a user's own test, which contains values of the implementation."""
     report.sections = [(name, harmless(text)) for name, text in report.sections]
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
         if crash is not None:
@@ -152,7 +152,7 @@ def _disarm(report: pytest.TestReport) -> None:
 
 
 def _is_ours(arg: str, folder: Path) -> bool:
-    """Is it a node ID of ours? What could be a file is one."""
+    """Is it a node ID of the suite? An existing file takes precedence."""
     first, _, rest = arg.partition("::")
     return first == ROOT and (bool(rest) or not (folder / first).exists())
 

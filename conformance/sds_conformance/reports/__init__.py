@@ -1,5 +1,5 @@
-"""Reports: what ``run --report`` left, read again, and made into pages, certificates and comparisons.
+"""Reports: reads what ``run --report`` wrote, and renders pages, certificates and comparisons.
 
-Everything here is made from a `reading.Report` and from nothing else, so that it comes out the same at once and later.
-Whatever stands in a report may be hostile: it can come from an implementation, or from whoever wrote the file.
+Everything is rendered from a `reading.Report` alone, so that the result is the same during the run and later. Reports
+are not trusted: their texts can come from an implementation, and anyone can write such a file.
 """

@@ -1,6 +1,6 @@
-"""A report as workflow commands of GitHub: what is wrong, beside the changes of a pull request.
+"""A report as GitHub workflow commands, which annotate a pull request with the failures.
 
-A step may show ten errors and ten warnings; what does not fit is counted in the last of them.
+GitHub shows ten errors and ten warnings per step; further ones are counted in the last annotation.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from .report import Report, RootCause, code_of, sides, worst
 from .standing import Tone, standing
 
 MOST = 10
-"""Of one level, in one step."""
+"""Annotations of one level per step."""
 _LONGEST = 1000
-"""Characters of a line."""
+"""Characters per line."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Annotation:
 
 
 def annotations(report: Report) -> str:
-    """The commands, a line each: what is wrong with the baseline, what broke, then the root causes."""
+    """Return one command per line: errors in the baseline, breakdowns, then root causes."""
     whole = standing(report)
     found = [*_on_the_whole(report), *_baseline(report), *_breakdowns(report), *_causes(report)]
     lines = [*_at_most(found, "error"), *_at_most(found, "warning")]
@@ -104,7 +104,7 @@ def _cause(report: Report, cause: RootCause) -> Annotation:
 
 
 def _message(text: str) -> str:
-    """As GitHub reads it: what could end the line stands for itself no more."""
+    """Escape a message for GitHub."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

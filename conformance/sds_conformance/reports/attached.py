@@ -1,4 +1,4 @@
-"""The results of `vectors run --json`, `fuzz --json` and `exhaust --json`, as a certificate shows them."""
+"""Reads results of `vectors run --json`, `fuzz --json` and `exhaust --json` for a certificate."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ _FUZZ = record(
     findings=FINDINGS,
 )
 SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", _FUZZ)}
-"""By the ID of the schema in it: the command that prints an output, and what others read of that output."""
+"""By schema ID: the command, and the schema of the fields that certificates read."""
 _WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
 
 
 class AttachedError(Exception):
-    """A file cannot go on the certificate; the sentence says why, and what to do."""
+    """The file cannot be attached to the certificate; the message says why and what to do."""
 
 
 def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
-    """The results of the golden vectors of that manifest. Raises AttachedError."""
+    """Read the results of the golden vectors of that manifest. Raises AttachedError."""
     data = read_attached(file, _VECTORS, "vectors run", report)
     if data["set"]["manifest"] != manifest:
         told = printable(data["set"]["version"], 20)
@@ -81,7 +81,7 @@ def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str
 
 
 def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """The results of generated schedules. Raises AttachedError."""
+    """Read the results of generated schedules. Raises AttachedError."""
     data = read_attached(file, _FUZZ, "fuzz", report)
     return {
         **{key: data[key] for key in ("seed", "schedules", "steps", "profile", "cast")},
@@ -99,8 +99,7 @@ def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict[str, Any]) -> dict[str, Any]:
-    """The output of a command. Raises AttachedError unless it is about the implementation and the revision of the
-    report."""
+    """Read the output of a command. Raises AttachedError unless implementation and revision match the report."""
     try:
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
@@ -135,7 +134,7 @@ _EXHAUST = record(
 
 
 def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """Up to which bound all schedules were played, and what they have shown. Raises AttachedError."""
+    """Read up to which bound all schedules were played, and their findings. Raises AttachedError."""
     data = read_attached(file, _EXHAUST, "exhaust", report)
     if not data["finished"]:
         raise AttachedError(f"{file} proves nothing: no bound was finished. Give `exhaust` more time, with --budget")
@@ -151,14 +150,14 @@ def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def unfounded_schedules(data: dict[str, Any]) -> Iterator[str]:
-    """Sentences about claims of a certificate that cannot be true."""
+    """Yield a sentence for each claim of a certificate about schedules that cannot be true."""
     told = data.get("exhaust")
     if told is not None and told["digest"] != _digest(told, data["revision"]):
         yield "the digest of all schedules of a small world is not that of its alphabet"
 
 
 def exhausted_told(data: dict[str, Any]) -> str:
-    """A sentence: the bound up to which all schedules were played, and the findings."""
+    """A sentence with the bound up to which all schedules were played, and the findings."""
     told = data.get("exhaust")
     if told is None:
         return "not played one and all"
@@ -170,7 +169,7 @@ def exhausted_told(data: dict[str, Any]) -> str:
 
 
 def _digest(told: dict[str, Any], revision: str) -> str:
-    """Of the schedules that there are; "" if there are none of that."""
+    """The digest of all schedules of that alphabet; "" if the alphabet is invalid."""
     try:
         parts = tuple(map(Part.read, told["alphabet"]))
         return Exhaustion(_nobody, revision=revision, participants=told["participants"], alphabet=parts).digest

@@ -1,4 +1,4 @@
-"""A badge: the verdict of a report in a few words, as SVG, flat. It is green only for what was judged as a whole."""
+"""A flat SVG badge with the verdict of a report. It is green only if everything was judged."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .report import Report
 from .standing import Tone, standing
 
 COLOURS = {Tone.GOOD: "#1a7f37", Tone.PARTIAL: "#8a5a00", Tone.BAD: "#b42318", Tone.NONE: "#57606a"}
-"""White letters on each of them have a contrast of 4.5 and more."""
+"""White letters have a contrast of at least 4.5 on each of them."""
 _MARGIN = 7
 _CHAR, _CAPITAL = 6.0, 1.8
-"""Pixels of a letter, and how much more a capital takes; the text is stretched to what is estimated."""
+"""Estimated width of a letter and extra width of a capital, in pixels; the text is stretched to the estimate."""
 
 
 def badge(report: Report) -> str:
-    """The SVG, complete in itself."""
+    """Return the badge as a self-contained SVG."""
     whole, label = standing(report), report.protocol.name
     left, right = (_width(text) + 2 * _MARGIN for text in (label, whole.short))
     return (

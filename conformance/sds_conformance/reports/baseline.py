@@ -1,9 +1,8 @@
-"""Baselines: a file of known failures, so that a CI fails for new ones only, and for a list that is wrong.
+"""Baselines: a file of known failures, so that CI fails only for new failures and for errors in the file.
 
-A listed failure is still a failure wherever verdicts are shown: a baseline changes the exit code of a command and
-nothing else. ``judged`` reads what failed from the JSON of any command. ``load`` reads the file (YAML, described by
-``baseline.schema.json``) with the lines of everything in it. ``match`` finds what is known, what is new, and what is
-wrong with the file.
+A listed failure is still shown as a failure: a baseline only changes the exit code of a command. ``judged`` reads the
+failures from the JSON of any command. ``load`` reads the file (YAML, described by ``baseline.schema.json``) with line
+numbers. ``match`` returns what is known, what is new, and what is wrong with the file.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ from ..vectors.running.asking import SCHEMA_ID as VECTORS
 from .document import SCHEMA_ID as RUN
 
 BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
-"""By the schema of their JSON: what the commands are called in a baseline."""
+"""Names of the commands in a baseline, by the schema of their JSON."""
 VECTOR_CODES = ("fail", "broken")
-"""The statuses of a golden vector that fails, which are its codes."""
+"""The statuses of a failing golden vector; baselines use them as codes."""
 BREAKDOWN = "breakdown"
-"""Stands for a requirement where an implementation hung, crashed or answered nonsense."""
+"""Used in place of a requirement if an implementation hung, crashed or sent an invalid reply."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One way in which one thing fails."""
+    """One way in which one requirement, property or vector fails."""
 
     what: str
-    """The requirement, property of the group, or golden vector."""
+    """ID of the requirement, property or golden vector."""
     code: str
-    """Its code: of a requirement one of the catalogue, of a breakdown its kind, of a vector its status; "" for none."""
+    """A code of the catalogue, the kind of a breakdown, or the status of a vector; "" for none."""
     scenarios: tuple[str, ...] = ()
-    """That show it, for `run`."""
+    """The scenarios that show it; only for `run`."""
 
     @property
     def full_code(self) -> str:
@@ -55,31 +54,31 @@ class Failure:
 
 @dataclass(frozen=True)
 class Judged:
-    """The outcome of a command, as far as a baseline is about it."""
+    """The part of a command's result that baselines need."""
 
     by: str
     implementation: str
     revision: str
     failures: Sequence[Failure]
     verdicts: Mapping[str, str]
-    """By requirement, property or vector: the verdict, and the reason of one that was not judged."""
+    """By requirement, property or vector: the verdict, with the reason if it was not judged."""
     whole: bool
-    """It ended in order, and no scenario was left out."""
+    """The command finished, and no scenario was left out."""
     environments: frozenset[str] = frozenset()
-    """Those that were played in, for `run`."""
+    """The environments that were played; only for `run`."""
     scenarios: frozenset[str] = frozenset()
-    """Those that were played, for `run`."""
+    """The scenarios that were played; only for `run`."""
     seed: int = 0
-    """The seed and the number of schedules, for `fuzz`."""
+    """Seed and number of schedules; only for `fuzz`."""
     examples: int = 0
     errors: int = field(default=0)
-    """Faults of ours, which nothing excuses."""
+    """Errors of the suite, which no baseline covers."""
     under: Mapping[str, str] = field(default_factory=dict)
-    """By requirement that a root cause explains: the requirement of that root cause; for `run`."""
+    """Maps requirements to the requirement of the root cause that explains them; only for `run`."""
 
 
 def judged(data: Mapping[str, Any]) -> Judged:
-    """The outcome in the JSON of a command. Raises KeyError, TypeError or ValueError for any other JSON."""
+    """Read the result from the JSON of a command. Raises KeyError, TypeError or ValueError for any other JSON."""
     return _READERS[BY[data["schema"]]](data)
 
 
@@ -140,7 +139,7 @@ def _of_vectors(data: Mapping[str, Any]) -> Judged:
 
 
 def _code(row: Mapping[str, Any]) -> str:
-    """The code in a row that has it in full."""
+    """The code of a row, without the requirement."""
     return str(row["code"]).partition("/")[2]
 
 
@@ -161,23 +160,23 @@ def _name(data: Mapping[str, Any]) -> str:
 
 SCHEMA_ID = "sds-conformance/baseline/2"
 OLD_SCHEMA_ID = "sds-conformance/baseline/1"
-"""Of files that listed how something fails in sentences, under `fails`."""
+"""Schema of older files, which listed sentences under `fails`."""
 MAX_BYTES = 1 << 20
 DEEPEST = 8
-"""Levels of nesting; five are in use."""
+"""Levels of nesting that are accepted; five are in use."""
 
 
 class BaselineError(Exception):
-    """A file is no baseline, with the place and the reason."""
+    """A file is not a valid baseline; the message has the place and the reason."""
 
 
 class OldBaselineError(BaselineError):
-    """A file has the format of before, which only ``renewed`` reads."""
+    """A file has the old format, which only ``renewed`` reads."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A known failure, and the lines on which it stands: from 1, both included."""
+    """A known failure, with its first and last line in the file, counted from 1."""
 
     first: int
     last: int
@@ -185,27 +184,27 @@ class Entry:
     by: str
     scenarios: tuple[str, ...]
     codes: tuple[str, ...]
-    """The ways in which it may fail; none for any."""
+    """The codes that may fail; empty for any."""
     reason: str
     link: str
 
     def lists(self, code: str) -> bool:
-        """May it fail in this way?"""
+        """Is a code expected to fail?"""
         return not self.codes or code in self.codes
 
     def allows(self, scenario: str) -> bool:
-        """May it fail there?"""
+        """Is a failure expected in a scenario?"""
         return not self.scenarios or any(fnmatchcase(scenario, glob) for glob in self.scenarios)
 
     @property
     def lines(self) -> str:
-        """The lines for a message: ``line 7``, or ``lines 7-9``."""
+        """The line numbers for a message: ``line 7``, or ``lines 7-9``."""
         return f"line {self.first}" if self.first == self.last else f"lines {self.first}-{self.last}"
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A whole file."""
+    """The content of a baseline file."""
 
     path: Path
     text: str
@@ -215,7 +214,7 @@ class Baseline:
     """Seed and number of schedules."""
     entries: Sequence[Entry]
     known: int
-    """The line on which the list begins."""
+    """The line where the list begins."""
 
     @property
     def shown(self) -> str:
@@ -223,11 +222,11 @@ class Baseline:
 
 
 load_schema = partial(packaged_schema, __package__ or "", "baseline.schema.json")
-"""Gives the JSON Schema (2020-12) of a baseline."""
+"""Returns the JSON Schema (2020-12) of a baseline."""
 
 
 def load(path: Path) -> Baseline:
-    """The baseline in a file. Raises BaselineError."""
+    """Load a baseline from a file. Raises BaselineError."""
     shown = printable(str(path))
     if not path.is_file():
         raise BaselineError(f"{shown} is no file: `sds-conformance baseline write FILE REPORT` makes one")
@@ -238,8 +237,8 @@ def load(path: Path) -> Baseline:
 
 
 def parse(text: str, path: Path) -> Baseline:
-    """The baseline in a text. Raises BaselineError."""
-    # Imported here: only commands with a baseline need it, and it takes its time.
+    """Parse a baseline. Raises BaselineError."""
+    # Import here: only commands with a baseline need it, and the import is slow.
     from jsonschema.exceptions import best_match
 
     shown, data = printable(str(path)), parse_yaml(text, path)
@@ -270,7 +269,7 @@ def parse(text: str, path: Path) -> Baseline:
 
 
 def parse_yaml(text: str, path: Path) -> Any:
-    """The data in a text, with the lines and comments of everything in it. Raises BaselineError."""
+    """Parse YAML with line numbers and comments. Raises BaselineError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -301,7 +300,7 @@ def _entry(row: Any, first: int, last: int) -> Entry:
 
 
 def _end(lines: Sequence[str], first: int, after: int) -> int:
-    """The last line of an entry: comments and blank lines before the next one belong to that."""
+    """The last line of an entry: comments and blank lines before the next entry belong to that one."""
     last = after - 1
     while last > first and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
         last -= 1
@@ -309,7 +308,7 @@ def _end(lines: Sequence[str], first: int, after: int) -> int:
 
 
 def _line(data: Any, path: Sequence[Any]) -> int:
-    """The line of the innermost thing on a path that has one."""
+    """The line of the innermost element on a path that has a line number."""
     line = 0
     for key in path:
         place = data.lc.item(key) if isinstance(key, int) else data.lc.key(key) if data.lc.data else None
@@ -322,7 +321,7 @@ def _line(data: Any, path: Sequence[Any]) -> int:
 
 
 def _bounded(text: str) -> None:
-    """Raises ValueError where reading it could take more than its size: what refers to itself, what is nested deep."""
+    """Reject YAML that takes more memory than its size: aliases and deep nesting. Raises ValueError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
@@ -344,38 +343,38 @@ def _validator() -> Any:
 
 @dataclass(frozen=True)
 class Complaint:
-    """One thing that is wrong with the file."""
+    """One error in the file."""
 
     line: int
     what: str
-    """The requirement or vector."""
+    """ID of the requirement or vector."""
     says: str
     change: str
-    """What to do with the line."""
+    """How to change the line."""
 
 
 @dataclass
 class Match:
-    """A baseline against the outcome of a command."""
+    """The comparison of a baseline with the result of a command."""
 
     baseline: Baseline
     judged: Judged
     known: list[tuple[Failure, Entry]] = field(default_factory=list)
     new: list[Failure] = field(default_factory=list)
-    """Failures that no entry covers, in the scenarios that none covers."""
+    """Failures that no entry covers, with the scenarios that none covers."""
     complaints: list[Complaint] = field(default_factory=list)
     unseen: int = 0
-    """Entries that did not come up, in a run that is too small to say more."""
+    """Number of entries that did not fail in a run that is too small to call them stale."""
 
     @property
     def requirements(self) -> dict[str, Entry]:
-        """What fails and is known, all of it, with an entry that says so."""
+        """The requirements whose failures are all known, each with an entry."""
         new = {failure.what for failure in self.new}
         return {failure.what: entry for failure, entry in self.known if failure.what not in new}
 
     @property
     def explained(self) -> dict[str, str]:
-        """The codes of new failures that a known root cause explains, with the requirement of that cause."""
+        """Maps codes of new failures that a known root cause explains to the requirement of that cause."""
         known, under = self.requirements, self.judged.under
         return {failure.full_code: under[failure.what] for failure in self.new if under.get(failure.what) in known}
 
@@ -383,10 +382,10 @@ class Match:
 def match(
     baseline: Baseline, judged: Judged, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
 ) -> Match:
-    """Hold a baseline against what failed.
+    """Compare a baseline with the failures.
 
-    ``codes`` are those of each requirement and property that there is, none where they are not known; ``scenarios`` are
-    the names of all.
+    ``codes`` maps each requirement and property to its codes, empty if they are unknown; ``scenarios`` are the names of
+    all scenarios.
     """
     out = Match(baseline, judged)
     used: set[Entry | tuple[Entry, str]] = set()
@@ -411,19 +410,19 @@ def match(
             out.complaints += stale
         else:
             out.unseen += bool(stale)
-    # The first that is wrong with a line says what to do with it.
+    # The first complaint about a line wins.
     first = {complaint.line: complaint for complaint in reversed(out.complaints)}
     out.complaints = [first[line] for line in sorted(first)]
     return out
 
 
 def _speaks_of(entry: Entry, judged: Judged) -> bool:
-    """Is an entry about what a command finds? What `run` finds may be found by generated schedules as well."""
+    """Does an entry apply to a command? Entries for `run` also apply to `fuzz`."""
     return entry.by == judged.by or (entry.by, judged.by) == ("run", "fuzz")
 
 
 def _otherwise(about: Sequence[Entry], failure: Failure) -> Complaint:
-    """A failure of which a part is listed: in other ways, or in other scenarios."""
+    """Complain about a failure that is listed only with other codes or scenarios."""
     listed = [entry for entry in about if entry.lists(failure.code)]
     entry = (listed or about)[0]
     where = f" ({', '.join(failure.scenarios[:3])})" if failure.scenarios and entry.scenarios else ""
@@ -432,7 +431,7 @@ def _otherwise(about: Sequence[Entry], failure: Failure) -> Complaint:
 
 
 def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]) -> Iterator[Complaint]:
-    """Complaints about an entry that can match nothing, whatever is played."""
+    """Complain about entries that cannot match anything, whatever is played."""
     if entry.by != "vectors" and entry.what not in codes:
         gone = withdrawn(entry.what)
         near = get_close_matches(entry.what, codes, 1) if not gone else []
@@ -451,14 +450,14 @@ def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Col
 
 
 def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, str]]) -> Iterator[Complaint]:
-    """Complaints about an entry, or codes of it, that did not fail."""
+    """Complain about an entry, or about codes of it, that did not fail."""
     if entry.by != judged.by:
         return
     if entry not in used:
         verdict = judged.verdicts.get(entry.what)
         if verdict is None:
             if entry.by != "vectors":
-                return  # not judged here, or there is no such thing, which is told elsewhere
+                return  # not judged here; unknown requirements are reported elsewhere
             says = "there is no such vector"
         elif verdict.partition(":")[0] in ("fail", "broken"):
             says = "does not fail where the entry says" if entry.scenarios else "fails by none of the listed codes"
@@ -468,7 +467,7 @@ def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, s
             says = f"is not judged ({verdict})"
         yield Complaint(entry.first, entry.what, says, f"remove {entry.lines}")
         return
-    # `fuzz` names one code of each requirement, whatever other ways its schedules show.
+    # `fuzz` reports one code per requirement, even if its schedules show others.
     gone = [code for code in entry.codes if (entry, code) not in used and judged.by != "fuzz"]
     if gone:
         which = ", ".join(gone)
@@ -478,7 +477,7 @@ def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, s
 
 
 def _says_enough(baseline: Baseline, entry: Entry, judged: Judged) -> bool:
-    """Was so much played that what did not come up is out of date?"""
+    """Was enough played to call entries that did not fail stale?"""
     match judged.by:
         case "run":
             within = judged.whole or (entry.scenarios and _played(entry.scenarios, judged.scenarios))

@@ -1,4 +1,4 @@
-"""Entries of a baseline as text: new files, and changes of whole entries that leave the rest of a file as it is."""
+"""Writes baselines: new files, and changes to single entries that keep the rest of the file as it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from .baseline import SCHEMA_ID, Baseline, Entry, Failure, Judged, Match, parse, parse_yaml
 
 TO_DO = "not explained yet"
-"""The reason of entries that nobody has given one."""
+"""Placeholder for the reason of an entry."""
 _HEAD = """\
 # Known failures: a run with --baseline goes red for others, and where this list is wrong.
 # Give each a reason and a link. Without `codes` it may fail in any way, without `scenario` anywhere.
@@ -22,7 +22,7 @@ _HEAD = """\
 
 
 def fresh(several: Sequence[Judged], reason: str, link: str, *, per_scenario: bool) -> str:
-    """A file that lists all that failed."""
+    """Return a new file that lists all failures."""
     head: dict[str, object] = {"schema": SCHEMA_ID, "implementation": several[0].implementation}
     head["revision"] = several[0].revision
     for judged in several:
@@ -40,8 +40,10 @@ def fresh(several: Sequence[Judged], reason: str, link: str, *, per_scenario: bo
 
 
 def in_block_style(baseline: Baseline) -> Baseline:
-    """The same with an entry on lines of its own and the list at the end, where lines can be changed one by one: YAML
-    allows `{...}` and `[...]` over any number of lines, and other keys below the list."""
+    """Convert a baseline so that each entry has its own lines and the list comes last, which makes it editable by line.
+
+    YAML allows `{...}` and `[...]` over any number of lines, and other keys below the list.
+    """
     data: Any = YAML().load(baseline.text)
     rows = data["known"]
     if not data.fa.flow_style() and not (rows and rows.fa.flow_style()) and list(data)[-1] == "known":
@@ -62,18 +64,20 @@ def _unfold(data: Any) -> None:
 
 @dataclass(frozen=True)
 class Update:
-    """A file brought up to date."""
+    """An updated file."""
 
     text: str
     added: int
-    """Requirements and vectors that were not listed before."""
+    """Number of requirements and vectors that were added."""
     removed: int
-    """Those that are listed no more."""
+    """Number of those that were removed."""
 
 
 def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link: str) -> Update:
-    """The file with what failed: entries that something is wrong with are written anew, with their reason and link, or
-    go; ``reason`` and ``link`` are for what is new."""
+    """Update a file: entries with errors are rewritten with their reason and link, or removed.
+
+    ``reason`` and ``link`` are used for new entries.
+    """
     lines = {complaint.line for complaint in found.complaints}
     wrong = [entry for entry in baseline.entries if entry.first in lines]
     whats = {entry.what for entry in wrong} | {failure.what for failure in found.new}
@@ -94,14 +98,14 @@ def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link:
 
 
 def _changed(baseline: Baseline, remove: Sequence[Entry], add: Sequence[str]) -> str:
-    """The file without some entries and with others; nothing else of it changes."""
+    """Remove some entries and add others; everything else stays unchanged."""
     lines = baseline.text.splitlines()
     gone = {number for entry in remove for number in range(entry.first, entry.last + 1)}
     left = [line for number, line in enumerate(lines, 1) if number not in gone]
     stay = [entry for entry in baseline.entries if entry not in remove]
     if not stay:
         left[baseline.known - 1] = "known:" if add else "known: []"
-    # New ones stand after the last that stays, so that what stands below the list stays below it.
+    # Insert after the last entry that stays, so that text below the list stays below it.
     last = max((entry.last for entry in stay), default=baseline.known)
     place = last - sum(number <= last for number in gone)
     indent = " " * _indent(lines, stay)
@@ -110,7 +114,7 @@ def _changed(baseline: Baseline, remove: Sequence[Entry], add: Sequence[str]) ->
 
 
 def _indent(lines: Sequence[str], entries: Sequence[Entry]) -> int:
-    """How far the list is indented in the file."""
+    """Indentation of the list in the file."""
     if not entries:
         return 2
     first = lines[entries[0].first - 1]
@@ -118,7 +122,7 @@ def _indent(lines: Sequence[str], entries: Sequence[Entry]) -> int:
 
 
 def _entries(by: str, failures: Sequence[Failure], reason: str, link: str, *, per_scenario: bool) -> list[str]:
-    """An entry for each requirement or vector, or for each scenario of it; indented by two."""
+    """Return the lines of one entry per requirement or vector, or per scenario of it, indented by two."""
     several: dict[tuple[str, str], list[Failure]] = {}
     for failure in failures:
         for scenario in failure.scenarios if per_scenario and failure.scenarios else ("",):
@@ -141,8 +145,9 @@ def _entries(by: str, failures: Sequence[Failure], reason: str, link: str, *, pe
 
 
 def renewed(text: str, path: Path, several: Sequence[Judged]) -> str:
-    """A file of the format of before in today's: in place of sentences it lists the codes by which the requirement or
-    vector fails, and nothing where it does not fail. Raises BaselineError."""
+    """Convert a file of the old format: codes replace sentences, and entries that no longer fail have none. Raises
+    BaselineError.
+    """
     data = parse_yaml(text, path)
     data["schema"] = SCHEMA_ID
     rows = data.get("known")
@@ -171,5 +176,5 @@ def _yaml(data: object) -> str:
     out = io.StringIO()
     writer.dump(data, out)
     text = out.getvalue()
-    # A list at the top is indented as well: it stands in a list of its own here.
+    # ruamel indents a top-level list as well: remove that indentation.
     return "".join(line[2:] if isinstance(data, list) else line for line in text.splitlines(keepends=True))

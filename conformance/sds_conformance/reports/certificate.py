@@ -1,7 +1,7 @@
-"""Certificates: what was found of an implementation, in a file that others can check.
+"""Certificates: the results of an implementation in a file that others can verify.
 
-``certificate.schema.json`` beside this module describes it. The digest shows that a file is as it was written, a
-signature who wrote it, and whether it is true only playing again shows: ``rerunning``.
+``certificate.schema.json`` describes the format. The digest shows that a file was not changed, and a signature shows
+who wrote it. Only replaying shows whether it is true, see ``rerunning``.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ from .report import Report, run_of
 SCHEMA_ID = "sds-conformance/certificate/2"
 NAME = "certificate.json"
 MAX_BYTES = 8 << 20
-"""Of a certificate. One that is full of failures has a few hundred kilobytes."""
+"""Largest size of a certificate. One with many failures has a few hundred kilobytes."""
 _OF_THE_TEXT = ("section", "level", "statement")
-"""What a row says that the catalogue says, too."""
+"""Fields of a row that are copied from the catalogue."""
 SHOWN = (Verdict.FAIL.value, Verdict.WARN.value)
-"""Verdicts that come with the runs that show them."""
+"""Verdicts that are listed with the runs that show them."""
 
 
 class CertificateError(Exception):
-    """There is no certificate, or none can be made; the sentence says why, and what to do."""
+    """A certificate is missing or cannot be made; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate, and the bytes that it was read from."""
+    """A certificate, and the bytes that it was parsed from."""
 
     data: dict[str, Any]
     raw: bytes
 
     @property
     def name(self) -> str:
-        """The implementation, with its version."""
+        """Name and version of the implementation."""
         about = self.data["implementation"]
         return printable(f"{about['name']} {about['version']}".strip())
 
     @cached_property
     def standing(self) -> dict[str, Any]:
-        """The level with its parts, computed from the rows: what the file says of it is never shown."""
+        """The level with its parts, recomputed from the rows: the level in the file is never trusted."""
         return level(self.data)
 
     @property
@@ -68,14 +68,13 @@ class Certificate:
 
 
 load_schema = partial(packaged_schema, __package__, "certificate.schema.json")
-"""Gives the JSON Schema (2020-12) of a certificate."""
+"""Returns the JSON Schema (2020-12) of a certificate."""
 
 
 def certificate(
     report: Report, vectors: Path | None = None, fuzz: Path | None = None, exhaust: Path | None = None
 ) -> Certificate:
-    """The certificate on what a report says, with what `vectors run`, `fuzz` and `exhaust` printed. Raises
-    CertificateError."""
+    """Certify a report and the outputs of `vectors run`, `fuzz` and `exhaust`. Raises CertificateError."""
     data = report.data
     _refuse(report)
     body: dict[str, Any] = {
@@ -123,7 +122,7 @@ def certificate(
 
 
 def _refuse(report: Report) -> None:
-    """Raises CertificateError for a report that no certificate of this version can be made of."""
+    """Raise CertificateError for a report that this version cannot certify."""
     data = report.data
     again = "run it again, with --report"
     if report.cut_off:
@@ -141,7 +140,7 @@ def _refuse(report: Report) -> None:
 
 
 def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
-    """How far it holds. Raises CertificateError where that was measured by another version, or of something else."""
+    """The measured limits. Raises CertificateError if another version measured them, or on another implementation."""
     again = "measure again, with `limits --report`"
     if limits["suite"]["version"] != suite_version():
         told = printable(limits["suite"]["version"], 40)
@@ -155,7 +154,7 @@ def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
 
 
 def unlike_the_text(data: dict[str, Any]) -> Iterator[str]:
-    """Where the rows of requirements do not say what the catalogue says, each once."""
+    """Yield a sentence for each requirement whose row differs from the catalogue."""
     known = protocol_of(data["revision"]).rules.catalogue.requirements
     seen: set[str] = set()
     for row in data["requirements"]:
@@ -177,7 +176,7 @@ def _run(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """What a certificate says of a requirement."""
+    """The row of a requirement on a certificate."""
     verdict = row["verdict"]
     out = {"id": row["id"], **{key: row[key] for key in _OF_THE_TEXT}, "verdict": verdict, "reason": row["reason"]}
     if verdict not in SHOWN:
@@ -188,22 +187,22 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def catalogue_digest(revision: str) -> str:
-    """The digest of what a revision is judged by: its requirements, and the positions."""
+    """The digest of the requirements of a revision and of the positions."""
     catalogue = protocol_of(revision).rules.catalogue
     stated = [asdict(row) for row in catalogue.requirements.values() if row.stated_in(revision)]
-    # Tuples become the lists that they are in a file.
+    # Convert tuples to lists, as they are in a file.
     whole = {"requirements": stated, "positions": [asdict(row) for row in catalogue.positions.values()]}
     return digest(json.loads(json.dumps(whole)))
 
 
 def untestable(revision: str) -> dict[str, str]:
-    """The requirements of a revision that nothing can check from outside, with the reason."""
+    """The requirements of a revision that cannot be tested from outside, with the reason."""
     known = protocol_of(revision).rules.catalogue.requirements.values()
     return {one.id: one.untestable for one in known if one.untestable and one.stated_in(revision)}
 
 
 def golden_vectors(revision: str) -> dict[str, Any] | None:
-    """The set of golden vectors that belongs to this version, None where there is none. Raises VectorsError."""
+    """The golden vectors of this version; None if the protocol has none. Raises VectorsError."""
     if protocol_of(revision).vectors is None:
         return None
     manifest = load_manifest(all_vectors(), default_folder())
@@ -211,12 +210,12 @@ def golden_vectors(revision: str) -> dict[str, Any] | None:
 
 
 def report_digest(data: dict[str, Any]) -> str:
-    """The digest of a report; what is null is left out. Raises ValueError for what is no report of ours."""
+    """The digest of a report without null fields. Raises ValueError for data that is no report."""
     return digest({key: value for key, value in data.items() if value is not None})
 
 
 def read_certificate(path: Path) -> Certificate:
-    """The certificate in a file, whatever stands on it. Raises CertificateError."""
+    """Read a certificate from a file without verifying it. Raises CertificateError."""
     try:
         raw = read_bytes(path, MAX_BYTES)
         data = parse_json(raw)
@@ -236,7 +235,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def _misshapen(data: dict[str, Any]) -> str | None:
-    """Where it is not what its schema says, None where it is."""
+    """Where the data does not match the schema; None if it does."""
     wrong = misshapen(_validator(), data)
     if not wrong:
         if data["revision"] not in revisions():

@@ -1,6 +1,6 @@
-"""The page of a certificate: one HTML file, complete in itself, without scripts, for screens and for paper.
+"""The page of a certificate: one self-contained HTML file without scripts, for screen and paper.
 
-What implementations say of themselves, and whoever wrote the file, is hostile: it is cut, cleared and escaped.
+All texts of implementations and files are untrusted: they are shortened, cleaned and escaped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .limits import certified_rows, lines
 
 
 def page(certificate: Certificate) -> str:
-    """The page as HTML."""
+    """Render the page as HTML."""
     data = certificate.data
     protocol = protocol_of(data["revision"])
     sections = {section.id: section.title for section in protocol.rules.catalogue.sections}

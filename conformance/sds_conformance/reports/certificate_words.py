@@ -1,4 +1,4 @@
-"""What stands on a certificate, in words: for the terminal and for the page. All of it is cut and cleared."""
+"""The texts of a certificate for terminal and page. All of them are shortened and cleaned."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..exploration.limits.words import summary
 from .levels import JUDGED
 
 LONGEST_COMMAND = 2000
-"""Characters of a command that are shown."""
+"""Largest number of characters shown of a command."""
 
 
 def command_of(data: dict[str, Any]) -> str:
-    """The command that was driven, "" for a server that was running already."""
+    """The command of the implementation; "" for a server that was already running."""
     return printable(shlex.join(data["implementation"]["command"]), LONGEST_COMMAND)
 
 
 def listed(items: Iterable[str], between: str = ", ") -> str:
-    """All of them, in a line."""
+    """Join the items in one line."""
     return between.join(printable(str(item), 200) for item in items)
 
 
 def declared(data: dict[str, Any]) -> str:
-    """Capabilities, limits and choices, in words."""
+    """The declared capabilities, limits and choices."""
     about = data["implementation"]
     out = [listed(about["capabilities"]) or "nothing"]
     out += [listed(f"{name} up to {value}" for name, value in about["limits"].items())] if about["limits"] else []
@@ -37,7 +37,7 @@ def declared(data: dict[str, Any]) -> str:
 
 
 def vectors_told(data: dict[str, Any]) -> str:
-    """What became of the golden vectors, in a sentence."""
+    """The results of the golden vectors, in one sentence."""
     if "vectors" not in data:
         return "there are none"
     set_of = f"version {printable(data['vectors']['version'], 20)}"
@@ -48,7 +48,7 @@ def vectors_told(data: dict[str, Any]) -> str:
 
 
 def fuzz_told(data: dict[str, Any]) -> str:
-    """What generated schedules have shown, in a sentence."""
+    """The results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
         return "none were generated, so there is no seed"
     found = [f"{verdict}: {listed(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
@@ -57,7 +57,7 @@ def fuzz_told(data: dict[str, Any]) -> str:
 
 
 def limits_told(data: dict[str, Any]) -> str:
-    """How far it holds, in a sentence."""
+    """The measured limits, in one sentence."""
     if (limits := data.get("limits")) is None:
         return "not measured"
     told = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
@@ -66,5 +66,5 @@ def limits_told(data: dict[str, Any]) -> str:
 
 
 def judged(data: dict[str, Any]) -> int:
-    """How many requirements were judged."""
+    """The number of judged requirements."""
     return sum(row["verdict"] in JUDGED for row in data["requirements"])

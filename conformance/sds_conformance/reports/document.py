@@ -1,4 +1,4 @@
-"""The document of a report: what was judged in a run, as the JSON that ``report.schema.json`` describes."""
+"""The document of a report: the results of a run, as the JSON that ``report.schema.json`` describes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ..telling.invocation import Invocation
 
 SCHEMA_ID = "sds-conformance/report/4"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
-"""The lists of the document, and what one row of each is called in report.jsonl."""
+"""The lists of the document, with the name of their rows in report.jsonl."""
 
 load_schema = partial(packaged_schema, __package__, "report.schema.json")
-"""Gives the JSON Schema (2020-12) of the document."""
+"""Returns the JSON Schema (2020-12) of the document."""
 
 
 def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:
-    """The whole document. ``left_out_scenarios``: how many a selection of requirements left out by itself."""
+    """Return the document. ``left_out_scenarios`` is the number of scenarios left out by the selected requirements."""
     declared = outcome.declaration
     return {
         "schema": SCHEMA_ID,
@@ -105,7 +105,7 @@ def _notes(outcome: Certification) -> list[Finding]:
 
 
 def _text(part: str) -> str:
-    """A word of a command line, which need not be text, as JSON can have it."""
+    """Convert a command-line argument, which may be invalid Unicode, to text that JSON accepts."""
     return part.encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,7 +1,7 @@
-"""The folder of a report: ``report.json``, the same line by line in ``report.jsonl``, and the traces of its findings.
+"""The folder of a report: ``report.json``, the same data in ``report.jsonl``, and the traces of its findings.
 
-``report.jsonl`` has a header, a line for each row, and a footer with the summary. So a file that was cut off can be
-read as far as it goes. All files can be anybody's.
+``report.jsonl`` has a header, a line for each row, and a footer with the summary. A truncated file can be read up to
+the end. The files are not trusted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .report import TRACES, Report, ReportError, run_of
 
 JSON, JSON_LINES = "report.json", "report.jsonl"
 MAX_BYTES = 256 << 20
-"""Of a report. That of an implementation that fails everything takes a few megabytes."""
+"""Largest size of a report. The report of an implementation that fails everything has a few megabytes."""
 
 
 def check_report(folder: Path) -> None:
@@ -101,7 +101,7 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
 
 
 def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
-    """The report, the place at which it was cut off ("" for none), and the seconds of the run."""
+    """Parse the lines: the report, where it was cut off ("" if complete), and the seconds of the run."""
     data: dict[str, Any] = {}
     rows: dict[str, list[Any]] = {key: [] for key in ROWS}
     keys = {kind: key for key, kind in ROWS.items()}
@@ -147,7 +147,7 @@ def _check_schema(file: Path, data: dict[str, Any]) -> None:
 
 
 def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
-    """Where a line is not what the schema says of lines of its kind, and how; "" where it is."""
+    """Where a row does not match the schema, and how; "" if it does."""
     schema = load_schema()
     fields = schema["properties"]
     for key, row_kind in ROWS.items():
@@ -159,7 +159,7 @@ def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
 
 
 _IN_FOOTER = frozenset({"summary"})
-"""Fields of the footer, the last line. All others that are no rows are fields of the header."""
+"""Fields of the last line. All other fields, except lists of rows, are in the first line."""
 
 
 @cache
@@ -170,12 +170,12 @@ def _validator() -> Any:
 
 
 def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
-    """How many requirements have each verdict."""
+    """The number of requirements by verdict."""
     return {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
 
 
 def _so_far(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The summary of a report that was cut off, from the requirements that stand in it: nothing of it is complete."""
+    """The summary of a truncated report, from the requirements in it. It is marked as incomplete."""
     played = dict.fromkeys(("scenarios", "runs", "steps"), 0)
     rest = {"environments": [], "left_out": {}, "interrupted": True, "complete": False}
     return {**_counts(rows), **played, **rest, "exit_code": Exit.INTERRUPTED.value}

@@ -1,6 +1,6 @@
-"""Whether a certificate can be true: what on it does not follow from the rest, and what is of another version.
+"""Checks whether a certificate can be true: contradictions in it, and differences from this version.
 
-A forger can compute the digest as well. So everything on it that follows from something else is computed again.
+A forger can compute the digest as well. So everything that follows from other data is recomputed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .limits import unfounded_limits
 
 
 def forgeries(data: dict[str, Any]) -> Iterator[str]:
-    """What stands on a certificate and does not follow from the rest of it, a sentence each; first its digest."""
+    """Yield a sentence for each contradiction in a certificate; the digest is checked first."""
     body = {key: value for key, value in data.items() if key != "digest"}
     if digest(body) != data["digest"]:
         yield "the digest is not that of what stands on it"
@@ -83,7 +83,7 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
 
 
 def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[int]:
-    """The exit codes that do not contradict these verdicts; where nothing was judged only a verdict would."""
+    """The exit codes that are consistent with these verdicts."""
     if data["run"]["interrupted"]:
         return {Exit.INTERRUPTED}
     if counts[Verdict.FAIL.value] or (judged and hard(data)):
@@ -94,7 +94,7 @@ def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[
 
 
 def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
-    """Between the counts of the golden vectors and the vectors that are named."""
+    """Compare the counts of the golden vectors with the listed vectors."""
     asked = data.get("vectors", {}).get("asked")
     if asked is None:
         return
@@ -104,7 +104,7 @@ def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
 
 
 def outdated(data: dict[str, Any]) -> Iterator[str]:
-    """How this version differs from the one that judged, a sentence each. Raises VectorsError."""
+    """Yield a sentence for each difference between this version and the one that judged. Raises VectorsError."""
     theirs = printable(data["suite"]["version"], 40)
     if theirs != suite_version():
         yield f"it is of version {theirs} of the suite, and this is {suite_version()}"
@@ -117,7 +117,7 @@ def outdated(data: dict[str, Any]) -> Iterator[str]:
 
 
 def unfounded(data: dict[str, Any]) -> Iterator[str]:
-    """What stands on a certificate of this version and is not so by its catalogue, a sentence each."""
+    """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
     yield from (f"it was not judged by the catalogue, {wrong}" for wrong in unlike_the_text(data))
     if data["untestable"] != untestable(data["revision"]):
         yield "what cannot be tested is not what the catalogue says"
@@ -135,7 +135,7 @@ def unfounded(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
-    """Names that this version does not have, and rows that do not belong to the profile."""
+    """Yield names that this version does not know, and rows that are not part of the profile."""
     protocol, run = protocol_of(data["revision"]), data["run"]
     rules = protocol.rules
     rows = {row["id"] for row in data["requirements"]}
@@ -166,9 +166,9 @@ def _strangers(names: Iterable[str], known: Iterable[str], what: str) -> Iterato
 
 
 def hold_to_its_rows(certificate: Certificate, name: str) -> None:
-    """Raises CertificateError for a certificate that contradicts itself or, if this version wrote it, the catalogue.
+    """Raise CertificateError if a certificate contradicts itself or, if this version wrote it, the catalogue.
 
-    Raises VectorsError where the golden vectors of this version cannot be read.
+    Raises VectorsError if the golden vectors of this version cannot be read.
     """
     data = certificate.data
     wrong = next(forgeries(data), "")

@@ -1,6 +1,7 @@
-"""Text of strangers in Markdown as GitHub reads it: it is shown, and does nothing else.
+"""Escapes untrusted text in GitHub Markdown.
 
-Prose of the catalogue is escaped; what an implementation says is code, in which GitHub neither links nor mentions.
+Prose of the catalogue is escaped. Texts of an implementation are shown as code, where GitHub neither links nor
+mentions.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ from collections.abc import Iterable
 from sds_harness.declaration import printable, without_orders
 
 JOINER = "\u2060"
-"""Nobody sees it, and what stands on both sides of it is no mention, number of an issue or address any more."""
+"""An invisible character: it prevents mentions, issue numbers and addresses from becoming links."""
 LONGEST = 1000
-"""Characters of one text."""
+"""Characters per text."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#|~&!$])")
 _LINKING = re.compile(r"(?<=[@#])|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=mailto:)|(?<=xmpp:)", re.IGNORECASE)
 
 
 def prose(text: str) -> str:
-    """A text that stands within a paragraph, not at its beginning."""
+    """Escape a text within a paragraph, not at its beginning."""
     return _LINKING.sub(JOINER, _SPECIAL.sub(r"\\\1", printable(text, LONGEST)))
 
 
 def code(text: str) -> str:
-    """A text as code within a paragraph; never in a table, where a pipe ends even code."""
+    """Format a text as inline code; not for tables, where a pipe ends even code."""
     shown = printable(text, LONGEST).strip() or "-"
     fence = "`" * (_longest_run(shown) + 1)
     pad = " " if "`" in (shown[0], shown[-1]) else ""
@@ -32,7 +33,7 @@ def code(text: str) -> str:
 
 
 def block(lines: Iterable[str], language: str = "text") -> str:
-    """Lines as a block of code."""
+    """Format lines as a code block."""
     text = without_orders("\n".join(printable(line, LONGEST) for line in lines))
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"

@@ -1,6 +1,6 @@
-"""A report as a page: one HTML file, complete in itself, that asks nobody for anything.
+"""A report as a self-contained HTML page that loads nothing.
 
-All of it can be read without scripts; the one that is in it filters, searches, copies, and opens what a link names.
+The page can be read without scripts. Its script filters, searches, copies, and opens the target of a link.
 """
 
 from __future__ import annotations
@@ -30,59 +30,59 @@ from .standing import standing
 from .stories import PageStory, Stories, stories_of
 
 MAX_FINDINGS = 25
-"""Findings of one requirement that are told; the rest are counted."""
+"""Findings shown per requirement; further ones are counted."""
 MAX_BREAKDOWNS = 50
 MAX_RUNS = 8
-"""Runs, or scenarios, that are listed by name."""
+"""Runs or scenarios listed by name."""
 LONGEST = 2_000
-"""Characters of any text that comes out of a report."""
+"""Largest length of any text from a report."""
 VERDICTS = tuple(verdict.value for verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR, Verdict.INCONCLUSIVE))
 VERDICTS += (Verdict.SKIPPED.value, Verdict.PASS.value)
-"""In the order in which people look for them."""
+"""In the order in which readers look for them."""
 
 
 @dataclass
 class Entry:
-    """A requirement, with all that is told of it."""
+    """A requirement with everything that the page shows of it."""
 
     data: Row
     stories: list[PageStory]
     known: list[Row]
-    """What the baseline has of it."""
+    """The entries of the baseline for it."""
     positions: list[str]
-    """That soften it."""
+    """The positions that soften it."""
     because: tuple[str, str] = ("", "")
-    """The requirement that it is told under, and why."""
+    """The requirement of its root cause, and the reason."""
     under: list[dict[str, str]] = field(default_factory=list)
-    """What is told under it, with the reasons."""
+    """The requirements that it explains, with the reasons."""
 
     @property
     def scenarios(self) -> list[str]:
-        """Those that exercised it."""
+        """The scenarios that exercised it."""
         return list(dict.fromkeys(map(scenario_of, self.data["runs"])))
 
     @property
     def more(self) -> int:
-        """Findings that are not told."""
+        """Number of findings that are not shown."""
         return len(self.data["findings"]) - len(self.stories) + int(self.data["findings_not_shown"])
 
 
 @dataclass
 class Section:
-    """A part of the text, and its requirements."""
+    """A section of the text, and its requirements."""
 
     title: str
     rows: list[Entry] = field(default_factory=list)
 
     @property
     def counts(self) -> str:
-        """In words, the worst first."""
+        """Number of requirements by verdict, the worst first."""
         counted = {verdict: sum(row.data["verdict"] == verdict for row in self.rows) for verdict in VERDICTS}
         return ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
 
 
 def html(report: Report) -> str:
-    """The page of a report."""
+    """Render the page of a report."""
     data = report.data
     breakdowns = report.breakdowns
     broken = [first["where"] for first, _ in breakdowns[:MAX_BREAKDOWNS]]
@@ -115,7 +115,7 @@ def html(report: Report) -> str:
 
 
 def _limit_lines(report: Report) -> list[Line]:
-    """How far it holds, nothing where nobody measured that."""
+    """The measured limits; empty if they were not measured."""
     limits = report.limits
     return lines(limits["rows"], searched=limits["at"] is None) if limits is not None else []
 
@@ -123,7 +123,7 @@ def _limit_lines(report: Report) -> list[Line]:
 @cache
 def _template() -> Template:
     known = environment(__package__ or "")
-    # Whatever is put into the page is cut and cleared of control characters, and escaped after that.
+    # Every value is shortened, cleaned of control characters, and then escaped.
     known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
     known.filters["thousands"] = lambda number: f"{number:,}"
     known.filters["counted"] = counted
@@ -137,7 +137,7 @@ def _read(name: str) -> str:
 
 
 def _weblink(text: str) -> str:
-    """A link that leads to a page and does nothing else, "" for all others."""
+    """Return a link if it is a web address; "" otherwise."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -146,7 +146,7 @@ def _weblink(text: str) -> str:
 
 
 def _order(data: Row) -> list[int]:
-    """The places of the requirements: root causes first, with what is told under each."""
+    """Indices of the requirements: root causes first, each followed by those that it explains."""
     places = {row["id"]: place for place, row in enumerate(data["requirements"])}
     told = [one for cause in data["causes"] for one in (cause, *cause["under"])]
     first = [places[one["requirement"]] for one in told if one["requirement"] in places]
@@ -154,7 +154,7 @@ def _order(data: Row) -> list[int]:
 
 
 def _rows(report: Report, stories: Stories) -> dict[str, Entry]:
-    """By ID; a report that names one twice has it once."""
+    """Entries by ID; duplicates in a report are dropped."""
     catalogue = report.protocol.rules.catalogue
     rows: dict[str, Entry] = {}
     for place, data in enumerate(report.data["requirements"]):
@@ -189,7 +189,7 @@ def _summary_of_causes(data: Row) -> str:
 
 
 def _positions(report: Report, rows: Mapping[str, Entry]) -> Iterable[tuple[Position, str]]:
-    """The positions that the page speaks of, with what the suite makes of each."""
+    """The positions that the page mentions, with the suite's treatment of each."""
     known = report.protocol.rules.catalogue.positions
     named = {name for row in rows.values() for name in row.positions}
     return [(position, POSITION_VERDICTS[position.verdict]) for name, position in known.items() if name in named]
@@ -200,7 +200,7 @@ def _positions(report: Report, rows: Mapping[str, Entry]) -> Iterable[tuple[Posi
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that changes what all the rest means."""
+    """A notice that affects how to read the whole report."""
 
     label: str
     lines: tuple[str, ...]
@@ -208,7 +208,7 @@ class Notice:
 
 
 def notices(report: Report) -> Iterator[Notice]:
-    """What to know before reading on, the gravest first."""
+    """Yield the notices, the most serious first."""
     data, summary = report.data, report.data["summary"]
     if wrong := report.complaints:
         file = data["baseline"]["file"]
@@ -230,7 +230,7 @@ def notices(report: Report) -> Iterator[Notice]:
 
 
 def facts(report: Report) -> Iterator[tuple[str, str]]:
-    """What was tested, against what, and how: labels with what there is to say."""
+    """Yield labels and values: what was tested, against what, and how."""
     data, about = report.data, report.data["implementation"]
     revision, profile, protocol = data["revision"], data["profile"], report.protocol
     language = f" ({about['language']})" if about["language"] else ""

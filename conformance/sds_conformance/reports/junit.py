@@ -1,7 +1,7 @@
-"""A report as JUnit XML, for Jenkins, GitLab, GitHub, Azure and whoever else counts test cases.
+"""A report as JUnit XML, for Jenkins, GitLab, GitHub, Azure and other tools.
 
-A section of the text is a test suite, a requirement a test case. What a baseline lists has still failed: gate on the
-exit code of the run, which knows it.
+A section of the text is a test suite, a requirement is a test case. Failures in a baseline are still failures here:
+gate on the exit code of the run, which honours the baseline.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .report import Report, Row, flaky, sides, worst
 from .standing import standing
 
 CONVERSATION = "conversation"
-"""The test suite of what broke the conversation."""
+"""The test suite of breakdowns."""
 BASELINE = "baseline"
-"""The test suite of what is wrong with the baseline."""
+"""The test suite of errors in the baseline."""
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 _TITLE = 100
 
 
 def junit(report: Report) -> str:
-    """The whole file."""
+    """Render the file."""
     sections: dict[str, list[TestCase]] = {}
     for row in report.by_severity():
         sections.setdefault(_section(report, row), []).append(_case(report, row))
@@ -73,7 +73,7 @@ def _case(report: Report, row: Row) -> TestCase:
 
 
 def _named(name: str, kind: str) -> TestCase:
-    """A test case. How long a requirement takes nobody can say, and some tools want a number."""
+    """A test case. The time per requirement is unknown; 0 satisfies tools that need a number."""
     return TestCase(_clean(name), _clean(kind), 0)
 
 
@@ -83,7 +83,7 @@ def _with(result: Failure | Error, text: str) -> Failure | Error:
 
 
 def _failed(report: Report, row: Row, finding: Row | None) -> str:
-    """The one line that tools show: what is known of it comes first."""
+    """The one line that tools show; known failures come first."""
     known = [" ".join(filter(None, (row["reason"], row["link"]))) for row in report.known_failures(row["id"])]
     seen = "expected {}; seen: {}".format(*sides(finding)) if finding else "failed"
     seen = f"severity {row['severity']}: {seen}"
@@ -99,7 +99,7 @@ def _told(report: Report, row: Row, finding: Row | None) -> str:
 
 
 def _conversation(report: Report) -> list[TestCase]:
-    """A test case for each way in which the conversation broke, one that passes if it held."""
+    """One test case per kind of breakdown; a single passing one if there were none."""
     cases = []
     for broken, others in report.breakdowns:
         also = f"\nand {len(others)} more like it, in {', '.join(others[:20])}" if others else ""
@@ -114,7 +114,7 @@ def _conversation(report: Report) -> list[TestCase]:
 
 
 def _baseline(report: Report) -> list[TestCase]:
-    """A test case for each line of the baseline that is wrong, one that passes if none is."""
+    """One test case per wrong line of the baseline; a single passing one if there are none."""
     cases = []
     for row in report.complaints:
         case = _named(f"line {row['line']}: {row['requirement']}", BASELINE)
@@ -124,5 +124,5 @@ def _baseline(report: Report) -> list[TestCase]:
 
 
 def _clean(text: str) -> str:
-    """Without invisible characters, which XML 1.0 cannot write, and without commands to a CI."""
+    """Remove characters that XML 1.0 cannot contain, and commands to a CI."""
     return harmless(text)

@@ -21,17 +21,17 @@ NONE = "none"
 """The name of no level."""
 STRICT = "strict"
 JUDGED = (Verdict.PASS.value, Verdict.WARN.value, Verdict.FAIL.value)
-"""Verdicts on what was exercised."""
+"""Verdicts of exercised requirements."""
 _AGAINST = {
     Verdict.FAIL.value: "what it must do and fails",
     Verdict.INCONCLUSIVE.value: "what it must do and is inconclusive",
     Verdict.ERROR.value: "what was not judged, by a fault of the suite",
 }
-"""What stops a level."""
+"""Reasons that block a level, by verdict."""
 
 
 def level(data: dict[str, Any]) -> dict[str, Any]:
-    """The level of a certificate: its name, and of each part of the text whether it is held, and what stops that."""
+    """Compute the level of a certificate: its name, and for each part whether it is held and what blocks it."""
     rules = protocol_of(data["revision"]).rules
     against = _against(data, rules)
     parts = [_part(data, rules, profile) for profile in parts_of(rules, data["revision"])]
@@ -48,13 +48,13 @@ def level(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def parts_of(rules: Rules, revision: str) -> list[str]:
-    """The profiles that a revision is made of; the first is the one that the others extend."""
+    """The profiles of a revision; the others extend the first one."""
     narrow = [profile for profile in rules.profiles if profile != rules.full and rules.judged(revision, profile)]
     return narrow or [rules.full]
 
 
 def _against(data: dict[str, Any], rules: Rules) -> list[str]:
-    """What stops any level, because it is about the run as a whole."""
+    """What blocks every level, because it concerns the whole run."""
     run, out = data["run"], []
     if run["narrowed"] or not run["whole"]:
         out.append(f"of {' and '.join(run['narrowed']) or 'the run'} a part alone was asked for")
@@ -83,7 +83,7 @@ def _against(data: dict[str, Any], rules: Rules) -> list[str]:
 
 
 def hard(data: dict[str, Any]) -> dict[str, int]:
-    """The breakdowns that cost an implementation its conformance, by the kind."""
+    """Number of breakdowns that fail an implementation, by kind."""
     soft = tolerated(strict=data["strict"], narrowed=data["run"]["narrowed"])
     return {kind: count for kind, count in data["breakdowns"].items() if kind not in soft}
 
@@ -98,7 +98,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     stated = {r.id: r for r in rules.judged(data["revision"], profile) if not r.experimental}
     ids = list(stated)
     rows = {row["id"]: row for row in data["requirements"] if row["id"] in stated}
-    # By the catalogue, not by the row: a forger would write MAY.
+    # Use the level of the catalogue, not that of the row: a forger would write MAY.
     musts = [row for row in rows.values() if stated[row["id"]].binding]
     because = []
     if len(rows) < len(ids):
@@ -131,7 +131,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
 
 
 def beside(standing: dict[str, Any]) -> str:
-    """How much of what a level is about was not judged, for the line that names it; "" where all was."""
+    """How many requirements of the level were not judged, for the line that shows it; "" if all were."""
     parts = [part for part in standing["parts"] if part["held"]]
     total = sum(part["requirements"] for part in parts)
     missing = total - sum(part["judged"] for part in parts)

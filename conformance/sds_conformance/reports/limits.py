@@ -1,6 +1,6 @@
-"""How far an implementation holds, as `limits --report DIR` left it beside the report in DIR.
+"""The measured limits, as `limits --report DIR` wrote them next to the report in DIR.
 
-``exploration/limits/limits.schema.json`` describes the file. It can be anybody's, as all of DIR.
+``exploration/limits/limits.schema.json`` describes the file. The file is not trusted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .report import Report, ReportError
 
 NAME = "limits.json"
 MAX_BYTES = 8 << 20
-"""Some twenty rows have twenty kilobytes."""
+"""Largest size of the file. Some twenty rows have twenty kilobytes."""
 
 TONES = {
     Weight.HELD.value: Verdict.PASS.value,
@@ -34,7 +34,7 @@ TONES = {
     Weight.NOT_EXERCISED.value: Verdict.INCONCLUSIVE.value,
     Weight.ERROR.value: Verdict.ERROR.value,
 }
-"""The verdict on a requirement that stands for as much."""
+"""The verdict whose colour is used for each weight."""
 
 _CERTIFIED = ("dimension", "title", "timed", "verdict", "exact", "demanded", "position", "why")
 _IF_THERE = ("held", "first_not", "how", "requirement", "severity", "declared", "replay")
@@ -56,7 +56,7 @@ class Line:
 
 
 def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[Line]:
-    """The rows of limits, in words."""
+    """Format the rows of limits."""
     return [
         Line(
             row["title"],
@@ -72,7 +72,7 @@ def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[L
 
 
 def with_limits(report: Report) -> Report:
-    """The report, with the limits that stand beside it, if there are any. Raises ReportError."""
+    """Return the report with the limits from its folder, if there are any. Raises ReportError."""
     file = report.folder / NAME if report.folder is not None else None
     if file is None or not file.exists():
         return report
@@ -97,7 +97,7 @@ def with_limits(report: Report) -> Report:
 
 
 def certified(limits: Mapping[str, Any]) -> dict[str, Any]:
-    """What a certificate says of it: there is no null on one, and no number with a fraction."""
+    """Convert limits for a certificate, which has no null and no fractions."""
     rows = limits["rows"]
     return {
         "date": limits["started"],
@@ -116,19 +116,19 @@ def certified(limits: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def certified_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows on a certificate, as `limits --json` would have them; none where there are no limits on it."""
+    """The rows of limits on a certificate, in the format of `limits --json`; empty if it has none."""
     nothing = dict.fromkeys((*_IF_THERE, *_NOT_CERTIFIED))
     return [{**nothing, **row} for row in data["limits"]["rows"]] if "limits" in data else []
 
 
 def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The dimensions in which less holds than is declared, or demanded, each with what broke there."""
+    """The dimensions that hold less than declared or demanded, each with what broke."""
     bad = (row for row in rows if row["verdict"] == Weight.FINDING.value)
     return [f"{row['title']} ({row.get('requirement') or row.get('how')})" for row in bad]
 
 
 def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
-    """What a certificate says of limits that is not so by the dimensions of this version, a sentence each."""
+    """Yield a sentence for each claim of a certificate about limits that contradicts the dimensions of this version."""
     if "limits" not in data:
         return
     protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
@@ -148,7 +148,7 @@ def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _unlike(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
-    """What a row should follow from and does not, "" for nothing."""
+    """The inconsistency in a row; "" if nothing is."""
     about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
     if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
         return "what is measured there"

@@ -1,4 +1,4 @@
-"""A report as Markdown, for the summary of a step on GitHub: bounded, and whatever strangers say does nothing there."""
+"""A report as Markdown for a GitHub job summary: limited in size, with untrusted text escaped."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .report import Report, RootCause, Row, code_of, flaky, sides, worst
 from .standing import standing
 
 LIMIT = 900_000
-"""Bytes. GitHub shows no summary of more than a MiB; what other steps say of the suite has room beside it."""
+"""Largest size in bytes. GitHub shows summaries of up to 1 MiB, and other steps need room as well."""
 STORIES = 20
-"""Root causes that are told in full."""
+"""Root causes with a full story."""
 _ITEM = "- "
 _MORE = "There is more, which does not fit here: see the report."
 
 
 def markdown(report: Report) -> str:
-    """The whole page, cut between two of its parts where it grows too long."""
+    """Render the page; it is cut between two parts if it is too long."""
     room, out, before = LIMIT - len(_MORE), "", ""
     for part in _parts(report):
         lines = 0 if not before else 1 if part.startswith(_ITEM) and before.startswith(_ITEM) else 2

@@ -1,4 +1,4 @@
-"""Findings and breakdowns as plain text, for Markdown and JUnit. Nothing in it can do anything but be shown."""
+"""Findings and breakdowns as plain, harmless text, for Markdown and JUnit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABEL = 10
 
 
 def story(report: Report, requirement: str, row: Row) -> str:
-    """A finding: what was done, what was expected, and what was seen."""
+    """Format a finding: what was done, what was expected, and what was seen."""
     finding = finding_of(requirement, row)
     told = story_of(report.protocol, finding, report.trace(finding.run))
     lines = list(_labelled("Scenario", f"{finding.scenario}: {told.summary}" if told.summary else finding.scenario))
@@ -33,7 +33,7 @@ def story(report: Report, requirement: str, row: Row) -> str:
 
 
 def breakdown(broken: Row) -> str:
-    """A breakdown: what happened, the last lines of stderr, and a question to ask."""
+    """Format a breakdown: what happened, the last lines of stderr, and a question to ask."""
     at = f" (step {broken['step']}, {broken['command']})" if broken["step"] else ""
     lines = list(_labelled("What", f"The implementation or its adapter: {broken['detail']}{at}."))
     if flaky(broken) and (again := again_of(broken)) is not None:
@@ -44,7 +44,7 @@ def breakdown(broken: Row) -> str:
 
 
 def _labelled(label: str, text: str, head: str = "") -> Iterator[str]:
-    """A text with a label before its first line; lines that follow stand under the text."""
+    """Format a text with a label; further lines are indented below the text."""
     before = f"{label:<{_LABEL}}{head}"
     for line in wrap(printable(text, LONGEST), WIDTH - len(before), break_on_hyphens=False) or [""]:
         yield without_orders(before + line)

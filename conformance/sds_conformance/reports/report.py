@@ -1,8 +1,8 @@
-"""The report on a run: one value, from the end of judging to each form in which it is shown.
+"""The report on a run: one value for every form in which it is shown.
 
 ``data`` is the document of ``report.json``, described by ``report.schema.json``. ``document`` builds it from the
-verdicts, ``files`` writes and reads it. A file can be anybody's, so each form cuts and escapes every text of it. This
-module derives what several forms need and the document does not say.
+verdicts, ``files`` writes and reads it. Files are not trusted, so each form shortens and escapes all texts. This module
+derives what several forms need and the document does not contain.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ReportError(Exception):
 
 @dataclass(frozen=True)
 class RootCause:
-    """A requirement that fails or warns, with those that do so because of it."""
+    """A requirement that fails or warns, with those that it explains."""
 
     data: Row
     """Its row among the causes."""
@@ -65,29 +65,31 @@ class RootCause:
 
 @dataclass(frozen=True)
 class Report:
-    """A report, and the traces that it rests on."""
+    """A report, and its traces."""
 
     data: Row
-    """The document; what a cut-off file lacks is missing in it."""
+    """The document; a truncated file lacks some fields."""
     cut_off: str = ""
-    """Where the file was cut off, "" for a whole one."""
+    """Where the file was cut off; "" for a complete one."""
     folder: Path | None = None
-    """Where it was read, None for one that was just made."""
+    """The folder that it was read from; None for a new one."""
     traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
     seconds: float = 0.0
     """Duration of the run, 0 if unknown."""
     written: Path | None = None
-    """The file of the report, None for one that was not written."""
+    """The file of the report; None if it was not written."""
     limits: Row | None = None
-    """The document of `limits --report`, None if nobody measured them."""
+    """The document of `limits --report`; None if limits were not measured."""
 
     @classmethod
     def of(cls, outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> Report:
-        """The report on a run. ``left_out_scenarios``: how many a selection of requirements left out by itself."""
+        """Create the report of a run. ``left_out_scenarios``: number of scenarios left out by the selected
+        requirements.
+        """
         return cls(document(outcome, how, left_out_scenarios), traces=outcome.traces, seconds=outcome.seconds)
 
     def changed(self, **values: Any) -> Report:
-        """The report with other values at the top of its document."""
+        """Return a copy with other values at the top level of its document."""
         return replace(self, data=self.data | values)
 
     @property
@@ -96,18 +98,18 @@ class Report:
 
     @cached_property
     def declaration(self) -> Declaration:
-        """What the implementation declared."""
+        """The declaration of the implementation."""
         return declaration_of(self.data)
 
     @property
     def name(self) -> str:
-        """The implementation, with its version."""
+        """Name and version of the implementation."""
         about = self.data["implementation"]
         return printable(f"{about['name']} {about['version']}".strip())
 
     @property
     def started(self) -> datetime | None:
-        """When the run began, None for a report that does not say it."""
+        """The start of the run; None if the report has none."""
         try:
             return datetime.fromisoformat(self.data["started"])
         except ValueError:
@@ -115,7 +117,7 @@ class Report:
 
     @property
     def unfinished(self) -> str:
-        """Why the report has less than was asked for, "" if it has all."""
+        """Why the report is incomplete; "" if it is complete."""
         summary = self.data["summary"]
         if self.cut_off:
             return f"the report was cut off {self.cut_off}"
@@ -126,10 +128,10 @@ class Report:
         return ""
 
     def trace(self, run: str) -> Trace[Any] | None:
-        """The trace of a run, None if it was not kept or cannot be read."""
+        """The trace of a run; None if it was not stored or cannot be read."""
         if self.folder is None:
             return self.traces.get(run)
-        # The name comes from the file: it must not lead out of the folder.
+        # The name comes from the file: it must not leave the folder.
         if not run or not set(run) <= _OF_A_RUN:
             return None
         try:
@@ -140,11 +142,11 @@ class Report:
     # ---- Requirements ------------------------------------------------------------------------------------------------
 
     def requirements(self, *verdicts: str) -> Iterator[Row]:
-        """The rows of requirements with one of these verdicts, all if none is named."""
+        """The rows of requirements with one of these verdicts; all by default."""
         return (row for row in self.data["requirements"] if not verdicts or row["verdict"] in verdicts)
 
     def by_severity(self) -> list[Row]:
-        """The rows of requirements: failures, then warnings, each the most severe first; then all others."""
+        """The rows of requirements: failures, then warnings, both by severity; then all others."""
         rank = {"fail": 0, "warn": 1}
 
         def place(row: Row) -> tuple[int, int]:
@@ -160,8 +162,7 @@ class Report:
         return out
 
     def failed_runs(self, of: Collection[str] = ()) -> list[str]:
-        """The runs in which something failed, or one ``of`` these requirements: first those of the findings, then
-        others that may show it."""
+        """Runs with failures, optionally only those ``of`` some requirements: runs of findings first, then others."""
         rows = [row for row in self.requirements("fail", "error", "warn") if not of or row["id"] in of]
         found = [run_of(finding) for row in rows for finding in row["findings"]]
         broken = [row["where"] for row in self.data["breakdowns"]]
@@ -183,20 +184,20 @@ class Report:
 
     @property
     def hard_breakdowns(self) -> list[Row]:
-        """The breakdowns that cost an implementation its conformance."""
+        """The breakdowns that fail the implementation."""
         soft = tolerated(strict=self.data["strict"], narrowed=self.data["narrowed"])
         return [broken for broken in self.data["breakdowns"] if broken["kind"] not in soft]
 
     @property
     def breakdowns(self) -> list[tuple[Row, list[str]]]:
-        """Each breakdown once, with the other runs that broke in the same way."""
+        """Each kind of breakdown once, with the other runs that had it."""
         return alike(self.data["breakdowns"])
 
     # ---- The baseline ------------------------------------------------------------------------------------------------
 
     @property
     def complaints(self) -> list[Row]:
-        """What is wrong with the baseline."""
+        """The errors in the baseline."""
         baseline = self.data["baseline"]
         return list(baseline["complaints"]) if baseline else []
 
@@ -216,7 +217,7 @@ class Report:
 
 
 def declaration_of(data: Mapping[str, Any]) -> Declaration:
-    """The declaration of the implementation that a report or a certificate is about."""
+    """The declaration in a report or a certificate."""
     about, language = data["implementation"], protocol_of(data["revision"]).rules.language
     numbers = (language.number_of(name) for name in about["capabilities"])
     return Declaration(
@@ -233,29 +234,29 @@ def declaration_of(data: Mapping[str, Any]) -> Declaration:
 
 
 def worst(row: Row) -> Row | None:
-    """The finding that a requirement is shown with, None if none was kept."""
+    """The finding to show for a requirement; None if none was stored."""
     return next((finding for finding in row["findings"] if finding["severity"] == row["verdict"]), None)
 
 
 def code_of(row: Row) -> str:
-    """The code of that finding, else the ID of the requirement."""
+    """The code of that finding, or else the ID of the requirement."""
     finding = worst(row)
     return str(finding["code"] if finding is not None else row["id"])
 
 
 def again_of(row: Mapping[str, Any]) -> Again | None:
-    """How often a failure or a breakdown came back, None if it was not played again."""
+    """How often replays reproduced a failure or a breakdown; None if it was not replayed."""
     return Again(**row["repeated"]) if "repeated" in row else None
 
 
 def flaky(row: Row) -> str:
-    """The word for a failure or a breakdown that did not come back each time, else ""."""
+    """The label of a flaky failure or breakdown; "" if it is not flaky."""
     again = again_of(row)
     return again.word if again is not None else ""
 
 
 def sides(finding: Row) -> tuple[str, str]:
-    """What was expected and what was seen, with times from the start of virtual time."""
+    """Expected and seen, with times relative to the start of virtual time."""
     return by_the_clock(finding["expected"]) or "nothing", by_the_clock(finding["seen"])
 
 
@@ -266,7 +267,7 @@ def run_of(finding: Mapping[str, Any]) -> str:
 
 
 def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
-    """A finding, from its row."""
+    """Create a finding from its row."""
     return Finding(
         requirement,
         row["code"].partition("/")[2],

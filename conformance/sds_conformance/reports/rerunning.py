@@ -1,7 +1,7 @@
-"""Playing again what a certificate is about: a sample that is drawn by lot, or everything, and what came out otherwise.
+"""Replays a certificate, as a random sample or completely, and reports the differences.
 
-A part of the runs can tell less than all of them: what was certified to pass must not fail in any, and what was
-certified to fail must do so again where the certificate says that it shows.
+A sample shows less than all runs: a certified pass must not fail in any run, and a certified failure must fail again in
+the runs that the certificate lists for it.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from .levels import JUDGED
 
 @dataclass(frozen=True)
 class Sample:
-    """What is played again of a certificate."""
+    """The part of a certificate to replay."""
 
     plan: Plan
     everything: bool
-    """All that the certificate is about, so that every verdict has to come out the same."""
+    """The sample is the complete certificate, so every verdict must be reproduced."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came out."""
+    """The result of a replay."""
 
     compared: tuple[str, ...]
-    """The requirements of which the runs could tell."""
+    """The requirements that the runs could judge."""
     differences: tuple[str, ...]
-    """A sentence each."""
+    """One sentence per difference."""
 
 
 def everything(data: dict[str, Any]) -> Sample:
-    """All scenarios in all environments. They tell all if the certificate is about all of them."""
+    """All scenarios in all environments; complete if the certificate is."""
     rules = protocol_of(data["revision"]).rules
     whole = plan(rules, _ids(data), (), data["profile"], data["revision"], environments=["*"])
     run = data["run"]
@@ -52,9 +52,9 @@ def everything(data: dict[str, Any]) -> Sample:
 
 
 def drawn(data: dict[str, Any], seed: int, size: int) -> Sample:
-    """So many scenarios by lot, from all sections in turn, in the plain environment and in another one.
+    """Draw ``size`` scenarios from all sections in turn, in the plain environment and in another one.
 
-    There are none where nothing was judged.
+    The sample is empty if nothing was judged.
     """
     rules = protocol_of(data["revision"]).rules
     lot = Random(seed)
@@ -85,7 +85,7 @@ def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> li
 
 
 def _fitting(row: dict[str, Any], rules: Rules) -> list[str]:
-    """The scenarios that tell of a requirement. What takes thousands of steps is left to who plays everything."""
+    """The scenarios that judge a requirement, without the long ones, which only a complete replay plays."""
     known = rules.register.scenarios
     written = [name for name, scenario in known.items() if row["id"] in scenario.exercises]
     shown = [scenario_of(run) for run in row.get("shown", ())]
@@ -93,7 +93,7 @@ def _fitting(row: dict[str, Any], rules: Rules) -> list[str]:
 
 
 def _environments(data: dict[str, Any], lot: Random, scenarios: Sequence[str]) -> list[str]:
-    """The plain one, and one of those in which something shows that these scenarios show, or any."""
+    """The plain environment and another one, preferably one where the certificate lists findings of these scenarios."""
     entered = [name for name in data["run"]["environments"] if name != PLAIN.name]
     shown = [run.partition(IN) for row in data["requirements"] for run in row.get("shown", ())]
     telling = [where for name, _, where in shown if name in scenarios and where in entered]
@@ -102,7 +102,7 @@ def _environments(data: dict[str, Any], lot: Random, scenarios: Sequence[str]) -
 
 
 def another(data: dict[str, Any], declared: Declaration) -> Iterator[str]:
-    """How what answers is not what the certificate is about, a sentence each."""
+    """Yield a sentence for each difference between the running implementation and the certified one."""
     about = data["implementation"]
     for what, certified, now in (
         ("name", about["name"], declared.name),
@@ -122,7 +122,7 @@ def _said(value: Any) -> str:
 
 
 def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Comparison:
-    """What the certificate says, and what came out."""
+    """Compare the certificate with the new results."""
     now = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
     compared, differences = [], []
     for row in data["requirements"]:
@@ -140,7 +140,7 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Com
 def _difference(
     row: dict[str, Any], now: RequirementVerdict | None, sample: Sample, outcome: Certification, whole: bool
 ) -> str | None:
-    """What is different in a requirement, "" if nothing is, None where the runs cannot tell."""
+    """The difference for a requirement; "" if there is none, None if the runs cannot judge it."""
     certified = Verdict(row["verdict"])
     if now is None or Verdict.ERROR in (certified, now.verdict):
         return None
@@ -149,7 +149,7 @@ def _difference(
     if sample.everything:
         return "" if now.verdict is certified else told
     if now.verdict in RANK and certified not in RANK:
-        # What was exercised in none of all runs is not exercised in some of them.
+        # A part of the runs cannot exercise more than all runs.
         return told if whole or now.verdict is not Verdict.PASS else None
     if now.verdict in RANK and RANK[now.verdict] > RANK[certified]:
         return told

@@ -1,7 +1,7 @@
-"""A report as SARIF 2.1.0: the codes that it has findings of are its rules, findings its results.
+"""A report as SARIF 2.1.0: each code with findings is a rule, each finding a result.
 
-There is no source file in it: a result is located by scenario, environment and step. A failure that a baseline lists is
-a result like any other, with `known` set.
+There are no source files: a result is located by scenario, environment and step. A failure in a baseline is a result
+with `known` set.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .standing import standing
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}
-"""By the verdict of a finding. Of a warning about a SHOULD, severity 4, the level is "note"."""
+"""By the verdict of a finding. For a warning about a SHOULD (severity 4) the level is "note"."""
 RANKS = {1: 100.0, 2: 75.0, 3: 50.0, 4: 25.0}
 """The SARIF rank of a result, by severity."""
 _LONGEST = 1000
 
 
 def sarif(report: Report) -> str:
-    """The whole file."""
+    """Render the file."""
     data = report.data
     found = [(row, finding) for row in report.by_severity() for finding in row["findings"]]
     rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}

@@ -1,4 +1,4 @@
-"""How an implementation stands by a report: in a sentence, and in few words for a badge. Never better than it is."""
+"""The overall result of a report: a sentence, and a few words for a badge. It never claims more than was tested."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .report import Report, Row, flaky
 
 
 class Tone(Enum):
-    """What to think of it at first sight."""
+    """The colour of the overall result."""
 
     GOOD = "good"
     PARTIAL = "partial"
-    """No fault was found, and not all was looked at."""
+    """No fault was found, but not everything was tested."""
     BAD = "bad"
     NONE = "none"
     """There is no verdict."""
@@ -26,17 +26,17 @@ class Tone(Enum):
 
 @dataclass(frozen=True)
 class Standing:
-    """What a report says as a whole."""
+    """The overall result of a report."""
 
     tone: Tone
     short: str
     """For a badge."""
     sentence: str
-    """It begins with what is said of the implementation, whose name belongs before it."""
+    """Continues a sentence that begins with the name of the implementation."""
 
 
 def standing(report: Report) -> Standing:
-    """What a report says as a whole. Its rows are believed, not the counts that stand beside them."""
+    """Compute the overall result from the rows of a report; its counts are not trusted."""
     data = report.data
     counts = Counter(row["verdict"] for row in report.requirements())
     hard = len(report.hard_breakdowns)
@@ -100,25 +100,25 @@ def _without_faults(report: Report, counts: Counter[str]) -> Standing:
 
 
 def _part_of(report: Report, row: Row) -> str:
-    """The part of the text that a requirement belongs to, "" for one that the catalogue does not know any more."""
+    """The part of the text that a requirement belongs to; "" if the catalogue no longer has it."""
     rules = report.protocol.rules
     requirement = rules.catalogue.requirements.get(row["id"])
     return rules.part_of(requirement) if requirement is not None else ""
 
 
 def forgone(report: Report) -> str:
-    """The part of the text that the implementation does without, by what it declares."""
+    """The part of the text that the implementation does not support by its declaration."""
     return report.protocol.forgone(report.declaration, report.data["revision"])
 
 
 def asked(report: Report) -> Iterator[Row]:
-    """The requirements that concern the implementation."""
+    """The requirements that apply to the implementation."""
     without = forgone(report)
     return (row for row in report.requirements() if row["exercised"] or _part_of(report, row) != without)
 
 
 def _parts(report: Report) -> list[str]:
-    """The parts of the text that were judged, by name, none where it is all one."""
+    """Names of the judged parts of the text; empty if it has only one."""
     named, rules = report.protocol.parts, report.protocol.rules
     stated = {rules.part_of(requirement) for requirement in rules.judged(report.data["revision"], rules.full)}
     found = dict.fromkeys(_part_of(report, row) for row in report.requirements())

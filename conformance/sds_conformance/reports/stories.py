@@ -1,4 +1,4 @@
-"""The stories of the findings of a report, and the conversations that they rest on: each run is read once."""
+"""The stories of the findings in a report, with their conversations. Each trace is read once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..telling.said import quoted
 from .report import Report, Row, finding_of, run_of
 
 MAX_TALKS = 400
-"""Conversations on a page, and as many pictures: of the findings that come after them the story is told alone."""
+"""Conversations on a page, and pictures; later findings have only a story."""
 MAX_PICTURES = 400
 MAX_TURNS = 120
-"""Steps of a conversation: the first ones, and those around the ones that are blamed."""
+"""Steps shown of a conversation: the first ones, and those around violations."""
 FIRST, BEFORE, AFTER = 40, 12, 6
 MAX_LINES = 12
-"""Lines of what came out of a step."""
+"""Output lines shown per step."""
 MAX_WIRES = 4
 HEX_BYTES = 48
 SAID_WIDTH = 110
@@ -35,19 +35,19 @@ class PageStory:
     """A finding on a page."""
 
     row: Row
-    """Of the finding."""
+    """The row of the finding."""
     told: Story
     said: Sequence[str]
-    """The lines of stderr at the step that is blamed."""
+    """Lines of stderr at the violating step."""
     picture: str
-    """SVG, "" for none."""
+    """SVG; "" if there is none."""
     without: str
-    """Why there is no picture and no conversation, "" if there are."""
+    """Why there is no picture or conversation; "" if there is."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A step of a conversation, or steps that are left out, where ``number`` is 0."""
+    """A step of a conversation, or a gap of omitted steps if ``number`` is 0."""
 
     number: int
     done: str
@@ -55,11 +55,11 @@ class Turn:
     wires: Sequence[str] = ()
     """In hexadecimal digits."""
     found: Sequence[tuple[str, str]] = ()
-    """What rests on it: severity and requirement."""
+    """Severity and requirement of each finding at the step."""
 
 
 class Found:
-    """What was found in a run, as far as its conversation is about it."""
+    """The part of a finding that its conversation shows."""
 
     def __init__(self, requirement: str, row: Row) -> None:
         self.requirement = requirement
@@ -81,18 +81,20 @@ class Talk:
 
 @dataclass
 class Stories:
-    """All that is told of a report."""
+    """Everything that is shown of a report."""
 
     of: dict[int, list[PageStory]] = field(default_factory=dict)
-    """By the place of the requirement in the report."""
+    """By the index of the requirement in the report."""
     talks: dict[str, Talk] = field(default_factory=dict)
     """By run."""
 
 
 def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
-    """What is told of the requirements of a report, by their places; ``order`` says what to tell first where there is
-    no room for all, ``limit`` how many findings of one requirement are told. Of the runs that are ``broken`` the
-    conversation is told in any case."""
+    """Create the stories of a report, by index of the requirement.
+
+    If there is not enough room, ``order`` decides which come first. ``limit`` is the number of findings shown per
+    requirement. Runs in ``broken`` always get a conversation.
+    """
     rows = report.data["requirements"]
     told = [(place, finding) for place in order for finding in rows[place]["findings"][:limit]]
     by_run: dict[str, list[int]] = {}
@@ -126,7 +128,7 @@ def _why_not(talks: int) -> str:
 
 
 class _Remembering:
-    """A narrator that tells each step once: many findings rest on the steps of one run."""
+    """A narrator with a cache, because many findings share the steps of one run."""
 
     def __init__(self, narrator: Narrator) -> None:
         self._narrator = narrator
@@ -153,7 +155,7 @@ class _Remembering:
 
 
 class _Teller:
-    """Tells what was found in one run."""
+    """Creates the stories of the findings in one run."""
 
     def __init__(self, protocol: Protocol, trace: Trace[Any] | None, why: str) -> None:
         self._protocol = protocol
@@ -163,14 +165,14 @@ class _Teller:
         if trace is None:
             return
         self._excerpts = Excerpts(trace)
-        # Anybody can have written the file: what cannot be told in words is told as if there were none.
+        # The file is not trusted: a trace that cannot be described counts as missing.
         try:
             self._narrator = _Remembering(protocol.narrator(trace))
         except Exception:
             self._trace, self._why = None, UNTOLD
 
     def story(self, requirement: str, row: Row, *, draw: bool) -> PageStory:
-        """The story of a finding."""
+        """Create the story of a finding."""
         finding, why = finding_of(requirement, row), self._why
         told = story_of(self._protocol, finding, self._trace, self._narrator)
         if self._trace is not None and not told.exhibits:
@@ -190,7 +192,7 @@ class _Teller:
             return ""
 
     def talk(self, run: str, anchor: str, found: Sequence[Found]) -> Talk | None:
-        """The conversation, with what rests on its steps."""
+        """Create the conversation, with the findings at its steps."""
         if self._trace is None or self._narrator is None:
             return None
         steps = self._trace.steps
@@ -232,5 +234,5 @@ def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> Turn:
 
 
 def _hex(raw: bytes) -> str:
-    """The beginning of bytes on the wire."""
+    """The first bytes of a wire message in hex."""
     return raw[:HEX_BYTES].hex(" ", -4) + (f" … {len(raw)} bytes" if len(raw) > HEX_BYTES else "")

@@ -1,6 +1,6 @@
 """A report on a terminal: what was tested, a table, the story of each root cause, and the last screen.
 
-`run` prints the report that it just made, `report DIR` one that it reads. Both print the same.
+`run` prints the report of the run, `report DIR` prints a stored one. The output is the same.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _COLUMNS = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verd
 _SHORT = {Verdict.INCONCLUSIVE: "inconcl."}
 _LONGEST = 600
 MOST_REASONS = 3
-"""Reasons on the last screen why requirements were not exercised."""
+"""Reasons shown on the last screen for requirements that were not exercised."""
 
 
 def show_tested(console: Console, report: Report) -> None:
-    """Print what was tested, against what, and how requests were carried."""
+    """Print what was tested, against what, and the transport."""
     data = report.data
     show_implementation(
         console,
@@ -66,9 +66,9 @@ def show_tested(console: Console, report: Report) -> None:
 
 
 def show_report(console: Console, report: Report, program: str, stories: int | None = None) -> None:
-    """Print the table, the stories of so many root causes (all by default), notes, and the last screen.
+    """Print the table, up to ``stories`` root causes (all by default), notes, and the last screen.
 
-    ``program`` is the suite as it is typed.
+    ``program`` is the name under which the suite was called.
     """
     data = report.data
     show_doubts(console, data["doubts"])
@@ -122,7 +122,7 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
     without = f", without {report.protocol.parts.get(part, part)}" if part else ""
     out.append(("Exercised", Text(f"{judged} of {counted(len(rows), 'requirement')}{without}")))
     reasons = report.unjudged("inconclusive", "skipped", "error")
-    most = MOST_REASONS if standing(report).tone is not Tone.BAD else 0  # the room is for the root causes
+    most = MOST_REASONS if standing(report).tone is not Tone.BAD else 0  # keep the room for root causes
     for (verdict, reason), ids in sorted(reasons.items(), key=lambda one: -len(one[1]))[:most]:
         more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
         said = Text(f"not {ids[0]}{more}: {verdict}, {printable(reason, 200)}", "yellow")
@@ -174,7 +174,7 @@ def _next(report: Report, program: str) -> tuple[str, str]:
 
 
 def _dialect_in(report: Report) -> str:
-    """The dialect that the doubts name, "" if none."""
+    """The dialect that the doubts suggest; "" if none."""
     if report.data["profiles"].get("dialect"):
         return ""
     known, question = report.protocol.rules.dialects, " ".join(report.data["doubts"])
@@ -182,7 +182,7 @@ def _dialect_in(report: Report) -> str:
 
 
 def show_conversation(console: Console, report: Report, requirement: str) -> None:
-    """Print the conversation, message by message, of the run that says most about a requirement."""
+    """Print the messages of the run that best shows a requirement."""
     row = next(row for row in report.requirements() if row["id"] == requirement)
     found = [finding_of(requirement, finding) for finding in row["findings"]]
     finding = min(found, key=lambda one: one.severity is Verdict.PASS, default=None)

@@ -1,1 +1,1 @@
-"""Telling: what was found, as a story on a terminal and as JSON."""
+"""Telling: formats findings for terminals and as JSON."""

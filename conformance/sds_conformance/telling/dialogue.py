@@ -1,4 +1,4 @@
-"""A transcript as a dialogue that a person reads on a terminal of 80 columns."""
+"""Prints a transcript as a dialogue on a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .story import hanging, labelled, show_stderr
 from .traces import Enacted, Told
 
 MAX_RUNS = 3
-"""Runs that are shown of a requirement of which nothing was found."""
+"""Number of runs shown for a requirement without findings."""
 MAX_LINES = 20
-"""Lines that are shown of what came out of a step."""
+"""Number of output lines shown per step."""
 _EXCERPT = 300
 _NAME = 60
 _INDENT = 10
@@ -33,24 +33,24 @@ _INDENT = 10
 
 @dataclass
 class Wanted:
-    """What of a transcript is to be shown."""
+    """Selects the parts of a transcript to show."""
 
     participant: str = ""
     channel: str = ""
     globs: tuple[str, ...] = ()
-    """Of requirements, in capital letters; none for everything."""
+    """Globs for requirement IDs, in capital letters; empty for everything."""
     findings: list[Mapping[str, Any]] = field(default_factory=list)
-    """Those that are marked."""
+    """The findings to mark."""
     verdicts: list[tuple[str, str]] = field(default_factory=list)
-    """On the requirements that match the glob."""
+    """The verdicts on the requirements that match the globs."""
     runs: frozenset[str] = frozenset()
-    """Where a requirement was judged of which nothing was found."""
+    """Runs that judged a requirement without findings."""
 
     @classmethod
     def of(
         cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
     ) -> Wanted:
-        """With ``remarks`` of a transcript."""
+        """Select by the ``remarks`` of a transcript."""
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
             names = [str(row.get(key) or "").upper() for key in ("requirement", "code")]
@@ -65,7 +65,7 @@ class Wanted:
         return out
 
     def found_in(self, part: Part) -> list[Mapping[str, Any]]:
-        """The findings that rest on a part: by its line, or where none is told by its name."""
+        """The findings in a part: by its line, or by its name if they have no line."""
         return [f for f in self.findings if (f.get("part") or 0) == part.line or (not f.get("part") and named(f, part))]
 
 
@@ -75,11 +75,11 @@ def named(finding: Mapping[str, Any], part: Part) -> bool:
 
 
 _TOLD = ("effects", "opened", "state")
-"""Answers of which nothing is left to say when words say nothing."""
+"""Answers that need no line if they had no effect to describe."""
 
 
 class Dialogue:
-    """Prints parts, and counts them."""
+    """Prints the parts of a transcript, and counts them."""
 
     def __init__(self, console: Console, wanted: Wanted) -> None:
         self._console = console
@@ -89,10 +89,10 @@ class Dialogue:
         self.shown = 0
         self.participants: dict[str, None] = {}
         self.channels: dict[str, None] = {}
-        """Those that occur."""
+        """The channels that occur, in order."""
 
     def show(self, part: Part) -> None:
-        """Print what is wanted of a part."""
+        """Print the selected steps of a part."""
         self.parts += 1
         wanted = self._wanted
         found = wanted.found_in(part)
@@ -156,7 +156,7 @@ class Dialogue:
             hanging(self._console, Text(), title)
 
     def _exchange(self, number: int, exchange: Exchange, words: Told | None, rest: Sequence[Mapping[str, Any]]) -> None:
-        """With what rests on it."""
+        """Print a request with its reply and its findings."""
         before = Text.assemble(("> ", "bold red") if rest else "  ", (f"{number or '':>3} ", "dim"))
         if words is None:
             self._raw(Text.assemble(before, "> "), exchange.request)
@@ -164,7 +164,7 @@ class Dialogue:
                 self._raw(Text("      < "), exchange.reply)
             return
         hanging(self._console, before, Text(words.done))
-        if not words.participant:  # a pure function, of which words say little
+        if not words.participant:  # a pure function, for which the raw request says more
             hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _TOLD:
@@ -222,7 +222,7 @@ def _excerpt(said: Said) -> str:
 
 
 def show_hex(console: Console, raw: bytes) -> None:
-    """The beginning of bytes on the wire."""
+    """Print the first 48 bytes of a wire message in hex."""
     shown = raw[:48].hex(" ", -4)
     more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
     console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))

@@ -1,4 +1,4 @@
-"""The evidence of a finding: the steps of a trace that it rests on, and what it says in words for people."""
+"""The evidence of a finding: the steps of the trace that explain it, and their description."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..protocols import Protocol
 from ..protocols.words import Narrator
 
 FIRST, LAST, AFTER = 3, 6, 4
-"""So many steps are shown of the beginning, of what led to the finding, and of what followed."""
+"""Steps shown from the beginning, before the violation, and after it."""
 FEW = 4
-"""With so many message IDs in the step that is blamed, the steps before that are about them are shown, too."""
+"""If the violating step has at most so many message IDs, earlier steps with these IDs are shown as well."""
 OTHERS = 4
-"""And so many of what other participants did with what the finding is about."""
+"""Steps shown of other participants that involve the messages of the finding."""
 LINES = 4
-"""So many lines of what came out of a step, and all that are about what the finding is about."""
+"""Output lines shown per step; lines with the messages of the finding are always shown."""
 _STEP = re.compile(r"\bstep (\d+)\b")
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A step, or steps that are left out, where ``step`` is None."""
+    """A step, or a gap of omitted steps if ``step`` is None."""
 
     step: Step | None
     text: str
@@ -39,35 +39,35 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a story, which may have to be wrapped."""
+    """A line of a story before wrapping."""
 
     label: str
-    """"" for a line that belongs to the label before."""
+    """"" for a line that continues the label before."""
     text: str
     head: str = ""
-    """What stands before the text: the number of a step, or an arrow."""
+    """Prefix of the text: the number of a step, or an arrow."""
     blamed: bool = False
     gap: bool = False
-    """Steps that are left out."""
+    """The line stands for omitted steps."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """A finding as all forms show it."""
+    """A finding with everything that reports show of it."""
 
     finding: Finding
     summary: str
-    """Of the scenario, "" for one that is not known here."""
+    """Summary of the scenario; "" if the scenario is unknown."""
     environment: str
-    """With its summary, "" for the plain one."""
+    """Name and summary of the environment; "" for the plain one."""
     exhibits: Sequence[Exhibit]
-    """None without a trace."""
+    """Empty without a trace."""
     expected: str
     seen: str
     difference: str
 
     def lines(self) -> Iterator[Line]:
-        """From the environment to what was seen."""
+        """The lines from the environment to what was seen."""
         if self.environment:
             yield Line("Played in", self.environment)
         label = "Done"
@@ -84,13 +84,15 @@ class Story:
 
 
 def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, narrator: Narrator | None = None) -> Story:
-    """The story of a finding, by its trace if that was kept; by the ``narrator`` of the protocol unless by another."""
+    """Create the story of a finding. Without its ``trace`` there are no steps. The default ``narrator`` is the
+    protocol's.
+    """
     scenario = protocol.rules.register.scenarios.get(finding.scenario)
     environment = protocol.rules.environments.get(finding.environment)
     try:
         evidence = Evidence(finding, trace, narrator or protocol.narrator(trace)) if trace else Evidence(finding)
         exhibits = evidence.exhibits()
-    except Exception:  # a trace from a file can be anybody's: if it cannot be told, there is none
+    except Exception:  # a trace from a file is not trusted: it may be impossible to describe
         evidence, exhibits = Evidence(finding), []
     return Story(
         finding,
@@ -104,10 +106,10 @@ def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, nar
 
 
 class Evidence:
-    """What to show of one finding."""
+    """Selects what to show of one finding."""
 
     def __init__(self, finding: Finding, trace: Trace[Any] | None = None, narrator: Narrator | None = None) -> None:
-        """``trace`` is that of the finding, None if it was not kept; ``narrator`` tells its steps."""
+        """``trace`` is the trace of the finding, None if it was not stored; ``narrator`` describes its steps."""
         self._finding = finding
         self._steps: list[Step] = []
         if trace is not None and narrator is not None:
@@ -117,7 +119,7 @@ class Evidence:
         self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
         told = f"{finding.expected} {finding.seen}"
         self._named = frozenset(list(map(int, _STEP.findall(told)))[:MOST])
-        """The steps that the finding names: it rests on them, too, whoever took them."""
+        """The steps that the finding mentions, of any participant; they are shown as well."""
         known = frozenset[str]().union(*self._touched.values())
         self._about = quoted_in(told, known)
         blamed = self._touched.get(finding.step, frozenset())
@@ -133,7 +135,7 @@ class Evidence:
 
     @property
     def difference(self) -> str:
-        """What was seen, spelt out, where it looks the same as what was expected and is not; else ""."""
+        """The values in escaped form if ``expected`` and ``seen`` differ but look the same; else ""."""
         expected, seen = self._finding.expected, self._finding.seen
         quoted = set(re.findall(r"'([^']*)'", expected))
         for text in re.findall(r"'([^']*)'", seen):
@@ -143,7 +145,7 @@ class Evidence:
         return ""
 
     def exhibits(self) -> list[Exhibit]:
-        """The steps, in order, with notes of what is left out between them."""
+        """Return the steps to show, in order, with gaps between them."""
         blamed = self._finding.step
         chosen = [step for step in self._own if step.index <= blamed and self._counts(step)]
         if not self._about:
@@ -163,7 +165,7 @@ class Evidence:
                 out += self._gap([s for s in self._steps if at < s.index < step.index])
                 out.append(self._exhibit(step))
                 at = step.index
-        # What follows what is blamed is part of the story where something was to come of it.
+        # Steps after the violation belong to the story if something had to follow it.
         if waits and self._about:
             out += self._gap([s for s in self._steps if s.index > at])
         return out
@@ -171,7 +173,7 @@ class Evidence:
     def _counts(self, step: Step) -> bool:
         if step.command == "open" or step.index == self._finding.step or not self._about:
             return True
-        looks = step.command == "observe"  # which shows much that is beside the point
+        looks = step.command == "observe"  # shows much that is irrelevant here
         return bool(self._touched[step.index] & (self._about if looks else self._context))
 
     def _is_about(self, step: Step) -> bool:
@@ -197,7 +199,7 @@ class Evidence:
         return Exhibit(step, self._narrator.done(step, self._about), tuple(lines), blamed)
 
     def _in_words(self, text: str) -> str:
-        """IDs as in the steps, times from the start of the trace, lists without brackets."""
+        """Shorten IDs as in the steps, make times relative to the start, and write lists without brackets."""
         for message_id in self._about:
             if len(message_id) > LONG_ID:
                 text = text.replace(repr(message_id), identifier(message_id))
@@ -207,12 +209,12 @@ class Evidence:
 
 
 def quoted_in(told: str, ids: Iterable[str]) -> frozenset[str]:
-    """Those of some message IDs that a text quotes."""
+    """The message IDs that a text quotes."""
     return frozenset(message_id for message_id in ids if message_id and repr(message_id) in told)
 
 
 def lines_told(lines: Sequence[str], told: Iterable[str], few: int) -> list[str]:
-    """A few lines of what came out of a step, first those with an ID in them that what is ``told`` of it quotes."""
+    """Return at most ``few`` output lines of a step, those with an ID that ``told`` quotes first."""
     quoted = {found.group() for text in told for found in re.finditer(r"'[^']+'", text)}
     named = {*quoted, *(identifier(text[1:-1]) for text in quoted)}
     shown, more = foremost(lines, lambda line: any(name in line for name in named), few)
@@ -220,5 +222,5 @@ def lines_told(lines: Sequence[str], told: Iterable[str], few: int) -> list[str]
 
 
 def _spelt(text: str) -> str:
-    """Letter by letter, in ASCII."""
+    """Escape a text to ASCII."""
     return "'" + text.encode("unicode_escape").decode("ascii") + "'"

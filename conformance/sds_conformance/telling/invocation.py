@@ -1,4 +1,4 @@
-"""How the implementation was driven, and the commands to type to see something again."""
+"""How the implementation was started, and the commands that replay a run or a finding."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..judging.verdict import Finding
 
 @dataclass(frozen=True)
 class Invocation:
-    """How the implementation was driven."""
+    """How the implementation was started."""
 
     command: tuple[str, ...]
-    """Empty for a server that runs already: ``options`` say where."""
+    """Empty for a server that was already running; ``options`` have its address."""
     framing: str = "json"
     options: tuple[str, ...] = ()
-    """Options of the command line that a replay must repeat."""
+    """Options that a replay must repeat."""
     program: str = "sds-conformance"
-    """The suite as it was called."""
+    """The name under which the suite was called."""
 
     def replay(self, requirement: str, finding: Finding | None) -> str:
         """The command that replays a finding; without one, all runs of the requirement."""
@@ -30,7 +30,7 @@ class Invocation:
         return self._run(*options) if finding is None else self.play(finding.run, finding.environment, *options)
 
     def play(self, run: str, environment: str, *options: str) -> str:
-        """The command that plays one run again."""
+        """The command that replays one run."""
         where = ("--environment", environment) if environment != PLAIN.name else ()
         return self._run(*options, "--scenario", scenario_of(run), *where)
 
@@ -40,5 +40,5 @@ class Invocation:
 
 
 def unusual(options: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
-    """The options whose value, the first, is not the default, the second, as they would be typed."""
+    """The options that differ from their defaults; ``options`` maps names to (value, default)."""
     return [word for name, (value, default) in options.items() if value != default for word in (name, value or "")]

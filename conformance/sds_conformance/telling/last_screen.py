@@ -19,9 +19,9 @@ from ..judging.quoting import counted
 from ..judging.verdict import RANK, Verdict
 
 MOST_CAUSES = 8
-"""Root causes that have a line of their own."""
+"""Number of root causes shown."""
 HEIGHT = 20
-"""Lines of the screen, if the command to type next has no more than three."""
+"""Lines of the screen if the next command has at most three."""
 STYLES = {
     Verdict.PASS: "green",
     Verdict.FAIL: "bold red",
@@ -31,7 +31,7 @@ STYLES = {
     Verdict.ERROR: "bold white on red",
 }
 LONGEST_COMMAND = 4000
-"""Characters of a command: it may come from a report of somebody else."""
+"""Characters of a command: it may come from an untrusted report."""
 _LABEL = 10
 
 
@@ -43,9 +43,9 @@ class CauseLine:
     severity: int
     """From 1 to 4, see ``judging.severity``."""
     what: str
-    """The requirement or property, or the kind of a crash."""
+    """ID of the requirement or property, or the kind of breakdown."""
     rule: str
-    """What it asks for, or what happened."""
+    """The rule that is violated, or what happened."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +54,22 @@ class LastScreen:
 
     verdict: Text
     causes: Sequence[CauseLine] = ()
-    """The most severe first."""
+    """The root causes, the most severe first."""
     facts: Sequence[tuple[str, Text]] = ()
-    """Labels, with what there is to say. A path is a text that does not wrap."""
+    """Labels with their texts. Paths are not wrapped."""
     next: str = ""
-    """The command to type next, "" for none."""
+    """The next command to type; "" for none."""
     why: str = field(default="", compare=False)
     """What that command does, in a few words."""
 
 
 def ordered(causes: Iterable[CauseLine]) -> list[CauseLine]:
-    """The most severe first; of one severity in the given order."""
+    """Sort root causes by verdict and severity, the worst first; the order is kept otherwise."""
     return sorted(causes, key=lambda cause: (-RANK.get(cause.verdict, 0), cause.severity))
 
 
 def show_last_screen(console: Console, screen: LastScreen) -> None:
-    """Print it."""
+    """Print the last screen."""
     head = list(screen.verdict.wrap(console, console.width, overflow="fold"))
     tail = [line for label, text in screen.facts for line in _labelled(console, label, text)]
     if screen.next:
@@ -95,7 +95,7 @@ def show_last_screen(console: Console, screen: LastScreen) -> None:
 
 
 def _height(number: int, of: int) -> int:
-    """Lines of ``number`` root causes of so many, with the head of the table."""
+    """Height of the table if ``number`` of ``of`` root causes are shown."""
     return 1 + number + (of > number) if of else 0
 
 
@@ -118,7 +118,7 @@ def _labelled(console: Console, label: str, text: Text) -> list[Text]:
 
 
 def labelled_command(console: Console, label: str, command: str) -> list[Text]:
-    """The lines of a command to type, with a label before it. It can be copied: it breaks between words only."""
+    """The lines of a command with a label. It is broken only between words so that it can be copied."""
     before, out = f"  {label:<{_LABEL}}", []
     for line in command_lines(console, printable(command, LONGEST_COMMAND), len(before)):
         out.append(Text.assemble((before, "dim"), (line, "blue")))
@@ -147,7 +147,7 @@ def command_lines(console: Console, command: str, indent: int) -> list[str]:
 
 
 def _with_values(words: Iterable[str]) -> list[str]:
-    """Words of a command, an option and its value as one."""
+    """Join each option with its value."""
     parts: list[str] = []
     for word in words:
         if parts and parts[-1].startswith("--") and " " not in parts[-1] and not word.startswith("-"):

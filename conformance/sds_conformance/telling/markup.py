@@ -1,4 +1,4 @@
-"""Templates of HTML and SVG: every value is escaped, and a policy in each page lets it load nothing."""
+"""Templates of HTML and SVG. Every value is escaped, and each page has a policy that lets it load nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from sds_harness.declaration import without_orders
 
 
 def environment(package: str) -> Environment:
-    """For the folder ``templates`` of a package. Each page has ``policy`` in its head, before anything else."""
+    """Return the template environment for the folder ``templates`` of a package. ``policy`` must come first in the
+    head.
+    """
     known = Environment(
         loader=PackageLoader(package, "templates"),
         autoescape=True,
@@ -26,9 +28,9 @@ def environment(package: str) -> Environment:
 
 
 def policy(script: str = "") -> Markup:
-    """The Content-Security-Policy of a page as its element: it loads nothing, and runs ``script`` alone.
+    """Return the Content-Security-Policy of a page as a meta element: it loads nothing and runs only ``script``.
 
-    Styles may stand anywhere: charts have widths and colours of their own, and no style can load anything here.
+    Inline styles are allowed: charts have individual widths and colours, and styles cannot load anything.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     runs = f"script-src 'sha256-{digest}'; " if script else ""

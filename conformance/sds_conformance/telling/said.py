@@ -1,4 +1,4 @@
-"""What an implementation wrote to stderr at a step that is blamed: its own words, and told as nobody else's."""
+"""Quotes what an implementation wrote to stderr at the violating step."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sds_harness.declaration import printable
 from ..judging.quoting import counted
 
 BAR = "| "
-"""Before each line, wrapped or not: so no CI takes one for a command, wherever it is printed."""
+"""Prefix of each line, so that no CI interprets a line as a command."""
 MAX_LINES = 24
 MAX_CHARS = 300
 
 
 def quoted(said: Sequence[str], width: int) -> Iterator[str]:
-    """The lines, each behind a bar, so many characters wide."""
+    """Wrap the lines to ``width`` characters, each with the prefix."""
     for line in said[:MAX_LINES]:
         for part in wrap(printable(line, MAX_CHARS), max(20, width - len(BAR)), break_on_hyphens=False):
             yield BAR + part

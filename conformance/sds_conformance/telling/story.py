@@ -1,4 +1,4 @@
-"""What commands print alike on a terminal: the implementation, findings, breakdowns, tables, labelled lines."""
+"""Terminal output that several commands share: the implementation, findings, breakdowns, tables, labelled lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CARRIERS = {
     "binary": "length-prefixed protobuf over stdin and stdout",
     "grpc": "gRPC",
 }
-"""How requests and replies are carried, by the name in a report."""
+"""Description of each transport, by its name in a report."""
 
 
 def show_implementation(
@@ -42,8 +42,9 @@ def show_implementation(
     carrier: str = "",
     clock: str = "",
 ) -> None:
-    """Print what is tested, against what, and what it declares. ``clock`` says whose clock it uses, where the
-    declaration does not."""
+    """Print the implementation, the revision, and the declaration. ``clock`` says which clock it uses if that is not
+    declared.
+    """
     protocol = protocol_of(revision)
     show_name(console, declared, carrier)
     labelled(console, "Against", Text(f"{revision}: {protocol.against(revision, profile)}"))
@@ -63,7 +64,7 @@ def show_implementation(
 
 
 def show_name(console: Console, declared: Declaration, carrier: str = "") -> None:
-    """Print name, version and language of what is tested, and how requests are carried."""
+    """Print name, version, language and transport of the implementation."""
     name = f"{declared.name} {declared.version}".strip()
     language = f" ({declared.language})" if declared.language else ""
     over = f", {CARRIERS[carrier]}" if carrier else ""
@@ -71,7 +72,7 @@ def show_name(console: Console, declared: Declaration, carrier: str = "") -> Non
 
 
 def show_doubts(console: Console, doubts: Sequence[str]) -> None:
-    """Print what may be the reason of most findings; the last sentence is a question."""
+    """Print likely reasons for most of the findings; the last sentence is a question."""
     for number, sentence in enumerate(doubts):
         labelled(console, "" if number else "Beware", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow"))
     if doubts:
@@ -79,13 +80,13 @@ def show_doubts(console: Console, doubts: Sequence[str]) -> None:
 
 
 def show_flaky(console: Console, again: Again | None, more: str = "") -> None:
-    """How often something came back that was played again, if that was not each time."""
+    """Print how often the replays showed a finding, if it is flaky."""
     if again is not None and again.flaky:
         labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
 
 
 def show_finding(console: Console, finding: Finding, revision: str, trace: Trace[Any] | None) -> None:
-    """Print the steps, Expected and Seen. Without a ``trace`` the steps are left out."""
+    """Print steps, Expected and Seen. Without a ``trace``, steps are left out."""
     told = story_of(protocol_of(revision), finding, trace)
     if told.summary:
         labelled(console, "Scenario", Text(f"{finding.scenario}: {told.summary}"))
@@ -97,12 +98,12 @@ def show_finding(console: Console, finding: Finding, revision: str, trace: Trace
 
 
 def show_said(console: Console, said: Sequence[str]) -> None:
-    """What the implementation wrote to stderr at the step that is blamed."""
+    """Print what the implementation wrote to stderr at the violating step."""
     lines_labelled(console, "stderr", quoted(said, console.width - _LABEL - 2), "dim")
 
 
 def show_softened(console: Console, finding: Finding) -> None:
-    """The position that softens a finding, if one does."""
+    """Print the position that softens a finding, if one does."""
     if finding.position:
         known = {name: position for p in protocols() for name, position in p.rules.catalogue.positions.items()}
         position = known.get(finding.position)
@@ -119,8 +120,10 @@ def show_breakdown(
     *,
     warned: bool = False,
 ) -> None:
-    """Print what broke, whose fault it is, and the question to ask next. ``again`` is the command that plays it again;
-    ``warned`` if it is only a warning."""
+    """Print a breakdown, who caused it, and the question to ask next.
+
+    ``again`` is the command that replays it; ``warned`` is set if it is only a warning.
+    """
     breakdown = broken.breakdown
     label = ("WARN", STYLES[Verdict.WARN]) if warned else ("BROKE", "bold red")
     console.print(Text.assemble(label, (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
@@ -147,27 +150,26 @@ def show_breakdown(
 
 
 def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
-    """The first line about a requirement, or about another thing that fails."""
+    """The headline of a requirement, or of another failure."""
     return Text.assemble((f"{severity.value.upper():{width}}", STYLES[severity]), (f" {what}", "bold"), "  ", more)
 
 
 def plain_table(*left: str | Column, right: Iterable[str] = ()) -> Table:
-    """A table without lines: columns of words, and after them columns of numbers. Where it is narrow the words are
-    broken, and the numbers are not."""
+    """A table without lines: text columns first, then number columns. Only text is wrapped."""
     words = (column if isinstance(column, Column) else Column(column, overflow="fold") for column in left)
     numbers = (Column(title, justify="right", no_wrap=True) for title in right)
     return Table(*words, *numbers, box=None, pad_edge=False)
 
 
 def unbroken(title: str) -> Column:
-    """A column of names and IDs, which are told whole."""
+    """A column of names and IDs that are not wrapped."""
     return Column(title, no_wrap=True)
 
 
 def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
-    """A text with a label before it, and ``head`` before its first line; lines that follow stand under the text.
+    """Print a text with a label, and ``head`` before its first line; further lines are indented below the text.
 
-    ``whole`` lets it run over the edge, so that it can be copied.
+    With ``whole`` it is not wrapped, so that it can be copied.
     """
     before = Text.assemble((f"  {label:<{_LABEL}}", "dim"), head or "")
     if whole:
@@ -177,31 +179,31 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
 
 
 def show_command(console: Console, label: str, command: str) -> None:
-    """Print a command to type, with a label before it."""
+    """Print a command to type, with a label."""
     for line in labelled_command(console, label, command):
         console.print(line, soft_wrap=True)
 
 
 def lines_labelled(console: Console, label: str, lines: Iterable[str], style: str = "") -> None:
-    """Lines with a label before the first."""
+    """Print lines with a label before the first one."""
     for number, line in enumerate(lines):
         labelled(console, "" if number else label, Text(line, style))
 
 
 def show_stderr(console: Console, lines: Iterable[str]) -> None:
-    """What an implementation wrote there, each line marked as not ours."""
+    """Print lines that an implementation wrote to stderr, each marked with a bar."""
     for number, line in enumerate(lines):
         labelled(console, "" if number else "stderr", Text(printable(line, 1000), "dim"), Text("| ", "dim"))
 
 
 def show_errors(console: Console, errors: Mapping[str, str]) -> None:
-    """Faults of ours: where, and what."""
+    """Print errors of the suite: where and what."""
     for where, what in errors.items():
         console.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
 
 
 def hanging(console: Console, before: Text, text: Text) -> None:
-    """A text with ``before`` before its first line; lines that follow stand under the text."""
+    """Print a text with a prefix; further lines are indented below the text."""
     for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
         line.rstrip()
         console.print(Text.assemble(before, line), soft_wrap=True)
@@ -209,7 +211,7 @@ def hanging(console: Console, before: Text, text: Text) -> None:
 
 
 def declared_line(declared: Declaration) -> str:
-    """The declared capabilities and limits, in words."""
+    """The declared capabilities and limits."""
     honoured = {name: declared.limit(name) for name in declared.limits}
     limits = [f"{named(name)} up to {value}" for name, value in honoured.items() if value is not None]
     return ", ".join(declared.capability_names + limits) or "nothing"

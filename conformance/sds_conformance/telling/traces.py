@@ -1,6 +1,6 @@
-"""Traces rebuilt from files: from the lines of `Trace.to_json_lines`, and from a part of a transcript.
+"""Rebuilds traces from files: from the lines of `Trace.to_json_lines`, or from a part of a transcript.
 
-Such a file can be anybody's.
+The files are not trusted.
 """
 
 from __future__ import annotations
@@ -32,29 +32,30 @@ from .said import MAX_CHARS, MAX_LINES
 
 @dataclass(frozen=True)
 class Told:
-    """A step in words."""
+    """A step as text."""
 
     participant: str
-    """What it is called in findings, "" if there is none."""
+    """Name of the participant in findings; "" if there is none."""
     called: frozenset[str]
-    """All that it is called."""
+    """All names of the participant."""
     channels: frozenset[str]
     answer: str
     done: str
     came_out: Sequence[str]
     wires: Sequence[bytes]
-    """What went over the network."""
+    """The messages sent over the network."""
 
 
 class Enacted:
-    """A trace, and the exchanges of which its steps were made."""
+    """A trace that was rebuilt, and the exchanges that its steps come from."""
 
     def __init__(self, part: Part) -> None:
         self.counted: dict[int, int] = {}
-        """The number of each exchange among the steps of the schedule, by the line of the request; none if there was no
-        schedule, or nothing tells what was spoken."""
+        """Step numbers of the schedule by the line of the request; empty without a schedule or if the protocol is
+        unknown.
+        """
         self._steps: dict[int, Step] = {}
-        """By the line of the request; what was not kept whole is not among them."""
+        """By the line of the request; exchanges that were not stored completely are missing."""
         self._trace: Trace[Any] | None = None
         self._narrator: Narrator | None = None
         try:
@@ -68,12 +69,12 @@ class Enacted:
             self.counted[exchange.request.line] = number
             self._enact(stage, part, exchange, protocol.rules.language)
         self._trace = stage.trace
-        # Anybody can have written the file: what cannot be told in words is told as it stands there.
+        # The file is not trusted: exchanges that cannot be described are printed as they are.
         with suppress(Exception):
             self._narrator = protocol.narrator(stage.trace)
 
     def tell(self, exchange: Exchange) -> Told | None:
-        """An exchange in words, None if there are none for it."""
+        """Describe an exchange; None if that is not possible."""
         step, narrator, trace = self._steps.get(exchange.request.line), self._narrator, self._trace
         if step is None or narrator is None or trace is None:
             return None
@@ -112,7 +113,7 @@ class Enacted:
 
 
 def _stage(part: Part, rules: Rules) -> Stage[Any] | None:
-    """A stage for the schedule, None if the handshake is not there."""
+    """Create a stage for the schedule; None if the handshake is missing."""
     handshake = part.conversation.handshake
     reply = _message(handshake.reply, rules.language.reply) if handshake is not None and handshake.reply else None
     if reply is None:
@@ -126,8 +127,11 @@ def _stage(part: Part, rules: Rules) -> Stage[Any] | None:
 def empty_stage(
     rules: Rules, hello: Any, revision: str, dialect: str, name: str, environment: Environment = PLAIN
 ) -> Stage[Any] | None:
-    """A stage on which nothing is played, for a schedule of that name; ``hello`` is the answer to the handshake, and
-    None comes of one that is no answer. No file is opened for a dialect: one that does not ship is none."""
+    """Create a stage for a schedule of that name without playing anything.
+
+    ``hello`` is the answer to the handshake; None is returned if it is invalid. No file is opened for a dialect: only
+    dialects that ship are known.
+    """
     try:
         session = Session(lambda: _Told(hello), Limits(), revision, rules.language)
     except TesteeFault:
@@ -138,7 +142,7 @@ def empty_stage(
 
 
 class _Told(Link):
-    """Answers the handshake as it was answered, and nothing else."""
+    """Repeats the recorded answer to the handshake, and answers nothing else."""
 
     def __init__(self, hello: Any) -> None:
         self._hello = hello
@@ -159,7 +163,7 @@ def _message(said: Said, kind: type[Any]) -> Any | None:
 
 
 def message_of(row: Any, kind: type[Any]) -> Any | None:
-    """What was kept as JSON, None if it is nothing of the kind."""
+    """Parse a message that was stored as JSON; None if it is not of that kind."""
     try:
         return Framing.JSON.parse(json.dumps(row).encode(), kind, lenient=True)
     except (FramingError, ValueError, RecursionError):
@@ -167,7 +171,7 @@ def message_of(row: Any, kind: type[Any]) -> Any | None:
 
 
 def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
-    """A participant as it was opened, by the names of fields that every language gives them that has such fields."""
+    """Create a participant from its ``open`` command; protocols without a field get the default."""
     channels = tuple(getattr(command, "channels", ()))
     asked, in_force = (getattr(message, "configuration", None) for message in (command, opened))
     participant = getattr(command, "participant_id", "")
@@ -175,15 +179,15 @@ def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
 
 
 MAX_BYTES = 256 << 20
-"""Of one file. A trace of thousands of steps takes some megabytes."""
+"""Largest size of a file. A trace of thousands of steps has some megabytes."""
 
 
 class TraceFileError(Exception):
-    """A file is no trace, with the reason."""
+    """A file is not a valid trace; the message has the reason."""
 
 
 def load_trace(path: Path) -> Trace[Any]:
-    """The trace in a file. Raises TraceFileError."""
+    """Load a trace from a file. Raises TraceFileError."""
     try:
         rows = [parse_json(line) for line in read_text(path, MAX_BYTES).removesuffix("\n").split("\n")]
     except FileError as error:

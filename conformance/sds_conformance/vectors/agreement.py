@@ -1,7 +1,7 @@
-"""Whether the reference model agrees with what is written: that is how a wrong expectation is found.
+"""Checks written vectors against the reference model, to find wrong expectations.
 
-A written vector must be answered by the model under at least one profile, and every answer must be one of its
-outcomes, without a warning. The changelog names the vectors in which the text is right and the model is not.
+The model must answer each written vector under at least one profile, and every answer must be one of its outcomes
+without a warning. The changelog lists vectors for which the text is right and the model is not.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _AGREE = (Status.PASS, Status.ACCEPTABLE)
 
 
 def excused(folder: Path) -> set[str]:
-    """The IDs of vectors of which the changelog says why the reference model fails them."""
+    """IDs of the vectors for which the changelog explains why the reference model fails them."""
     return {
         test_id for version, _ in changelog_versions(folder) for test_id in changelog_named(folder, version, DISAGREES)
     }
 
 
 def disagreements(vector_set: VectorSet, every: Iterable[Document]) -> Iterator[tuple[str, str]]:
-    """(ID, sentence) of each written vector that the reference model fails, in any of its revisions."""
+    """Yield (ID, sentence) for each written vector that the reference model fails in any revision."""
     for document in every:
         material = vector_set.of(document.content["revisions"][0])
         for revision in document.content["revisions"]:
@@ -55,7 +55,7 @@ def _asked(material: Material, document: Document, revision: str) -> Iterator[tu
 
 
 def _problem(answers: Sequence[Answer]) -> str:
-    """Why the reference model does not agree, "" if it does."""
+    """Why the reference model disagrees; "" if it agrees."""
     given = [answer for answer in answers if answer.status is not Status.SKIPPED]
     wrong = next((answer for answer in given if answer.status not in _AGREE), None)
     if wrong is not None:

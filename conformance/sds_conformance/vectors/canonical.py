@@ -1,7 +1,7 @@
-"""The one form in which a file of vectors is written, and its digests.
+"""The canonical form of a file of vectors, and its digests.
 
-ASCII only, because two editors can show and save the same letters in different normal forms; no floats, because two
-languages can print them differently; no null, because an absent field says the same.
+ASCII only, because editors can save the same letters in different normal forms. No floats, because languages print them
+differently. No null, because an absent field means the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The changelog of a folder of vectors: its versions, the newest first, and the IDs that their paragraphs name.
+"""Reads and edits the changelog of a folder of vectors: versions, the newest first, and IDs in their paragraphs.
 
-A version is a heading, ``## 1.1.0``, with a line that names the SHA-256 of its manifest. A paragraph that begins with a
-word and a colon, such as ``Retired:``, says something of the vectors whose IDs it names in backticks.
+A version is a heading, ``## 1.1.0``, with a line that has the SHA-256 of its manifest. A paragraph that begins with a
+word and a colon, such as ``Retired:``, applies to the vectors whose IDs it lists in backticks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sds_harness.files import write_whole
 from .folder import CHANGELOG, VectorsError, read_bytes
 
 CORRECTED, RETIRED, DISAGREES = "Corrected", "Retired", "Reference disagrees"
-"""How paragraphs begin: tests that were wrong, tests that are gone, and tests that the reference model fails."""
+"""First words of paragraphs: tests that were wrong, that were removed, and that the reference model fails."""
 
 _VERSION = re.compile(r"^## ([0-9]+\.[0-9]+\.[0-9]+)$", re.MULTILINE)
 _DIGEST = re.compile(r"^Manifest: `([0-9a-f]{64})`$", re.MULTILINE)
@@ -60,7 +60,7 @@ def add_paragraphs(folder: Path, paragraphs: list[str]) -> None:
 
 
 def name_manifest(folder: Path, digest: str) -> None:
-    """Let the newest version name the SHA-256 of its manifest."""
+    """Store the SHA-256 of the manifest in the newest version."""
     text = _text(folder)
     newest = _VERSION.search(text)
     assert newest is not None
@@ -82,7 +82,7 @@ def _text(folder: Path) -> str:
 
 
 def _bodies(text: str) -> dict[str, str]:
-    """What follows the heading of each version."""
+    """The text below the heading of each version."""
     parts = _VERSION.split(text)[1:]
     if not parts:
         raise VectorsError(f"{CHANGELOG} names no version: a heading is `## 1.0.0`")

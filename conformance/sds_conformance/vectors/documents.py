@@ -1,9 +1,8 @@
-"""The files as documents: the vectors that are computed, those that are written, and the manifest over all files.
+"""The files as documents: computed vectors, written vectors, and the manifest over all files.
 
-A vector is computed if a builder of its group gives its ID: then it is what the builder gives. Every other vector is
-written by hand, and its file is its only source. A file can hold both: computed vectors stand in the order of the
-builder, each written one behind the vector that it stands behind in the file. What follows from the vectors of a file,
-such as their results, their number and their digest, is completed in both kinds.
+A vector is computed if a builder of its group returns its ID. Every other vector is written by hand, and its file is
+its only source. A file can contain both: computed vectors are in the order of the builder, and each written one follows
+the vector that it follows in the file. Derived data such as results, counts and digests are completed for both kinds.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .model import GENERATOR_VERSION, VALID, Group, Material, Vector, VectorSet,
 from .schemas import schema, schema_path
 
 _TOLD = ("id", "comment", "result", "flags", "requirements", "warned")
-"""What every vector begins with."""
+"""The first fields of every vector."""
 _LAST = ("outcomes", "steps")
 
 
@@ -33,11 +32,11 @@ class Document:
     """Relative to the folder of vectors."""
     content: dict[str, Any]
     computed: frozenset[str] = frozenset()
-    """The IDs of the vectors that a builder gives."""
+    """The IDs of the computed vectors."""
 
     @property
     def written(self) -> list[Vector]:
-        """The vectors of which the file is the only source."""
+        """The vectors that only exist in the file."""
         return [test for test in self.content["tests"] if test["id"] not in self.computed]
 
 
@@ -45,9 +44,9 @@ class Document:
 
 
 def computed_documents(material: Material) -> Iterator[Document]:
-    """Every file of a protocol that has computed vectors, with these alone, in the order of the groups.
+    """Every file of a protocol with computed vectors, with these alone, in the order of the groups.
 
-    What several revisions share stands once, in the file that names them; what differs stands in a file for each, under
+    Vectors that several revisions share are in one file that lists them. Others are in a file for each revision, with
     an ID that ends in the revision.
     """
     for entry in material.computed.values():
@@ -61,7 +60,7 @@ def computed_documents(material: Material) -> Iterator[Document]:
         parts: dict[tuple[str, ...], list[Vector]] = {}
         for key, names in shared.items():
             parts.setdefault(tuple(names), []).append(kept[key])
-        # The file without a suffix is of those that share the most, the current revision among them.
+        # The file without a suffix is for the largest set of revisions, which includes the current one.
         unmarked = max(parts, key=lambda names: (material.current in names, len(names)), default=())
         for revisions, vectors in parts.items():
             mark = "" if revisions == unmarked else material.together.get(revisions, "-and-".join(revisions))
@@ -90,7 +89,7 @@ def _computed(
 
 
 def _with_written(computed: Document, there: Any) -> Document:
-    """A file of computed vectors with those that its file has beside them."""
+    """Add the written vectors of a file to its computed ones."""
     if not isinstance(there, dict) or not isinstance(there.get("tests"), list):
         raise VectorsError(f"{computed.path}: it has no list of tests: delete the file, and generate it anew")
     tests: list[Any] = list(computed.content["tests"])
@@ -113,9 +112,9 @@ def _id(test: Any) -> Any:
 
 
 def completed(material: Material, document: Document) -> Document:
-    """A document in canonical order, with all that follows from its vectors.
+    """Complete a document in canonical order, with all derived fields.
 
-    Raises VectorsError, with file, vector and field, if there is a written vector that its schema does not allow.
+    Raises VectorsError with file, vector and field if a written vector violates its schema.
     """
     data = _drafted(material, document)
     if not document.computed or any(_id(test) not in document.computed for test in data["tests"]):
@@ -142,7 +141,7 @@ def completed(material: Material, document: Document) -> Document:
 
 
 def _drafted(material: Material, document: Document) -> dict[str, Any]:
-    """A document with something in place of what follows from its vectors: its schema can judge the rest."""
+    """A document with placeholders for derived fields, so that its schema can validate the rest."""
     data = document.content
     if not isinstance(data, dict) or not isinstance(data.get("tests"), list):
         raise VectorsError(f"{printable(document.path)}: it is to be an object with a list of tests")
@@ -164,7 +163,7 @@ def _drafted(material: Material, document: Document) -> dict[str, Any]:
 
 
 def _head(material: Material, data: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a file that its shape and its first revision decide; none where these are unknown."""
+    """The fields of a file that depend on its shape and first revision; empty if these are unknown."""
     shape, revisions = data.get("shape"), data.get("revisions")
     first = revisions[0] if isinstance(revisions, list) and revisions else None
     if not isinstance(shape, str) or shape not in material.shapes or first not in list(material.revisions):
@@ -173,7 +172,7 @@ def _head(material: Material, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _completed(material: Material, test: Vector) -> Vector:
-    """A vector in canonical order, with its result, and marked if no answer to it is a failure."""
+    """A vector in canonical order, with its result, and a mark if no answer to it is a failure."""
     out = {**test, "result": result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])}
     if material.soft(test["requirements"]):
         out["warned"] = True
@@ -185,9 +184,9 @@ def _completed(material: Material, test: Vector) -> Vector:
 
 
 def documents(vector_set: VectorSet, folder: Path, *, compute: bool = True) -> list[Document]:
-    """Every file of vectors as it should stand in ``folder``. Raises VectorsError.
+    """Every file of vectors as it should be in ``folder``. Raises VectorsError.
 
-    Without ``compute`` no builder is asked, and computed vectors are taken as they stand there.
+    Without ``compute`` no builder is called, and computed vectors are read from the files.
     """
     out = []
     for material in vector_set.materials:

@@ -1,7 +1,7 @@
-"""Written vectors that are added to a file, or put in the place of others.
+"""Adds written vectors to a file, or replaces them.
 
-A fragment of JSON becomes a vector: it gets an ID and what follows from it, and is held to its schema, to the rules of
-``lint`` and to the reference model. Only then is anything written: the file, the manifest and the changelog.
+A JSON fragment becomes a vector: it gets an ID and derived fields, and is checked by its schema, by ``lint`` and by the
+reference model. Only then are the file, the manifest and the changelog written.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .safeguards import refuse_links
 
 @dataclass(frozen=True)
 class Edit:
-    """A file with a vector that it did not have before."""
+    """A file with a new or changed vector."""
 
     document: Document
     test: Vector
     is_new: bool
-    """It has an ID of its own, and takes the place of no other."""
+    """The vector has a new ID and replaces no other."""
     paragraphs: tuple[str, ...] = ()
-    """What the changelog says of it."""
+    """Paragraphs for the changelog."""
 
 
 def add_vector(vector_set: VectorSet, folder: Path, name: str, fragment: Path) -> Edit:
-    """The file called ``name`` with the vector of a fragment at its end. Raises VectorsError."""
+    """Add the vector of a fragment to the end of the file ``name``. Raises VectorsError."""
     material, path = _file_called(vector_set, folder, name)
     data, told = read_json(folder / path), _read_fragment(fragment)
     used = {
@@ -52,9 +52,9 @@ def add_vector(vector_set: VectorSet, folder: Path, name: str, fragment: Path) -
 
 
 def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: Path, corrected: str) -> Edit:
-    """The file of a vector with that of a fragment in its place. Raises VectorsError.
+    """Replace a vector by that of a fragment. Raises VectorsError.
 
-    If the vector is released and means something else afterwards, ``corrected`` says what was wrong.
+    If the vector is released and its meaning changes, ``corrected`` must say what was wrong.
     """
     found = [
         d for d in documents(vector_set, folder, compute=False) if any(t["id"] == test_id for t in d.content["tests"])
@@ -83,7 +83,7 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
 
 
 def hold_to_reference(vector_set: VectorSet, edit: Edit, against: str) -> Edit:
-    """The edit, if the reference model agrees with its vector, or ``against`` says why not. Raises VectorsError."""
+    """Return the edit if the reference model agrees, or if ``against`` says why it does not. Raises VectorsError."""
     alone = replace(edit.document, content={**edit.document.content, "tests": [edit.test]})
     found = [sentence for _, sentence in disagreements(vector_set, [alone])]
     if found and not against:
@@ -95,7 +95,7 @@ def hold_to_reference(vector_set: VectorSet, edit: Edit, against: str) -> Edit:
 
 
 def save(vector_set: VectorSet, folder: Path, edit: Edit) -> str:
-    """Write an edit, in the newest version or in one that begins with it; the version. Raises VectorsError."""
+    """Write an edit to the newest unreleased version or a new one; return the version. Raises VectorsError."""
     every = [
         edit.document if document.path == edit.document.path else document
         for document in documents(vector_set, folder, compute=False)

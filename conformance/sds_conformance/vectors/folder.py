@@ -1,4 +1,4 @@
-"""The folder of vectors: where it is, and how its files are read. They can be anybody's: bounded and checked."""
+"""The folder of vectors: finds it and reads its files. The files are not trusted: their size is limited."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from .model import GENERATOR_VERSION, Material, VectorSet
 from .schemas import schema
 
 LARGEST_FILE = 32 << 20
-"""Bytes of one file."""
+"""Largest size of a file, in bytes."""
 MANIFEST = "manifest.json"
 CHANGELOG = "CHANGELOG.md"
 README = "README.md"
 LEDGER = "released.json"
-"""What was released; it only ever grows."""
+"""The ledger of releases; entries are only ever added."""
 PROSE = (README, CHANGELOG)
-"""The files that people write."""
+"""The files that are written by hand."""
 
 _CHECKOUT = Path(__file__).parents[3] / "vectors"
 _INSTALLED = Path(__file__).parents[1] / "documents" / "vectors"
 
 
 class VectorsError(Exception):
-    """Something about the files is wrong; the sentence says what."""
+    """The files are invalid; the message says why."""
 
 
 def default_folder() -> Path:
-    """The vectors that belong to this suite: of the checkout, else those that are installed with it."""
+    """The vectors of this suite: those of the checkout, or else the installed ones."""
     for folder in (_CHECKOUT, _INSTALLED):
         if (folder / MANIFEST).is_file():
             return folder
@@ -44,14 +44,14 @@ def default_folder() -> Path:
 
 
 def writable_folder() -> Path:
-    """Where a checkout keeps its vectors."""
+    """The folder of vectors in a checkout. Raises VectorsError outside of one."""
     if (_CHECKOUT.parent / "pyproject.toml").is_file():
         return _CHECKOUT
     raise VectorsError("this is no checkout: give the folder to write to with --out")
 
 
 def read_bytes(path: Path) -> bytes:
-    """What is in a regular file. Raises VectorsError if it is none, is missing, or is too large."""
+    """Read a regular file. Raises VectorsError if it is none, is missing, or is too large."""
     try:
         return read_bounded(path, LARGEST_FILE)
     except FileError as error:
@@ -59,7 +59,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def has_windows_line_ends(content: bytes, digest: str) -> bool:
-    """Do only its line ends keep a file from having this digest?"""
+    """Does a file differ from this digest only by its line ends?"""
     return b"\r\n" in content and file_digest(content.replace(b"\r\n", b"\n")) == digest
 
 
@@ -77,7 +77,7 @@ def _json(name: str, content: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of vectors says of itself."""
+    """The manifest of a folder of vectors."""
 
     version: str
     generator_version: str
@@ -89,12 +89,12 @@ class Manifest:
 
 
 def places(vector_set: VectorSet) -> tuple[str, ...]:
-    """Where generated files stand in a folder of vectors."""
+    """The subfolders of generated files."""
     return *(material.folder for material in vector_set.materials), "schema"
 
 
 def files_in(vector_set: VectorSet, folder: Path, pattern: str = "*") -> dict[str, Path]:
-    """What stands in the places of generated files, by its path in the folder."""
+    """All files in these subfolders, by relative path."""
     return {
         path.relative_to(folder).as_posix(): path
         for place in places(vector_set)
@@ -103,7 +103,7 @@ def files_in(vector_set: VectorSet, folder: Path, pattern: str = "*") -> dict[st
 
 
 def load_manifest(vector_set: VectorSet, folder: Path) -> Manifest:
-    """The manifest of a folder of vectors, of whichever version. Raises VectorsError if it is none."""
+    """Load the manifest of a folder, of any version. Raises VectorsError."""
     content = read_bytes(folder / MANIFEST)
     data = _json(MANIFEST, content)
     if not isinstance(data, dict) or set(data) != {"version", "generatorVersion", "files", "retired"}:
@@ -128,9 +128,9 @@ def load_all(vector_set: VectorSet, folder: Path) -> list[dict[str, Any]]:
 
 
 def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dict[str, Any]]:
-    """The files of one protocol, by name: what the manifest names, as it was published. Raises VectorsError.
+    """Load the files of one protocol by name. Raises VectorsError.
 
-    An answer is only as good as the vectors, so none are read that anybody has changed since.
+    Each file must match the digest in the manifest, so that modified vectors are never used.
     """
     paths = sorted((folder / material.folder).glob("*.json"))
     if not paths:
@@ -160,7 +160,7 @@ WINDOWS_LINE_ENDS = (
 
 
 def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, Any]:
-    """One file of vectors, if it is the one of the manifest and what its schema says. Raises VectorsError."""
+    """Load one file, and check its digest and schema. Raises VectorsError."""
     name, content = f"{material.folder}/{path.name}", read_bytes(path)
     data = _json(path.name, content)
     problem = next(iter(violations(material, data)), None)
@@ -177,11 +177,11 @@ def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, 
 
 
 MOST_TOLD = 5
-"""So many sentences are said of one file."""
+"""Largest number of errors reported per file."""
 
 
 def violations(material: Material, data: Any) -> list[str]:
-    """Where a file of vectors is not what its schema says, the first few."""
+    """The first few violations of the schema by a file of vectors."""
     from jsonschema import Draft202012Validator  # `run` loads this module, and holds nothing to a schema
     from jsonschema.exceptions import best_match
 
@@ -200,7 +200,7 @@ def violations(material: Material, data: Any) -> list[str]:
 
 
 def _where(data: Any, path: list[str | int]) -> str:
-    """A place in a file of vectors: the ID of the vector and the field in it, or the field of the file."""
+    """A position in a file: the ID of the vector and the field in it, or the field of the file."""
     if path[:1] == ["tests"] and len(path) > 1:
         test = data["tests"][path[1]]
         named = test.get("id") if isinstance(test, dict) else None

@@ -1,4 +1,4 @@
-"""Writes the folder of vectors, or compares it with what would be written."""
+"""Writes the folder of vectors, or compares it with the expected content."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .model import VectorSet
 
 
 def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> dict[str, bytes]:
-    """Every file but those of prose, as it should stand in ``folder`` with ``every`` document.
+    """Every generated file as it should be in ``folder``, given ``every`` document.
 
-    The version is that of the folder's changelog. IDs that were released and are no longer in use are retired; those
-    that were never released are just gone.
+    The version is that of the folder's changelog. Released IDs that are no longer used are retired; unreleased ones are
+    just removed.
     """
     version = changelog_versions(folder)[0][0]
     ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
@@ -27,9 +27,9 @@ def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> 
 
 
 def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
-    """Let a folder that is empty, or not there yet, begin with what people wrote and released: that of ``source``.
+    """Copy the written and released files of ``source`` to a new or empty folder.
 
-    Raises VectorsError where there is something, and no changelog in it to say which version to generate.
+    Raises VectorsError if the folder has files and no changelog with a version.
     """
     if (folder / CHANGELOG).exists():
         return
@@ -43,12 +43,12 @@ def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
 
 
 def _is_new(folder: Path) -> bool:
-    """Was nothing ever generated there? Where there is a manifest, a ledger that lacks was taken away."""
+    """Is the folder new? If it has a manifest and no ledger, the ledger was deleted."""
     return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
 def differences(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list[str]:
-    """What stands in ``folder`` other than it should, one sentence each."""
+    """The differences of ``folder`` from the expected content, one sentence each."""
     out = []
     for path, content in wanted.items():
         file = folder / path
@@ -61,9 +61,9 @@ def differences(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -
 
 
 def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
-    """Make ``folder`` hold what it should, its changelog as well; the paths that changed.
+    """Write the expected files and the changelog; return the paths that changed.
 
-    One that is new begins with an empty ledger.
+    A new folder gets an empty ledger.
     """
     changed = []
     if _is_new(folder):
@@ -83,7 +83,7 @@ def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
 def changelog_gap(folder: Path, manifest: bytes) -> str:
     """What the changelog lacks for this manifest, as a sentence; "" if nothing.
 
-    Every version names the digest of its manifest; of one that is released the ledger has it as well.
+    Every version names the digest of its manifest; for a released one, the ledger has it as well.
     """
     try:
         version, told = changelog_versions(folder)[0]
@@ -105,7 +105,7 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
 
 
 def released_otherwise(folder: Path, manifest: bytes) -> bool:
-    """Is the version of the changelog released, with another manifest than this?"""
+    """Was the version of the changelog released with another manifest?"""
     if not (folder / LEDGER).is_file():
         return False
     entry = read_ledger(folder).release(changelog_versions(folder)[0][0])

@@ -1,8 +1,7 @@
-"""The ledger of releases: what every released version promised, and whether that still stands.
+"""The ledger of releases: what every released version promised, and checks whether that still holds.
 
-``released.json`` has an entry for each version that was released, with the SHA-256 of its manifest and of the content
-of each test that was new or corrected in it. Entries are added by ``vectors release`` and never changed: each one has
-the digest of the one before.
+``released.json`` has an entry for each released version, with the SHA-256 of its manifest and of each test that was new
+or corrected in it. ``vectors release`` adds entries, which never change: each has the digest of the one before.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .model import GENERATOR_VERSION
 from .schemas import record
 
 EXPLANATION = ("comment", "flags", "requirements")
-"""What may be said better without another ID: a test is its inputs and outcomes."""
+"""Fields that may change without a new ID: only inputs and outcomes define a test."""
 
 _DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _ID = {"type": "string", "maxLength": 200}
@@ -44,12 +43,12 @@ Tests = dict[str, dict[str, str]]
 
 
 def content_digest(test: dict[str, Any]) -> str:
-    """SHA-256 of what a test asks and what it takes for right."""
+    """SHA-256 of the inputs and outcomes of a test."""
     return digest({key: value for key, value in test.items() if key not in EXPLANATION})
 
 
 def contents(documents: Iterable[dict[str, Any]]) -> Tests:
-    """The tests of files of vectors, under each revision that they hold in."""
+    """The tests of files, by revision."""
     out: Tests = {}
     for data in documents:
         told = {test["id"]: content_digest(test) for test in data["tests"]}
@@ -69,7 +68,7 @@ class Ledger:
         return self.releases[-1] if self.releases else None
 
     def release(self, version: str) -> dict[str, Any] | None:
-        """The entry of a version, None if that was not released."""
+        """The entry of a version; None if it was not released."""
         return next((entry for entry in self.releases if entry["version"] == version), None)
 
     @property
@@ -78,7 +77,7 @@ class Ledger:
 
     @property
     def standing(self) -> Tests:
-        """Every test that was released and not retired since, as it was last."""
+        """Every test that was released and not retired, in its latest form."""
         out: Tests = {}
         for entry in self.releases:
             for revision, tests in entry["tests"].items():
@@ -94,7 +93,7 @@ class Ledger:
 
 
 def read_ledger(folder: Path) -> Ledger:
-    """The ledger of a folder. Raises VectorsError if it is none, or if an entry was changed since it was made."""
+    """Read the ledger of a folder. Raises VectorsError if it is invalid or if an entry was changed."""
     from jsonschema import Draft202012Validator  # as in ``folder``
 
     data = read_json(folder / LEDGER)
@@ -120,7 +119,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def breaches(folder: Path, manifest: Manifest, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Where the files of ``folder`` break what was promised by a release, one sentence each."""
+    """Yield a sentence for each promise of a release that the files of ``folder`` break."""
     try:
         ledger = read_ledger(folder)
         versions = changelog_versions(folder)
@@ -179,7 +178,7 @@ def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: Manifest, no
 
 
 def _of_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -> Iterator[str]:
-    """Is the version far enough from the last one?"""
+    """Check that the version number is increased enough."""
     assert ledger.last is not None
     last, new = _numbers(ledger.last["version"]), _numbers(current)
     if ledger.last["generatorVersion"] != GENERATOR_VERSION and new[0] <= last[0]:
@@ -192,7 +191,7 @@ def _of_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -
 
 
 def released(folder: Path, version: str, documents: Iterable[dict[str, Any]]) -> bytes:
-    """The ledger with an entry for the version of a folder that is in order. Raises VectorsError."""
+    """The ledger with an entry for the current version of a valid folder. Raises VectorsError."""
     ledger = read_ledger(folder)
     current = changelog_versions(folder)[0][0]
     if ledger.release(version) is not None:

@@ -1,4 +1,4 @@
-"""Holds a folder of vectors to what its README promises."""
+"""Checks a folder of vectors by the rules of its README."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .schemas import schema
 
 
 def lint(vector_set: VectorSet, folder: Path) -> list[str]:
-    """Everything that is wrong with the vectors in ``folder``, one sentence each."""
+    """Every error in the vectors in ``folder``, one sentence each."""
     try:
         manifest = load_manifest(vector_set, folder)
     except VectorsError as error:
@@ -40,7 +40,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite knows"]
     if windows := _with_windows_line_ends(vector_set, folder, manifest):
         more = f" and {len(windows) - 1} more files" if len(windows) > 1 else ""
-        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # this may be the cause of everything else
+        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # may cause all other errors
     out = list(_files(vector_set, folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
@@ -72,14 +72,14 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
 def _with_windows_line_ends(vector_set: VectorSet, folder: Path, manifest: Manifest) -> list[str]:
     out = []
     for name, path in files_in(vector_set, folder).items():
-        with suppress(VectorsError):  # named later
+        with suppress(VectorsError):  # reported later
             if has_windows_line_ends(read_bytes(path), manifest.files.get(name, "")):
                 out.append(name)
     return out
 
 
 def _files(vector_set: VectorSet, folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Is there what the manifest names, and nothing else?"""
+    """Check that exactly the files of the manifest exist."""
     there = files_in(vector_set, folder)
     for name in sorted(set(there) - set(manifest.files)):
         yield f"{printable(name)} is not in the manifest"
@@ -97,7 +97,7 @@ def _files(vector_set: VectorSet, folder: Path, manifest: Manifest) -> Iterator[
         if f"schema/{path.name}" not in there:
             yield f"schema/{path.name} is missing"
             continue
-        with suppress(VectorsError):  # told above
+        with suppress(VectorsError):  # reported above
             if read_bytes(path) != formatted(schema(name, shape)):
                 yield f"schema/{path.name} is not the schema of version {GENERATOR_VERSION}"
 
@@ -106,7 +106,7 @@ FORMAT = "type `sds-conformance vectors format`"
 
 
 def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]:
-    """What a schema cannot say of a file, whose name without its ending is ``stem``."""
+    """Yield errors that a schema cannot find in a file; ``stem`` is its name without the suffix."""
     if stem != data["group"] and not stem.startswith(f"{data['group']}-"):
         yield f"its name does not begin with its group, {data['group']}"
     if data["numberOfTests"] != len(data["tests"]):

@@ -1,4 +1,4 @@
-"""What a vector is, namely the dict that stands in its file; the register of groups; and what a protocol brings."""
+"""Vectors as dicts, as they are stored in files; the register of groups; and the interface to a protocol."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Vector = dict[str, Any]
 Outcome = dict[str, Any]
 Schema = dict[str, Any]
 Builder = Callable[[Any], list[Vector]]
-"""Computes the vectors of a revision, which it is given as the protocol knows it."""
+"""Computes the vectors of a revision, given the revision object of the protocol."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """What a flag means, told once, and what it rests on."""
+    """The meaning of a flag, and its sources."""
 
     description: str
     ids: tuple[str, ...]
@@ -37,20 +37,20 @@ class Note:
 
 @dataclass
 class Group:
-    """A group with vectors that a formula gives, and how they are computed for each revision."""
+    """A group with computed vectors, and its builder for each revision."""
 
     name: str
     shape: str
     title: str
-    """What it holds, in a sentence."""
+    """Its content, in one sentence."""
     notes: dict[str, dict[str, Note]] = field(default_factory=dict)
-    """By the name of a revision: what its flags mean."""
+    """The meaning of its flags, by revision."""
     builders: dict[str, Builder] = field(default_factory=dict)
-    """By the name of a revision: a group of another one is one more builder under the same name."""
+    """By revision. A group of another revision adds a builder under the same name."""
 
 
 class Register:
-    """The groups of a protocol that have computed vectors, by name, in the order they are registered."""
+    """The groups of a protocol with computed vectors, by name, in the order of registration."""
 
     def __init__(self) -> None:
         self.groups: dict[str, Group] = {}
@@ -74,48 +74,48 @@ class Register:
 
 @dataclass(frozen=True)
 class Shape:
-    """What the vectors of several groups have in common: their fields, and who asks for them."""
+    """The common format of several groups: their fields, and how to run their vectors."""
 
     title: str
     test: Schema
-    """Of one vector."""
+    """Schema of one vector."""
     ask: Callable[[Any, Vector], Answer]
-    """Asks the subject of the protocol. Raises Skip, and ScheduleStopped."""
+    """Runs a vector on the subject of the protocol. Raises Skip and ScheduleStopped."""
     definitions: Mapping[str, Schema] = field(default_factory=dict)
-    """Schemas that the one of a vector refers to."""
+    """Schemas that the schema of a vector refers to."""
     heading: Mapping[str, Schema] = field(default_factory=dict)
-    """The fields of a file beside those that every file has."""
+    """Additional fields of a file."""
     head: Callable[[str], dict[str, Any]] = lambda revision: {}
-    """What stands in them, by the name of the first revision of the file."""
+    """Values of these fields, by the first revision of the file."""
     senseless: Callable[[Vector], Iterable[str]] = lambda vector: ()
-    """Where a vector that is what the schema says asks for nothing all the same: what refers to what is not there, by
-    paths within the vector."""
+    """Returns paths in a valid vector that refer to something missing."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a protocol brings to its golden vectors. Nothing else of it is known in this package."""
+    """Everything that a protocol provides for its golden vectors. This package knows nothing else of it."""
 
     folder: str
-    """Where its files stand in a folder of vectors, beside ``schema/`` and those of other protocols."""
+    """The subfolder of its files in the folder of vectors."""
     revisions: Mapping[str, Any]
-    """By name, the current one first: what builders are given."""
+    """Revision objects for builders, by name, the current one first."""
     together: Mapping[tuple[str, ...], str]
-    """What several revisions are called together in names of files and IDs, where that is not all of their names."""
+    """The common name of several revisions in file names and IDs, if it is not the list of their names."""
     computed: Mapping[str, Group]
-    """The groups that have vectors which a formula gives. All other vectors are written in their files."""
+    """The groups with computed vectors. All other vectors are written in their files."""
     shapes: Mapping[str, Shape]
     load: Callable[[], Catalogue]
-    """Gives the catalogue, the same each time."""
+    """Returns the catalogue, the same object each time."""
     open: Callable[[Session, str, str | None, dict[str, str]], Subject]
-    """From a session, the revision and the dialect asked for (None for the declared one): who answers one vector, given
-    what is remembered from one vector to the next."""
+    """Creates the subject for one vector from a session, the revision, the requested dialect (None for the declared
+    one), and values remembered from earlier vectors.
+    """
     language: Language
-    """In which implementations are driven."""
+    """The testee protocol."""
     held: Callable[[Any, Vector, Answer], Answer]
-    """The answer of a subject to a vector, or what it did on the way to it that nothing allows."""
+    """Returns the answer to a vector, or a violation that occurred before it."""
     models: Sequence[Connect]
-    """The reference model under each profile that vectors can name: what is written must agree with each."""
+    """The reference model under each profile that vectors can name; all of them must agree with written vectors."""
 
     @property
     def requirements(self) -> Mapping[str, Requirement]:
@@ -127,32 +127,32 @@ class Material:
 
     @property
     def current(self) -> str:
-        """The revision that is meant unless another is asked for."""
+        """The default revision."""
         return next(iter(self.revisions))
 
     def soft(self, ids: Sequence[str]) -> bool:
-        """Is it no failure to violate them all: is each a SHOULD, or a MUST that a position softens?
+        """Is it no failure to violate all of these: is each a SHOULD, or a MUST that a position softens?
 
-        What a requirement weighs that nobody knows, nobody knows, so that softens nothing.
+        Unknown requirements count as hard.
         """
         known = [self.requirements.get(i) for i in ids]
         return bool(known) and all(r is not None and (not r.binding or bool(r.softened)) for r in known)
 
     def stated(self, ids: Iterable[str], revisions: Sequence[str]) -> list[str]:
-        """Of the requirements those that one of the revisions states; what else has an ID, such as positions, stays."""
+        """Drop the requirements that none of the revisions states; other IDs, such as positions, are kept."""
         known = self.requirements
         return [i for i in ids if i not in known or any(known[i].stated_in(revision) for revision in revisions)]
 
 
 @dataclass(frozen=True)
 class VectorSet:
-    """The material of several protocols, whose files stand in one folder of vectors under one manifest."""
+    """The material of several protocols, whose files are in one folder with one manifest."""
 
     materials: tuple[Material, ...]
-    """That of the protocol that comes first stands first."""
+    """The material of the first protocol comes first."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what two protocols call alike: files, schemas and IDs have one name each."""
+        """Raises ValueError if two protocols use the same name for a folder, revision, group or shape."""
         for kind, names in (
             ("folder", [material.folder for material in self.materials]),
             ("revision", [name for material in self.materials for name in material.revisions]),
@@ -173,7 +173,7 @@ class VectorSet:
         return {name: shape for material in self.materials for name, shape in material.shapes.items()}
 
     def of(self, revision: str) -> Material:
-        """The material that a revision belongs to. Raises KeyError for a revision of none."""
+        """The material of a revision. Raises KeyError for an unknown one."""
         for material in self.materials:
             if revision in material.revisions:
                 return material
@@ -188,7 +188,7 @@ def vector(
     fields: dict[str, Any],
     *outcomes: Outcome,
 ) -> Vector:
-    """A vector without its group; flags are words. The recommended outcome comes first, and decides on the result."""
+    """Create a vector without its group. The recommended outcome comes first, and determines the result."""
     told = _told(slug, comment, result_of(outcomes), flags, requirements)
     return {**told, **fields, "outcomes": list(outcomes)}
 
@@ -201,13 +201,13 @@ def stepwise(
     fields: dict[str, Any],
     steps: list[dict[str, Any]],
 ) -> Vector:
-    """A vector whose steps have outcomes of their own."""
+    """Create a vector whose steps have their own outcomes."""
     told = _told(slug, comment, result_of_steps(steps), flags, requirements)
     return {**told, **fields, "steps": steps}
 
 
 def _told(slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]) -> Vector:
-    """What every vector begins with; the order is that of the file."""
+    """The first fields of every vector, in the order of the file."""
     return {
         "id": slug,
         "comment": comment,
@@ -218,7 +218,7 @@ def _told(slug: str, comment: str, result: str, flags: str | Sequence[str], requ
 
 
 def result_of(outcomes: Sequence[Outcome]) -> str:
-    """``valid`` for the one outcome there is, ``invalid`` if that is a refusal, ``acceptable`` for several."""
+    """``valid`` for a single outcome, ``invalid`` if that is a rejection, ``acceptable`` for several."""
     if len(outcomes) != 1:
         return ACCEPTABLE
     return INVALID if outcomes[0].get("rejected") else VALID

@@ -1,6 +1,6 @@
-"""Replaces what stands in a folder of vectors: the files that its own manifest names, and nothing else.
+"""Replaces the files in a folder of vectors that its manifest lists, and no others.
 
-Who gives the wrong folder loses nothing by it.
+So a wrong folder name does not destroy other files.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .model import VectorSet
 
 
 def refuse_overlap(source: Path, target: Path) -> None:
-    """Raises VectorsError if one folder is the other, or lies in it: the copy would replace what it is made from."""
+    """Raise VectorsError if one folder contains the other: the copy would overwrite its source."""
     one, other = source.resolve(), target.resolve()
     if one == other or one in other.parents or other in one.parents:
         raise VectorsError(f"{target} and the vectors that are copied, {source}, overlap: give a folder of its own")
 
 
 def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> None:
-    """Raises VectorsError for what would be written through: it lies somewhere else."""
+    """Raise VectorsError for links: writing would change a file elsewhere."""
     for name in (*places(vector_set), *paths):
         if (folder / name).is_symlink():
             raise VectorsError(
@@ -32,7 +32,7 @@ def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> N
 
 
 def replaceable(vector_set: VectorSet, folder: Path) -> list[str]:
-    """The paths of a folder that its manifest names. Raises VectorsError if the folder holds anything but vectors."""
+    """The paths in the manifest of a folder. Raises VectorsError if the folder contains other files."""
     try:
         manifest = load_manifest(vector_set, folder)
     except VectorsError as error:

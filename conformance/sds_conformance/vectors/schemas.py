@@ -12,7 +12,7 @@ HEX: Schema = {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 1_0
 
 
 def _up_to(largest: int) -> str:
-    """A regular expression for the whole numbers from 0 to the largest, in as few digits as they have."""
+    """A regular expression for the decimal numbers from 0 to ``largest``, without leading zeros."""
     digits = str(largest)
     shorter = f"0|[1-9][0-9]{{0,{len(digits) - 2}}}"
     below = [
@@ -25,9 +25,9 @@ def _up_to(largest: int) -> str:
 
 UINT64 = _up_to(2**64 - 1)
 NUMERAL: Schema = {"type": "string", "pattern": f"^({UINT64})$"}
-"""An unsigned number of 64 bits, which may be larger than a double holds exactly."""
+"""An unsigned 64-bit number as a string, because a double cannot hold all of them."""
 TEXT: Schema = {"type": "string", "maxLength": 4096, "pattern": r"^[^\ud800-\udfff]*$"}
-"""A string that UTF-8 can say: there is no half of a pair of surrogates in it."""
+"""A string that can be encoded as UTF-8: it has no lone surrogates."""
 COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**32 - 1}
 WHOLE: Schema = {"type": "integer", "minimum": -(2**31), "maximum": 2**32 - 1}
 YES: Schema = {"const": True}
@@ -35,7 +35,7 @@ NAME: Schema = {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength"
 
 
 def array(items: Schema, least: int = 0) -> Schema:
-    """A list; its length is bounded."""
+    """A list of limited length."""
     return {"type": "array", "items": items, "minItems": least, "maxItems": 10_000}
 
 
@@ -43,13 +43,13 @@ TEXTS = array(TEXT)
 
 
 def record(required: Schema, optional: Schema | None = None) -> Schema:
-    """An object of exactly these fields."""
+    """An object with exactly these fields."""
     properties = {**required, **(optional or {})}
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 def ref(name: str) -> Schema:
-    """One of the definitions of a shape."""
+    """A reference to a definition of a shape."""
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -59,7 +59,7 @@ def outcomes(*kinds: Schema) -> Schema:
 
 
 def vector_of(requirement: Schema, inputs: Schema, legal: Schema | None, optional: Schema | None = None) -> Schema:
-    """One vector: what it asks, and its legal outcomes; without them those stand in its steps."""
+    """The schema of one vector: its inputs and legal outcomes. Without ``legal``, the outcomes are in its steps."""
     told = {
         "id": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+(@[a-z0-9-]+)?$", "maxLength": 200},
         "comment": {"type": "string", "minLength": 1, "maxLength": 400},
@@ -97,5 +97,5 @@ def schema(name: str, shape: Shape) -> Schema:
 
 
 def schema_path(shape: str) -> str:
-    """The schema as a file of vectors names it: relative to itself."""
+    """The path of the schema, relative to a file of vectors."""
     return f"../schema/{shape}.schema.json"

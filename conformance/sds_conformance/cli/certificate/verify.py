@@ -56,7 +56,7 @@ Exit codes:
 _SAMPLE = 24
 """Scenarios: one of each section, and some more."""
 _MOST_TOLD = 20
-"""Differences that are told."""
+"""Largest number of differences that are printed."""
 
 
 def _certified(function: Callable[..., None]) -> Callable[..., None]:

@@ -54,7 +54,7 @@ Exit codes:
   70  fault of the suite, or of Spark
 """
 _SHOWN = 12
-"""Causes that are told on the terminal."""
+"""Largest number of causes that are printed."""
 _LINES = 3
 """Of what a violation rests on."""
 

@@ -25,14 +25,14 @@ from ..showing import Plays, found_bar, not_kept, shrinking_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
-"""So many counterexamples are told; of the others the file is named."""
+"""Counterexamples that are printed; for further ones only the file is named."""
 STORY_LINES = 16
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
 """What was found, its counterexample if it showed again, and the files."""
 
 
 class MixedGroups:
-    """Plays mixed groups and tells what came of it."""
+    """Plays mixed groups and prints the results."""
 
     def __init__(
         self,

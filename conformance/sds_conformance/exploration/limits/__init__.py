@@ -1,1 +1,1 @@
-"""How far an implementation holds: every dimension is asked for more and more, until something breaks."""
+"""Measures limits: the size of each dimension is increased until something breaks."""

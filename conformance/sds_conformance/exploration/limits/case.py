@@ -1,4 +1,4 @@
-"""One case: a dimension is played at one size, and judged by all checks."""
+"""One case: plays a dimension at one size, and judges it by all checks."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from .spending import spent_s
 
 
 class How(Enum):
-    """What became of a size."""
+    """The result of one size."""
 
     HELD = "held"
     WRONG = "wrong"
-    """Something was done that a requirement forbids, or not done."""
+    """A requirement was violated."""
     REFUSED = "refused"
     LOST = "lost"
-    """Taken, and then not done, where no requirement demands it any more."""
+    """Accepted but not processed, where no requirement demands it any more."""
     CRASHED = "crashed"
-    """The conversation ended, or made no sense any more."""
+    """The conversation ended or became invalid."""
     SLOW = "slow"
     MEMORY = "out of memory"
     LACKING = "not declared"
-    """A capability is not declared."""
+    """A needed capability is not declared."""
     UNREACHED = "not reached"
-    """The time was over, or the room of the harness."""
+    """The time was over, or the memory of the harness."""
     OURS = "error"
     """The suite itself failed."""
 
     @property
     def limits(self) -> bool:
-        """Does it say that a size does not hold?"""
+        """Does the result mean that a size does not hold?"""
         return self in _LIMITS
 
 
@@ -56,26 +56,26 @@ _BREAKDOWNS = {
     FaultKind.TOO_LONG: How.UNREACHED,
     FaultKind.OUT_OF_TIME: How.UNREACHED,
 }
-"""The others are crashes."""
+"""All other breakdowns are crashes."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What came of one size."""
+    """The result of one size."""
 
     size: int
     how: How
     said: str = ""
-    """What happened, where no finding tells it."""
+    """What happened, if there is no finding."""
     finding: Finding | None = None
-    """The worst that is new at this size."""
+    """The worst finding that is new at this size."""
     failing: frozenset[str] = field(default=frozenset(), repr=False)
-    """All requirements that are violated."""
+    """All violated requirements."""
     steps: int = 0
     spent_s: float = 0.0
-    """How much of its processors the implementation had for it, of what is timed."""
+    """CPU seconds of the implementation for the timed part."""
     seconds: float = 0.0
-    """How long it took, with the judging."""
+    """Duration in seconds, including the judging."""
 
     @property
     def held(self) -> bool:
@@ -83,11 +83,11 @@ class Case:
 
     @property
     def same_as(self) -> tuple[How, str]:
-        """What has to be the same in another case of this size for it to show the same."""
+        """Two cases of this size with equal values show the same."""
         return self.how, self.finding.requirement if self.finding is not None else ""
 
     def told(self) -> str:
-        """What happened, in words."""
+        """What happened, as text."""
         if self.finding is None:
             return self.said
         return f"{self.finding.expected}; seen: {self.finding.seen}" if self.finding.expected else self.finding.seen
@@ -103,7 +103,7 @@ class Cases:
         self._looker = Looker(rules, requirements)
 
     def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> Case:
-        """What comes of a size; requirements that are ``known`` to be violated at any size say nothing of this one."""
+        """Play a size. Requirements in ``known`` are violated at any size, so they do not count."""
         began = time.perf_counter()
         said: list[str] = []
         spent: list[float] = []
@@ -119,7 +119,7 @@ class Cases:
         if trace is None:
             broken = self.runner.breakdowns[before].breakdown
             return Case(size, _broken(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began)
-        # Of what is only timed nothing is judged: another dimension plays the same.
+        # A timed dimension is not judged: another dimension plays the same.
         shown = Shown.of(trace) if dimension.timed else self._looker.look(trace)
         findings = self._findings(shown)
         new = [finding for finding in findings if finding.requirement not in known]
@@ -142,7 +142,7 @@ class Cases:
         )
 
     def _findings(self, shown: Shown) -> list[Finding]:
-        """What fails and warns, the first place of each requirement and severity."""
+        """Failures and warnings, the first of each requirement and severity."""
         out: dict[tuple[str, Verdict], Finding] = {}
         for requirement_id, met in shown.met.items():
             requirement = self._rules.catalogue.requirements[requirement_id]
@@ -155,7 +155,7 @@ class Cases:
 
 
 def _how(trace: Trace[Any], shown: Shown, violated: bool, said: str) -> tuple[How, str]:
-    """What became of a trace that did not break, and why, in words."""
+    """The result of a trace without a breakdown, and the reason."""
     ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
     if ours:
         return How.OURS, ours
@@ -173,7 +173,7 @@ def _how(trace: Trace[Any], shown: Shown, violated: bool, said: str) -> tuple[Ho
 
 
 def _copies(refused: Step, trace: Trace[Any]) -> bool:
-    """Was the same asked before, and taken? Nobody has to take a copy."""
+    """Was the same request accepted before? A repetition may be rejected."""
 
     def asked(step: Step) -> Any:
         request = type(step.request)()
@@ -189,7 +189,7 @@ def _copies(refused: Step, trace: Trace[Any]) -> bool:
 
 
 def _broken(breakdown: Breakdown, dimension: Dimension, size: int) -> How:
-    """So much may be in one answer, that no frame holds it, and nobody has to answer otherwise."""
+    """The result of a breakdown. A reply may be too large for a frame, which is allowed beyond the demanded size."""
     if breakdown.kind is FaultKind.OVERSIZED and size > dimension.demanded:
         return How.UNREACHED
     return _BREAKDOWNS.get(breakdown.kind, How.CRASHED)

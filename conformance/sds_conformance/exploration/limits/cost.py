@@ -1,4 +1,4 @@
-"""What a message costs as there are more and more of them: the exponent, fitted to how long sizes took."""
+"""The cost per message as their number grows: an exponent fitted to the time of each size."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from itertools import pairwise
 from .case import Case
 
 STEADY = 0.4
-"""Below, the cost of a message does not grow so that anybody could tell it from a logarithm, or from noise."""
+"""Below, the growth cannot be distinguished from a logarithm or from noise."""
 _LEAST_S = 0.03
-"""What took less time tells of the machine."""
+"""Shorter times are dominated by noise of the machine."""
 _LEAST_SIZE = 64
 _LEAST = 3
 _LAST = 3
-"""Of the largest sizes: whatever else a message costs hides the growth in small ones."""
+"""Number of the largest sizes used: at small sizes, constant costs hide the growth."""
 
 
 def growth(cases: Iterable[Case]) -> float | None:
-    """With which power of their number the cost of each message grows: 0 is none, 1 is a cost in all that grows with
-    the square. None if too little was played.
+    """The exponent of the cost per message: 0 is constant, 1 means quadratic total cost. None if too little was played.
 
-    The messages by which each size is larger than the one before cost the difference of the times; the slope of its
-    logarithm is that of least squares.
+    The cost of the additional messages of each size is the difference of the times; the exponent is the least-squares
+    slope of its logarithm.
     """
     timed = [case for case in cases if case.held and case.size >= _LEAST_SIZE and case.spent_s >= _LEAST_S]
     timed.sort(key=lambda case: case.size)

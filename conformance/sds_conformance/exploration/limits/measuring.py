@@ -1,4 +1,4 @@
-"""All dimensions of an implementation, within a budget of time."""
+"""Measures all dimensions of an implementation within a time budget."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from .searching import Search
 
 SCHEMA_ID = "sds-conformance/limits/2"
 ROOM = 20
-"""Messages that a schedule has beside those that are counted, at most."""
+"""Largest number of further messages in a schedule."""
 NARROWING = 3
-"""To find the first size that does not hold a dimension may take so many times its share, if that much is left."""
+"""The search for the first failing size may take so many times the share of a dimension, if time is left."""
 
 Told = Callable[[str, int, int], None]
-"""Called with what is done, its number and how many there are."""
+"""Called with the current activity, its number and the total."""
 
 load_schema = partial(packaged_schema, __package__, "limits.schema.json")
-"""Gives the JSON Schema (2020-12) of what `limits --json` prints."""
+"""Returns the JSON Schema (2020-12) of the output of `limits --json`."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,17 @@ class Order:
     dimensions: Sequence[Dimension]
     budget_s: float
     at: int | None = None
-    """The one size that is played beside the smallest, None for a search."""
+    """The one size to play besides the smallest; None for a search."""
 
 
 @dataclass
 class Measured:
-    """The outcome, as far as it got."""
+    """The result so far."""
 
     declaration: Declaration
     dialect: str
     at: int | None = None
-    """The one size that was played beside the smallest, None for a search."""
+    """The one size that was played besides the smallest; None for a search."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     rows: list[Row] = field(default_factory=list)
     seconds: float = 0.0
@@ -69,7 +69,7 @@ class Measured:
 
     @property
     def exit_code(self) -> int:
-        """0, 1 where a row is a finding, 4 if nothing was exercised, 70 for a fault of ours, 130 if interrupted."""
+        """0, 1 if a row is a finding, 4 if nothing was exercised, 70 for an error of the suite, 130 if interrupted."""
         weights = {row.weight for row in self.rows}
         if self.interrupted:
             return Exit.INTERRUPTED
@@ -81,7 +81,7 @@ class Measured:
 
 
 def introduced(order: Order) -> Measured:
-    """Who is measured. Raises TesteeFault if it cannot be driven, and UnknownDialect."""
+    """Perform the handshake. Raises TesteeFault if the implementation cannot be driven, and UnknownDialect."""
     runner = _runner(order, order.limits)
     try:
         declared = runner.start()
@@ -92,7 +92,7 @@ def introduced(order: Order) -> Measured:
 
 
 def measure(order: Order, out: Measured, told: Told = lambda what, number, total: None) -> None:
-    """Measure each dimension, each with its share of the budget; an interrupt ends it, and what is known stays."""
+    """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
     began = time.monotonic()
     ends = began + order.budget_s
     with rarely_collecting():
@@ -126,7 +126,7 @@ class _One:
         self._told: Callable[[int], None] = lambda size: None
 
     def search(self, told: Callable[[int], None]) -> None:
-        """Find the limit, and whether it is there in a fresh process as well."""
+        """Find the limit, and confirm it in a new process."""
         self._told = told
         self.searching.run(self._order.at)
         first = self.searching.first_not
@@ -142,7 +142,7 @@ class _One:
         return row_of(self.searching, self._declared, self._why, self._again)
 
     def _fresh(self) -> Cases:
-        """What plays in a fresh process, which is waited for no longer than that takes."""
+        """Cases in a new process, with a time limit."""
         order = self._order
         total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
         runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()), self._declared)
@@ -167,8 +167,10 @@ def _tell(told: Told, dimension: Dimension, number: int, total: int, size: int) 
 
 
 def as_json(order: Order, measured: Measured, replays: Sequence[str]) -> dict[str, Any]:
-    """The outcome for programs; ``replays`` are the commands that play the first size that did not hold, by row.
-    ``limits.schema.json`` beside this module describes it."""
+    """The result as JSON; ``replays`` are the commands that play the first failing size, by row.
+
+    ``limits.schema.json`` in this folder describes it.
+    """
     declared = measured.declaration
     return {
         "schema": SCHEMA_ID,

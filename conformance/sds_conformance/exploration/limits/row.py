@@ -1,4 +1,4 @@
-"""What was found out of one dimension, and how much that weighs."""
+"""The result of one dimension, and its weight."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_L
 
 
 class Weight(Enum):
-    """What a row means for the implementation."""
+    """The meaning of a row for the implementation."""
 
     HELD = "held"
-    """As far as was tried, or as far as is declared, or as there is."""
+    """It holds up to the declared size, or up to the largest size tried."""
     WARNING = "warning"
     FINDING = "finding"
     NOT_EXERCISED = "not exercised"
@@ -39,34 +39,34 @@ class Row:
     dimension: Dimension
     weight: Weight
     held: int | None = None
-    """The largest size that held, None if none did."""
+    """The largest size that held; None if none did."""
     first_not: Case | None = None
-    """The smallest that is known not to hold."""
+    """The smallest size known to fail."""
     declared: int | None = None
     why: str = ""
-    """Why nothing was exercised, or why nothing larger was tried."""
+    """Why nothing was exercised, or why no larger size was tried."""
     again: bool | None = None
-    """Did the first that does not hold show the same in a fresh process? None if nobody looked."""
+    """Was the first failing size confirmed in a new process? None if that was not tried."""
     cases: tuple[Case, ...] = ()
-    """All that were played, by size."""
+    """All cases that were played, by size."""
     exponent: float | None = None
-    """With which power of their number the cost of a message grows, where that is asked for and can be told."""
+    """Exponent of the cost per message, if it is measured and known."""
     known: tuple[str, ...] = ()
-    """Requirements that are violated at the smallest size already, and say nothing here."""
+    """Requirements that are violated at the smallest size already, so they do not count here."""
 
     @property
     def exact(self) -> bool:
-        """Is there nothing between what held and what did not?"""
+        """Are the largest holding and the smallest failing size adjacent?"""
         return self.first_not is not None and self.held is not None and self.first_not.size == self.held + 1
 
     @property
     def requirement(self) -> str:
-        """The one that broke first, "" if none did."""
+        """The requirement that broke first; "" if none did."""
         finding = self.first_not.finding if self.first_not is not None else None
         return finding.requirement if finding is not None else ""
 
     def told(self) -> dict[str, Any]:
-        """For programs."""
+        """The row as JSON."""
         case = self.first_not
         finding = case.finding if case is not None else None
         return {
@@ -102,8 +102,7 @@ def _told(case: Case, dimension: Dimension) -> dict[str, Any]:
 
 
 def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
-    """The largest size that is to be tried, and why, "" where nothing is declared; ``room`` is what a schedule takes
-    beside what is counted."""
+    """The largest size to try, and why ("" if nothing is declared); ``room`` are further messages in a schedule."""
     bound = dimension.bound(declared.limit)
     if bound is not None and bound < dimension.most:
         return max(1, bound), "no more is declared"
@@ -115,7 +114,7 @@ def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int
 
 
 def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool | None = None) -> Row:
-    """What is known of a dimension by now."""
+    """Create the row from the current results."""
     dimension = search.dimension
     cases = tuple(sorted(search.cases.values(), key=lambda case: case.size))
     bound = dimension.bound(declared.limit)
@@ -144,7 +143,7 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
 
 
 def _timed(row: Row) -> Row:
-    """With what it costs, where enough was played to tell."""
+    """Add the cost, if enough was played."""
     power = growth(row.cases)
     if power is None:
         return replace(row, why="too little was played to tell")
@@ -157,10 +156,12 @@ def _timed(row: Row) -> Row:
 
 
 def weight(dimension: Dimension, size: int, how: How, bound: int | None, *, failed: bool) -> Weight:
-    """What it means that a size does not hold, by a requirement that ``failed`` or otherwise: is it a fault, or only to
-    be told? It is one where less holds than the ``bound`` that is declared. Where nothing is declared, it is one where
-    a requirement is violated, or the conversation ends, at a size that is demanded of everybody; what is refused or
-    left out and violates nothing is none."""
+    """The weight of a failing size.
+
+    It is a finding below the declared ``bound``. Without a declaration, it is a finding if a requirement is violated
+    (``failed``) or the conversation ends at a size that every implementation must support. Rejections and omissions
+    that violate nothing are none.
+    """
     if bound is not None and size <= bound:
         return Weight.FINDING
     if how is How.CRASHED and dimension.at_once:
@@ -183,6 +184,6 @@ def _why_nothing(cases: tuple[Case, ...], ended: bool) -> str:
 
 
 def _because(beyond: Case | None) -> str:
-    """Where it was not for want of time."""
+    """The reason, unless it was lack of time."""
     told = beyond is not None and beyond.said.startswith(_NO_ROOM)
     return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and told else ""

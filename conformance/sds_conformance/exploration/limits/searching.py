@@ -1,4 +1,4 @@
-"""The search in one dimension: sizes are doubled until one does not hold, then halved in between."""
+"""The search in one dimension: doubles the size until one fails, then bisects."""
 
 from __future__ import annotations
 
@@ -8,43 +8,44 @@ from ...protocols.dimensions import Dimension
 from .case import Case, How
 
 FIRST = 3
-"""What holds for three is asked for three thousand."""
+"""The first size that is tried."""
 GROWTH = 2.0
-"""Twice the size takes at least so many times as long."""
+"""Twice the size is expected to take at least so many times as long."""
 
 Try = Callable[[int, frozenset[str]], Case]
-"""Plays a size; the requirements are known to be violated at any size."""
+"""Plays a size; the given requirements are known to be violated at any size."""
 
 
 class Search:
-    """What is known of one dimension, and what is to be tried next. It knows no clock: ``affords`` does."""
+    """The results of one dimension, and what to try next. It measures no time: ``affords`` does."""
 
     def __init__(self, dimension: Dimension, most: int, attempt: Try, affords: Callable[[float, bool], bool]) -> None:
-        """``most`` is the largest size there is; ``affords`` says whether there is time for so many seconds, to find a
-        size that does not hold, or (True) to find out which is the first."""
+        """``most`` is the largest possible size. ``affords`` says whether there is time for so many seconds, to find a
+        failing size or (True) to find the first one.
+        """
         self.dimension = dimension
         self.most = most
         self.cases: dict[int, Case] = {}
         self.known: frozenset[str] = frozenset()
-        """Requirements that are violated at the smallest size already, and not by it."""
+        """Requirements that are violated at the smallest size already, independent of the dimension."""
         self.ended = False
-        """Nothing is left to be tried, as far as there was time for it."""
+        """The search is complete, within the available time."""
         self._attempt = attempt
         self._affords = affords
 
     @property
     def held(self) -> int | None:
-        """The largest size that held below the first that did not."""
+        """The largest size that held below the first failing one."""
         first = self.first_not
         return max((c.size for c in self.cases.values() if c.held and (first is None or c.size < first)), default=None)
 
     @property
     def first_not(self) -> int | None:
-        """The smallest size that is known not to hold."""
+        """The smallest size known to fail."""
         return min((case.size for case in self.cases.values() if case.how.limits), default=None)
 
     def run(self, at: int | None = None) -> None:
-        """Try until the limit is known, or there is no more time; or only what is ``at`` a size."""
+        """Try sizes until the limit is known or the time is over; with ``at``, only that size."""
         if self._begin() and at is not None:
             self._try(at)
         elif self.held is not None:
@@ -53,12 +54,12 @@ class Search:
         self.ended = True
 
     def _begin(self) -> bool:
-        """Does anything hold? What does not hold for three is asked for one."""
+        """Does any size hold? If 3 fails, 1 is tried."""
         for size in dict.fromkeys((min(FIRST, self.most), 1)):
             case = self._try(size)
             own = frozenset(self.dimension.about)
             if case.how is How.WRONG and case.finding is not None and not (own & case.failing):
-                # It fails in something else, whatever the size: that is for `run` to tell.
+                # It fails for another reason at any size, which `run` reports.
                 self.known |= case.failing
                 case = self._try(size)
             if case.held:
@@ -69,7 +70,7 @@ class Search:
         return False
 
     def _double(self) -> None:
-        """Larger and larger ones, until one does not hold."""
+        """Try larger sizes until one fails."""
         while self.first_not is None:
             held = self.held or 1
             size = min(_power_above(held), self.most)
@@ -79,7 +80,7 @@ class Search:
                 return
 
     def _halve(self) -> None:
-        """Smaller and smaller distances between what holds and what does not."""
+        """Bisect between a holding and a failing size."""
         for size in self._between():
             if not self._affords(self._estimate(size), True):
                 return
@@ -88,7 +89,7 @@ class Search:
                 return
 
     def _between(self) -> Iterator[int]:
-        """The sizes to try: first those at which people set limits, then the middle."""
+        """The sizes to try: common limits first, then the middle."""
         if self.held is None or self.first_not is None:
             return
         for size in _usual(self.held, self.first_not):
@@ -103,11 +104,11 @@ class Search:
         return case
 
     def _estimate(self, size: int) -> float:
-        """How many seconds a size will take, by those before it."""
+        """Estimate the seconds of a size from earlier ones."""
         done = sorted((c for c in self.cases.values() if c.how is not How.UNREACHED), key=lambda case: case.size)
         last = max((case for case in done if case.size <= size), key=lambda case: case.size, default=done[0])
         if len(done) < 2:
-            return 0.0  # the first began with the start of a process
+            return 0.0  # the first one includes the start of a process
         if size <= last.size:
             return last.seconds
         before = max((case for case in done if case.size < last.size), key=lambda case: case.size, default=last)
@@ -121,7 +122,7 @@ def _power_above(size: int) -> int:
 
 
 def _usual(held: int, not_held: int) -> Iterator[int]:
-    """Sizes beside which a limit may well be: powers of two, and round numbers."""
+    """Common limits: powers of two and round numbers."""
     yield held + 1
     yield not_held - 1
     power = 10

@@ -1,4 +1,4 @@
-"""How much of the processors an implementation has had: what it takes by the clock hangs on who else is there."""
+"""CPU time of an implementation: wall time would depend on other processes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import psutil
 
 
 def spent_s(pid: int | None) -> float:
-    """Seconds of processors that a process and its children have had so far; of this process where none was started
-    for the implementation, which may then be in it."""
+    """CPU seconds of a process and its children; of this process if the implementation has none of its own."""
     if pid is None:
         return time.process_time()
     total = 0.0

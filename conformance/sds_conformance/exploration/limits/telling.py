@@ -1,4 +1,4 @@
-"""Limits as a person reads them on a terminal of 80 columns."""
+"""Prints limits on a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ _ORDER = (Weight.FINDING.value, Weight.ERROR.value, Weight.WARNING.value)
 
 
 def worst_of(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The row of the dimension with the worst outcome, None where all sizes hold. ``told`` is what `limits --json`
-    prints."""
+    """The row with the worst result; None if all sizes hold. ``told`` is the output of `limits --json`."""
     rows = [row for row in told["rows"] if row["verdict"] in _ORDER]
     return min(rows, key=lambda row: _ORDER.index(row["verdict"]), default=None)
 
 
 def cause_lines(told: Mapping[str, Any]) -> list[CauseLine]:
-    """A line of the last screen for each dimension that has a finding or a warning."""
+    """The lines of the last screen: one per dimension with a finding or a warning."""
     return ordered(
         CauseLine(
             _VERDICTS[row["verdict"]],
@@ -58,15 +57,17 @@ def cause_lines(told: Mapping[str, Any]) -> list[CauseLine]:
 
 
 def show_limits(console: Console, told: Mapping[str, Any], stories: int | None = None) -> None:
-    """Print a row for each dimension, then what is behind those in which something broke, with the command that shows
-    it; behind so many, all for None. ``told`` is what `limits --json` prints."""
+    """Print a row per dimension, then the failures with the command to replay them; at most ``stories`` of these.
+
+    ``told`` is the output of `limits --json`.
+    """
     show_rows(console, told["rows"])
     for row in [row for row in told["rows"] if tellable(row)][:stories]:
         _show_behind(console, row, searched=told["at"] is None)
 
 
 def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
-    """The table."""
+    """Print the table."""
     table = plain_table(
         unbroken("Dimension"),
         Column("Held", justify="right", no_wrap=True),
@@ -81,7 +82,7 @@ def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def last_line(told: Mapping[str, Any]) -> Text:
-    """The outcome in a sentence."""
+    """The result in one sentence."""
     verdicts = {row["verdict"] for row in told["rows"]}
     early = " The rest was not tried: interrupted." if told["interrupted"] else ""
     about = told["implementation"]
@@ -92,7 +93,7 @@ def last_line(told: Mapping[str, Any]) -> Text:
 
 
 def _show_behind(console: Console, row: Mapping[str, Any], *, searched: bool) -> None:
-    """What was seen at the first size that does not hold."""
+    """Print the failure at the first failing size."""
     at = f", {cell(row['first_not'])}" if row["first_not"] is not None else ""
     console.print(Text(f"{printable(row['title'], 40)}{at}: {headline(row)}", STYLES[row["verdict"]]))
     for label, sentence in behind(row, searched=searched):

@@ -1,6 +1,6 @@
-"""Rows of limits in words: for the terminal, for pages and for certificates.
+"""Formats rows of limits for terminals, pages and certificates.
 
-A row is what `limits --json` has of a dimension. It may come out of a file: all that is told here is cut and cleared.
+A row is an element of `limits --json`. Rows are not trusted: all texts are shortened and cleaned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NEAR = 10_000
 
 
 def number(size: int) -> str:
-    """A size in a few characters: whole, near a power of two, or rounded."""
+    """Format a size briefly: as it is, near a power of two, or rounded."""
     if size < _LARGE:
         return f"{size:,}"
     power = round(math.log2(size))
@@ -29,17 +29,17 @@ def number(size: int) -> str:
 
 
 def cell(size: int | None) -> str:
-    """A size, or that there is none."""
+    """Format a size, or a dash if there is none."""
     return "-" if size is None else number(size)
 
 
 def ends(row: Mapping[str, Any]) -> bool:
-    """Is it known where it does not hold any more?"""
+    """Is the first failing size known?"""
     return row["first_not"] is not None and row["held"] is not None
 
 
 def headline(row: Mapping[str, Any]) -> str:
-    """What became of a dimension, in a few words."""
+    """The result of a dimension, in a few words."""
     if not ends(row):
         return printable(row["why"], _MAX_SEEN)
     weight = "" if row["verdict"] == Weight.FINDING.value else f" ({row['verdict']})"
@@ -48,21 +48,20 @@ def headline(row: Mapping[str, Any]) -> str:
 
 
 def broke(row: Mapping[str, Any]) -> str:
-    """What broke at the first size that did not hold."""
+    """The failure at the first failing size."""
     what = row.get("code") or row["requirement"]
     return f"{row['how']}, {printable(what, 100)}" if what else str(row["how"])
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many findings and warnings there are, in how many dimensions."""
+    """Number of findings and warnings, and of dimensions."""
     verdicts = [row["verdict"] for row in rows]
     found = (f"{counted(verdicts.count(weight.value), weight.value)}" for weight in (Weight.FINDING, Weight.WARNING))
     return f"{', '.join(found)} in {counted(len(verdicts), 'dimension')}"
 
 
 def behind(row: Mapping[str, Any], *, searched: bool = True) -> Iterator[tuple[str, str]]:
-    """What was seen at the first size that does not hold, as labels and sentences; ``searched``, and not only played at
-    one size."""
+    """Yield labels and sentences about the first failing size; ``searched`` is False if only one size was played."""
     if searched and ends(row) and not row["exact"]:
         between = f"between {number(row['held'])} and {number(row['first_not'])}"
         yield "Limit", f"{between}: there was no time to find the first that does not hold."
@@ -81,5 +80,5 @@ def behind(row: Mapping[str, Any], *, searched: bool = True) -> Iterator[tuple[s
 
 
 def tellable(row: Mapping[str, Any]) -> bool:
-    """Is there something behind it?"""
+    """Is there anything more to say about a row?"""
     return ends(row) or row["verdict"] == Weight.WARNING.value

@@ -1,1 +1,1 @@
-"""Faults derived from a model's own source by rule: where they can be made, how they are played, what finds them."""
+"""Derives faults from the source of a model by rules: where to alter it, how to play it, and what detects the fault."""

@@ -1,4 +1,4 @@
-"""Copies: a package imported once more under another name, with some of its modules changed in memory."""
+"""Imports a second copy of a package under another name, with some modules changed in memory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NOTHING: Mapping[str, object] = {}
 
 @contextmanager
 def copied(package: str, changed: Mapping[str, ast.Module], given: Mapping[str, object] = _NOTHING) -> Iterator[str]:
-    """The name under which a copy of ``package`` can be imported, until the end of the context.
+    """Provide the name under which a copy of ``package`` can be imported, until the end of the context.
 
-    ``changed`` has the modules that are not as their files are, by their names in the package; what is ``given``
-    stands in each of these before it is executed.
+    ``changed`` maps names of modules in the package to their changed syntax trees. ``given`` are variables that are set
+    in each changed module before it is executed.
     """
     name = f"{package}__copy{next(_NUMBERS)}"
     finder = _Copying(package, name, changed, given)
@@ -36,7 +36,7 @@ def copied(package: str, changed: Mapping[str, ast.Module], given: Mapping[str, 
 
 
 class _Copying(MetaPathFinder):
-    """Finds the modules of a copy where those of the package are."""
+    """Finds the modules of a copy in the files of the package."""
 
     def __init__(self, package: str, name: str, changed: Mapping[str, ast.Module], given: Mapping[str, object]) -> None:
         self._package = package

@@ -1,7 +1,7 @@
-"""Excuses: faults that are none, because they change nothing that anybody could see, or because they are legal.
+"""Excuses: places whose alteration is no fault, because it changes nothing observable or is legal.
 
-They stand in a text, a line each: ``equivalent`` or ``legal``, the name of the place and the reason, with tabs between
-them. A line that begins with # says something about those below it.
+They are listed in a text, one per line: ``equivalent`` or ``legal``, the name of the place and the reason, separated by
+tabs. A line that begins with # is a comment on the lines below it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from .fates import Fate
 from .places import Place
 
 EQUIVALENT = "equivalent"
-"""Nobody could tell it from the model."""
+"""No test could distinguish it from the model."""
 LEGAL = "legal"
-"""The text, or a position, leaves it open."""
+"""The text or a position allows it."""
 LARGEST_SHARE = 0.2
-"""Of all places, that may be excused: what is excused is not looked at again."""
+"""Largest share of all places that may be excused, because excused places are hardly tested."""
 
 
 @dataclass(frozen=True)
 class Excuse:
-    """Why a place is not to be held against the suite."""
+    """Why the suite need not detect the alteration of a place."""
 
     kind: str
     place: str
@@ -30,7 +30,7 @@ class Excuse:
 
 
 def read_excuses(text: str) -> dict[str, Excuse]:
-    """The excuses in a text, by the name of the place. Raises ValueError, with the line."""
+    """Parse the excuses, by the name of the place. Raises ValueError with the line number."""
     out: dict[str, Excuse] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line or line.startswith("#"):
@@ -48,7 +48,7 @@ def read_excuses(text: str) -> dict[str, Excuse]:
 
 
 def stale(excuses: Mapping[str, Excuse], places: Iterable[Place], fates: Iterable[Fate]) -> dict[str, str]:
-    """By place, the excuses that are out of date, with the reason."""
+    """The outdated excuses by place, with the reason."""
     known = {place.name for place in places}
     out = {name: "there is no such place" for name in excuses if name not in known}
     return out | {fate.name: f"killed: {fate.end.value}" for fate in fates if fate.killed and fate.name in excuses}

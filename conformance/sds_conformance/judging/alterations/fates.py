@@ -1,4 +1,4 @@
-"""Fates: what becomes of an altered model."""
+"""Results of testing an altered model."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from .places import Place
 
 
 class End(Enum):
-    """How an altered model ends."""
+    """Result of testing an altered model."""
 
     FAILS = "fails"
-    """A certification refuses it."""
+    """Judging rejects it."""
     WARNS = "warns"
-    """A certification warns of it."""
+    """Judging reports a warning."""
     BREAKS = "breaks down"
-    """It crashes, hangs or refuses everything, so that a certification ends with 1, 3 or 4, and violates nothing."""
+    """It crashes, hangs or rejects everything: exit code 1, 3 or 4 without a violation."""
     SUITE_ERROR = "suite error"
-    """What it does is too much for the suite, which is a fault of the suite."""
+    """It makes the suite fail, which is an error of the suite."""
     FOUND = "found otherwise"
-    """A certification accepts it; something else does not."""
+    """Judging accepts it; another method finds it."""
     LIVES = "lives"
 
 
@@ -29,22 +29,22 @@ KILLED_BY_RUN = (End.FAILS, End.WARNS, End.BREAKS)
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of the model with one change."""
+    """The result of the model with one alteration."""
 
     place: Place
     end: End
     by: str = ""
-    """What found it: a requirement, or the name of other means."""
+    """What found it: a requirement, or the name of another method."""
     seen: str = ""
-    """What is to be said of it."""
+    """Description for reports."""
     configuration: str = ""
-    """In which it was found."""
+    """The configuration in which it was found."""
     run: str = ""
-    """What was played when it was."""
+    """The run in which it was found."""
     configurations: int = 0
-    """How many were played."""
+    """Number of configurations that were played."""
     reaching: int = 0
-    """How many execute the place."""
+    """Number of configurations that execute the place."""
     seconds: float = 0.0
 
     @property

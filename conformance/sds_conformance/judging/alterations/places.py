@@ -1,4 +1,4 @@
-"""Places: where the source of a model can be altered, each with a name that outlives the numbers of lines."""
+"""Places: where the source of a model can be altered. Their names do not depend on line numbers."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from .source import Source
 from .syntax import Alteration, alterations
 
 _TURNED = ("always", "never", "negated", "opposite", "without")
-"""Rules that decide a condition otherwise."""
+"""Rules that change a condition."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """One change that can be made, as plain data."""
+    """One possible alteration. Plain data."""
 
     module: str
-    """Without the name of the package."""
+    """Name of the module within the package."""
     function: str
-    """The function, class or value that it is in, as far as there is one."""
+    """The function, class or variable that contains it; "" if none does."""
     rule: str
     about: str
-    """The node that it is about, as source."""
+    """Source of the node that names the place."""
     old: str
-    """What is replaced, most often the same."""
+    """Source that is replaced, usually the same."""
     new: str
-    """What stands there afterwards."""
+    """Source of the replacement."""
     occurrence: int
-    """Which of several that are alike in a function, from 1."""
+    """Index among equal places in a function, from 1."""
     line: int
     statement: int
-    """The line of the statement in a function that it is part of; 0 outside of functions, where all of it is run."""
+    """Line of the enclosing statement in a function; 0 outside of functions, where all code is executed."""
     number: int
-    """Which of all the changes of its module."""
+    """Index among all alterations of its module."""
     refusal: str = ""
-    """The exception that is raised, or not, by what is changed there, and nothing else depends on it."""
+    """The exception that only the altered condition decides to raise; "" if more depends on it."""
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class Place:
 
 
 def source_of(package: str, module: str) -> Path:
-    """The file of a module. Raises ModuleNotFoundError."""
+    """Return the file of a module. Raises ModuleNotFoundError."""
     spec = find_spec(f"{package}.{module}" if module else package)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"no module {module!r} in {package}")
@@ -63,8 +63,9 @@ def text_of(package: str, module: str) -> str:
 
 
 def places(source: Source) -> list[Place]:
-    """All places of the modules that hold the protocol, but for choices that the text leaves open, and for what the
-    model does not take from its caller."""
+    """All places in the modules of the protocol, except choices that the text leaves open, and except checks of misuse
+    by the caller of the model.
+    """
     every = (place for module in source.modules for place in _places(module, text_of(source.package, module)))
     found = (place for place in every if place.refusal not in source.misuse)
     return [p for p in found if p.rule not in _TURNED or not source.choice(p.about.removeprefix("not "))]
@@ -86,7 +87,7 @@ def _words(node: ast.AST) -> str:
 
 
 def altered(package: str, place: Place) -> ast.Module:
-    """The module of ``place`` with that change."""
+    """Return the syntax tree of the module of ``place`` with the alteration."""
     tree = ast.parse(text_of(package, place.module))
     _numbered(alterations(tree), place.number).apply()
     return tree

@@ -1,4 +1,4 @@
-"""Playing: an altered model against what a certification plays, in the configurations that execute the change."""
+"""Tests an altered model with the scenarios of judging, in the configurations that execute the alteration."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from .source import Configuration, Source
 from .staging import Attended, OutOfTime, limited, play
 
 BUDGET_S = 20.0
-"""Seconds of processor time for the certifications of one place; a run that is begun is judged to its end."""
+"""CPU seconds for judging one place; a run that has started is completed."""
 PATIENCE_S = 180.0
-"""After these something is wrong with the suite."""
+"""Seconds after which the suite is assumed to hang."""
 BRIEFLY_S = 5.0
-"""For one that is excused, so that it takes no more than a look whether it still is with reason."""
+"""CPU seconds for an excused place: enough to see whether the excuse still holds."""
 TRIED_OTHERWISE = 3
-"""Configurations in which other means are tried."""
+"""Number of configurations in which other methods are tried."""
 
 Means = Callable[[Connect, Configuration], str]
-"""Other means of finding a fault: what it has against a model in a configuration, "" if nothing."""
+"""Another method to find a fault: returns what is wrong with a model in a configuration; "" if nothing."""
 
 _WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, End.SUITE_ERROR))
 
 
 @dataclass(frozen=True)
 class Examiner:
-    """Examines altered models."""
+    """Tests altered models."""
 
     rules: Rules
     source: Source
     reached: Reached
     means: Sequence[tuple[str, Means]] = ()
-    """Other means, by name, for what a certification accepts."""
+    """Other methods by name, for alterations that judging accepts."""
 
     def examine(self, place: Place, *, briefly: bool = False) -> Fate:
-        """What becomes of the model with that change; ``briefly`` tries nothing that is expensive."""
+        """Return the result of one alteration; ``briefly`` skips expensive methods."""
         began, fate = time.process_time(), Fate(place, End.LIVES)
         try:
             changed = {place.module: altered(self.source.package, place)}
@@ -55,7 +55,7 @@ class Examiner:
                 fate = self._examined(fate, package, began, briefly=briefly)
         except OutOfTime:
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
-        except Exception as error:  # a fault of ours in one place must not cost the others
+        except Exception as error:  # an error of the suite at one place must not end the others
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
         return replace(fate, seconds=round(time.process_time() - began, 2))
 
@@ -75,16 +75,16 @@ class Examiner:
             fate = replace(found, configurations=fate.configurations + 1)
             if fate.end is not End.LIVES:
                 return fate
-        # What no run comes past may be asked for by other means.
+        # Other methods may find alterations that no run executes.
         tried = [configuration for configuration, _ in reaching] or self.source.configurations[:1]
         return fate if briefly else self._found_otherwise(fate, package, tried)
 
     def _certified(
         self, fate: Fate, package: str, configuration: Configuration, reaches: Sequence[Reach], ends: float
     ) -> Fate:
-        """What the runs say that execute the place, those of the fewest steps first; the first one that fails decides.
+        """Judge the runs that execute the place, those with the fewest steps first; the first failure decides.
 
-        A warning or a breakdown counts where nothing fails.
+        A warning or a breakdown counts if no run fails.
         """
         runs = {run.name: run for run in runs_of(self.rules, configuration)}
         requirements = planned(self.rules, configuration).requirements
@@ -112,7 +112,7 @@ class Examiner:
         return best
 
     def _judged(self, fate: Fate, requirements: Sequence[str], trace: Trace[Any], run: Run) -> tuple[Fate, bool]:
-        """What is found in a run, and whether anything was exercised."""
+        """Return the result of a run, and whether it exercised anything."""
         judge = Judge(self.rules, requirements)
         judge.add(trace, run)
         verdicts = judge.verdicts()
@@ -122,11 +122,11 @@ class Examiner:
         return fate, any(found.exercised for found in verdicts)
 
     def _found_otherwise(self, fate: Fate, package: str, reaching: Sequence[Configuration]) -> Fate:
-        """What other means say that are more expensive, or about less."""
+        """Try other methods, which are more expensive or test less."""
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
         for configuration in tried[:TRIED_OTHERWISE]:
             for name, means in self.means:
-                # What it has against the model itself says nothing of the change.
+                # A finding against the unchanged model is no finding against the change.
                 if (seen := self._asked(means, package, configuration)) and not self._asked(
                     means, self.source.package, configuration
                 ):

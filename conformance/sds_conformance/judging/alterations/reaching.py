@@ -1,7 +1,7 @@
-"""Reaching: which statements of a model each run of each configuration executes, and what the model answers there.
+"""Records which statements of a model each run of each configuration executes, and what the model answers.
 
 A fault can show only where its statement is executed. So a copy of the model marks every statement of its functions,
-and plays in each configuration what a certification plays; nothing is judged.
+and plays the scenarios of judging in each configuration; nothing is judged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .staging import Attended, play
 _MARK = "__executed__"
 
 Statements = Mapping[tuple[str, int], int]
-"""The number of each statement within a function, by its module and line."""
+"""The number of each statement within a function, by module and line."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,20 @@ class Reach:
     run: str
     steps: int
     answers: bytes
-    """A digest of all that the model answers: where a copy answers the same, there is nothing to judge."""
+    """Hash of all answers of the model: if a copy answers the same, there is nothing to judge."""
     executed: int
-    """The statements, as bits."""
+    """The executed statements, as a bit mask."""
 
 
 @dataclass(frozen=True)
 class Reached:
-    """What all configurations reach."""
+    """The statements that all configurations execute."""
 
     statements: Statements
     reaches: Mapping[Configuration, Sequence[Reach]]
-    """The runs of each configuration, those of the fewest steps first."""
+    """The runs of each configuration, those with the fewest steps first."""
     functions: Mapping[tuple[str, str], int]
-    """The statements of each function, as bits, by its module and name."""
+    """The statements of each function as a bit mask, by module and name."""
 
     def by(self, place: Place) -> list[tuple[Configuration, list[Reach]]]:
         """The configurations that execute a place, with the runs in which they do.
@@ -69,7 +69,7 @@ class Reached:
 
     @cached_property
     def _executed(self) -> dict[Configuration, int]:
-        """All that a configuration executes."""
+        """Everything that each configuration executes."""
         out = dict.fromkeys(self.reaches, 0)
         for configuration, reaches in self.reaches.items():
             for reach in reaches:
@@ -78,7 +78,7 @@ class Reached:
 
 
 def statements(source: Source) -> Statements:
-    """The statements of the functions of all modules that hold the protocol."""
+    """Number the statements of the functions in all modules of the protocol."""
     known: dict[tuple[str, int], int] = {}
     for module in source.modules:
         for function in _functions(ast.parse(text_of(source.package, module))).values():
@@ -88,7 +88,7 @@ def statements(source: Source) -> Statements:
 
 
 def functions(source: Source, known: Statements) -> dict[tuple[str, str], int]:
-    """Which of these statements each function has, as bits."""
+    """The statements of each function, as bit masks."""
     return {
         (module, name): sum(1 << known[module, line] for line in _lines(function))
         for module in source.modules
@@ -109,12 +109,12 @@ def _functions(tree: ast.AST, within: str = "") -> dict[str, ast.FunctionDef]:
 
 
 def _lines(function: ast.FunctionDef) -> set[int]:
-    """Of its statements."""
+    """The lines of its statements."""
     return {node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function}
 
 
 def reach(rules: Rules, source: Source, configuration: Configuration) -> list[Reach]:
-    """Play a configuration and see what is executed."""
+    """Play a configuration and record the executed statements."""
     known = statements(source)
     executed: set[int] = set()
     marked = {module: _marked(source.package, module, known) for module in source.modules}
@@ -130,19 +130,19 @@ def reach(rules: Rules, source: Source, configuration: Configuration) -> list[Re
 
 
 def planned(rules: Rules, configuration: Configuration) -> Plan:
-    """What is judged and played in a configuration."""
+    """The plan of a configuration."""
     c = configuration
     return plan(rules, profile=c.profile, revision=c.revision, environments=[c.environment])
 
 
 def runs_of(rules: Rules, configuration: Configuration) -> list[Run]:
-    """The runs of a configuration; long ones in the plain environment alone, as in a certification."""
+    """The runs of a configuration; long ones only in the plain environment."""
     plain = configuration.environment == PLAIN.name
     return [run for run in planned(rules, configuration).runs if plain or not run.scenario.long]
 
 
 def _marked(package: str, module: str, known: Statements) -> ast.Module:
-    """The module with a mark before each statement of its functions, without caches: they hide what is executed."""
+    """The module with a mark before each statement of its functions, and without caches, which hide executions."""
     tree = ast.parse(text_of(package, module))
     for function in _functions(tree).values():
         function.decorator_list = [one for one in function.decorator_list if "cache" not in ast.unparse(one)]

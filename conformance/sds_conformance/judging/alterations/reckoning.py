@@ -1,4 +1,4 @@
-"""The reckoning: what all altered models that were played say of the suite."""
+"""Summary of all altered models that were played."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .fates import End, Fate
 from .places import Place
 
 GOAL_BY_RUN = 0.97
-"""The share of what is not excused that a certification is to find."""
+"""Share of the unexcused alterations that judging must find."""
 GOAL = 0.99
-"""And that is to be found, by whatever means."""
+"""Share of them that any method must find."""
 
 
 @dataclass(frozen=True)
 class Reckoning:
-    """What became of those that were played."""
+    """The results of the alterations that were played."""
 
     places: Sequence[Place]
-    """All there are."""
+    """All places."""
     fates: Sequence[Fate]
-    """Of those that were played, in the order of the source."""
+    """Results of those that were played, in the order of the source."""
     excuses: Mapping[str, Excuse]
     planned: int = 0
-    """So many were to be played."""
+    """Number of alterations that were planned."""
     interrupted: bool = False
 
     @cached_property
@@ -36,32 +36,32 @@ class Reckoning:
 
     @cached_property
     def judged(self) -> list[Fate]:
-        """Those that count: played, and not excused."""
+        """Results that count: not excused."""
         return [fate for fate in self.fates if fate.name not in self.excuses]
 
     @cached_property
     def excused(self) -> Counter[str]:
-        """How many of those that were played are excused, by the kind of the excuse."""
+        """Number of excused results, by the kind of the excuse."""
         return Counter(self.excuses[fate.name].kind for fate in self.fates if fate.name in self.excuses)
 
     @cached_property
     def survivors(self) -> list[Fate]:
-        """Those that nothing found, and those that were too much for the suite."""
+        """Alterations that nothing found, and those that made the suite fail."""
         return [fate for fate in self.judged if not fate.killed]
 
     @cached_property
     def ends(self) -> Counter[str]:
-        """How many ended in which way; those that were found by other means, by which."""
+        """Number of results by kind; for those that another method found, by that method."""
         return Counter(fate.by if fate.end is End.FOUND else fate.end.value for fate in self.judged)
 
     @property
     def by_run(self) -> float:
-        """The share that a certification finds."""
+        """The share that judging finds."""
         return _share(sum(fate.killed_by_run for fate in self.judged), len(self.judged))
 
     @property
     def found(self) -> float:
-        """The share that anything finds."""
+        """The share that any method finds."""
         return _share(sum(fate.killed for fate in self.judged), len(self.judged))
 
     @property
@@ -70,7 +70,7 @@ class Reckoning:
 
     @property
     def met(self) -> bool:
-        """Is the suite as good as it is to be?"""
+        """Does the suite reach its goals?"""
         return self.by_run >= GOAL_BY_RUN and self.found >= GOAL and not self.stale and not self.too_many_excuses
 
 

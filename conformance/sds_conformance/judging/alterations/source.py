@@ -1,4 +1,4 @@
-"""What a protocol hands over, for faults to be derived from the source of its model."""
+"""The interface that a protocol provides so that faults can be derived from the source of its model."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sds_harness.link import Link
 
 @dataclass(frozen=True)
 class Configuration:
-    """One way to play a model: as it is, or as one of its legal variants."""
+    """One way to play a model: unchanged, or as one of its legal variants."""
 
     revision: str
     profile: str = ""
-    """What of the revision is judged, "" for all of it."""
+    """The profile to judge; "" for the whole revision."""
     variant: str = ""
-    """"" is the model as it is."""
+    """"" is the unchanged model."""
     environment: str = PLAIN.name
 
     def __str__(self) -> str:
@@ -32,14 +32,14 @@ class Source:
     package: str
     """The package of the model; a copy of it is imported under another name for every fault."""
     modules: tuple[str, ...]
-    """Those of its modules that hold the protocol, without the name of the package."""
+    """The modules of the protocol, without the name of the package."""
     configurations: tuple[Configuration, ...]
-    """In which it is played: first as it is, under the current revision, in the plain environment."""
+    """The configurations to play, first the unchanged model under the current revision in the plain environment."""
     start: Callable[[str, Configuration], Link]
-    """Starts the model of a copy, given the name of the copied package, in this process."""
+    """Starts a copied model in this process, given the name of the copied package."""
     choice: Callable[[str], bool] = lambda condition: False
-    """Is a condition one that the text leaves open? To turn it round is no fault, but a legal variant."""
+    """Does the text leave a condition open? Its negation is a legal variant and no fault."""
     misuse: frozenset[str] = frozenset()
-    """Names of the exceptions that tell the caller of the model that it makes a mistake: no implementation is asked."""
+    """Names of exceptions that report a mistake of the model's caller; implementations are not tested for these."""
     excuses: Callable[[], str] = lambda: ""
-    """The text that names the faults that change nothing or are legal, see ``excuses``."""
+    """Returns the text that lists the alterations that change nothing or are legal, see ``excuses``."""

@@ -1,4 +1,4 @@
-"""Staging: one run of a model in this process, its answers digested and its time limited."""
+"""Plays one run of a model in this process, hashes its answers and limits its time."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from ..runner import Runner
 from .source import Configuration
 
 COMMAND_S = 5.0
-"""Seconds of processor time that a model may take for one command; it needs a thousandth."""
+"""CPU seconds that a model may take for one command; it needs a thousandth of that."""
 
 
 class OutOfTime(BaseException):
-    """A model in this process does not come to an end. Not an Exception, which a model may catch."""
+    """A model in this process takes too long. Not an Exception, because a model may catch those."""
 
 
 @contextmanager
 def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
-    """Raise OutOfTime after so many seconds of processor time. There can be one such limit within another one that is
-    for the ``whole``. Signals are for the main thread alone."""
+    """Raise OutOfTime after so many CPU seconds; main thread only, because it uses signals.
+
+    One such limit can be nested in another one that is set for the ``whole``.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -49,7 +51,7 @@ def _expired(number: int, frame: FrameType | None) -> NoReturn:
 
 
 class Attended(Link):
-    """A link to a model in this process: it keeps a digest of the answers, and hangs up on one that takes too long."""
+    """A link to a model in this process that hashes the answers and limits the time of each command."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -57,7 +59,7 @@ class Attended(Link):
 
     @property
     def answers(self) -> bytes:
-        """What was answered so far, as a digest."""
+        """Hash of the answers so far."""
         return self._digest.digest()
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
@@ -74,7 +76,7 @@ class Attended(Link):
 
 
 def play(rules: Rules, configuration: Configuration, link: Link, run: Run) -> tuple[Trace[Any] | None, str]:
-    """The trace of a run, None if it did not begin, and how the model broke down, "" if it did not."""
+    """Return the trace of a run, None if it did not begin, and how the model broke down, "" if it did not."""
     runner = Runner(lambda _: link, Limits(), rules, configuration.revision)
     traces = [trace for _, trace in runner.play([run])]
     broke = runner.breakdowns[0].breakdown if runner.breakdowns else None

@@ -1,4 +1,4 @@
-"""The rules by which source is altered: every change that each of them can make to a syntax tree, one at a time."""
+"""The rules that alter source code: each yields every possible change to a syntax tree, one at a time."""
 
 from __future__ import annotations
 
@@ -28,51 +28,52 @@ _BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
 _SIGN: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 
 _ANY_ORDER = ("max", "min")
-"""Functions whose arguments may stand in any order."""
+"""Functions for which the order of the arguments does not matter."""
 _LEFT_ALONE = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
-"""What only words or types depend on. That something is raised hangs on the condition before it."""
+"""Not altered: only messages or types depend on these. Whether an exception is raised depends on the condition before.
+"""
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where in a module a node stands."""
+    """Position of a node in a module."""
 
     name: str = ""
-    """Of the function or class, or of what a value is given to."""
+    """Name of the enclosing function or class, or of the assigned variable."""
     statement: int = 0
-    """The line of the statement within a function that it is part of; 0 is outside all functions."""
+    """Line of the enclosing statement in a function; 0 outside of functions."""
     inside: bool = False
-    """Within a function."""
+    """Is it in a function?"""
     refusal: str = ""
-    """The exception that an `if` does nothing but raise, in its condition."""
+    """In the condition of an `if` whose body only raises: the name of that exception."""
 
 
 @dataclass(frozen=True)
 class Alteration:
-    """One change to a tree, made when it is asked for."""
+    """One change to a tree; `apply` makes it."""
 
     rule: str
     node: ast.expr | ast.stmt
-    """What it is about."""
+    """The node that names the place."""
     where: Where
     old: ast.expr | ast.stmt
-    """What is replaced: the node, or what it is an operand of."""
+    """The node that is replaced: ``node``, or an expression of which it is an operand."""
     new: ast.expr | ast.stmt
-    """What stands in its place afterwards."""
+    """The replacement."""
     put: Callable[[Any], None]
-    """Puts something in its place."""
+    """Stores the replacement in the parent node."""
 
     def apply(self) -> None:
         self.put(ast.fix_missing_locations(ast.copy_location(self.new, self.old)))
 
 
 def alterations(tree: ast.Module) -> Iterator[Alteration]:
-    """Every change to ``tree``, in the order of the source."""
+    """Yield every change to ``tree``, in the order of the source."""
     yield from _within(tree, Where())
 
 
 def _within(node: ast.AST, where: Where) -> Iterator[Alteration]:
-    """All changes below ``node``."""
+    """Yield all changes below ``node``."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "args") and not isinstance(node, ast.Call):
             continue
@@ -89,7 +90,7 @@ def _within(node: ast.AST, where: Where) -> Iterator[Alteration]:
 
 
 def _entered(parent: ast.AST, node: ast.AST, where: Where) -> Where:
-    """Where ``node`` stands, given where its parent does."""
+    """The position of ``node``, given the position of its parent."""
     if isinstance(node, ast.stmt) and where.inside:
         where = replace(where, statement=node.lineno)
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -102,7 +103,7 @@ def _entered(parent: ast.AST, node: ast.AST, where: Where) -> Where:
 
 
 def _raised(node: ast.AST) -> str:
-    """The name of the exception that an `if` raises, and that is all it does."""
+    """The name of the exception if raising it is all that an `if` does."""
     match node:
         case ast.If(body=[ast.Raise(exc=ast.Call(func=ast.Name(name)))], orelse=[]):
             return name
@@ -121,7 +122,7 @@ def _replacing(items: list[Any], place: int) -> Callable[[Any], None]:
 
 
 def _at(node: ast.AST, where: Where, put: Callable[[Any], None], *, condition: bool) -> Iterator[Alteration]:
-    """The changes of a node itself, then those below it."""
+    """Yield the changes of a node itself, then those below it."""
     if isinstance(node, _LEFT_ALONE):
         return
     if isinstance(node, ast.expr):
@@ -141,7 +142,7 @@ def _at(node: ast.AST, where: Where, put: Callable[[Any], None], *, condition: b
 
 
 def _expression(node: ast.expr, condition: bool) -> Iterator[tuple[str, ast.expr]]:
-    """What may stand in the place of an expression, with the rule; of a ``condition`` also what it can come to."""
+    """Yield replacements of an expression, each with its rule; for a ``condition`` also its constant values."""
     if condition:
         yield "always", ast.Constant(True)
         yield "never", ast.Constant(False)

@@ -1,5 +1,5 @@
-"""Several reports side by side: what differs, what got better and worse, and when.
+"""Compares several reports: what differs, what got better and worse, and when.
 
-``columns.py`` keeps of each report what can be compared, ``comparison.py`` sets them beside each other, ``history.py``
-one after the other. The rest tells it: on a terminal, as Markdown, as a page, as JSON.
+``columns.py`` extracts what can be compared from each report, ``comparison.py`` compares reports with each other, and
+``history.py`` follows dated reports. The other modules render the result for terminals, as Markdown, HTML and JSON.
 """

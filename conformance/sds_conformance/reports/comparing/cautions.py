@@ -1,4 +1,4 @@
-"""What keeps reports from being compared fairly: said before anything else, for a change may come from it alone."""
+"""Reasons why a comparison may be unfair. They are printed first, because they may explain all differences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from .columns import ABSENT, NOT_ASKED, UNKNOWN, UNSTATED, Column
 
 MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""What columns are called where their titles would not fit."""
+"""Names of columns if their titles do not fit."""
 
 
 def mark(number: int) -> str:
@@ -22,7 +22,7 @@ def marks(numbers: Iterable[int]) -> str:
 
 
 def cautions(columns: Sequence[Column]) -> list[str]:
-    """In sentences, none if all reports are of the same."""
+    """The reasons as sentences; empty if all reports were made alike."""
     return list(_cautions(columns))
 
 
@@ -50,7 +50,7 @@ def _cautions(columns: Sequence[Column]) -> Iterator[str]:
 
 
 def _differing(columns: Sequence[Column], of: Callable[[Column], str]) -> str:
-    """Who has what, "" where all have the same."""
+    """Which columns have which value; "" if all have the same."""
     groups: dict[str, list[int]] = {}
     for number, column in enumerate(columns):
         groups.setdefault(of(column), []).append(number)

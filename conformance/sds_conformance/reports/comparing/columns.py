@@ -1,4 +1,4 @@
-"""What is compared of a report: its verdicts, of what kind its violations are, and which ways it goes."""
+"""The part of a report that is compared: verdicts, codes of violations, and ways."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from ..report import Report, ReportError
 from .limits import Extent, extents
 
 UNSTATED = "not stated"
-"""By the revision that the report is about."""
+"""The revision of the report does not state the requirement."""
 NOT_ASKED = "not asked"
-"""An option or the profile left it out, or the suite of that time did not know it."""
+"""An option or the profile excluded it, or an older suite did not know it."""
 UNKNOWN = "unknown"
 """The report was cut off before it."""
 ABSENT = {UNSTATED: "·", NOT_ASKED: "-", UNKNOWN: "?"}
-"""What stands where a report says nothing of a requirement, with its mark."""
+"""Shown for a requirement without a verdict in a report, with its mark."""
 LONGEST_NAME = 60
 LONGEST_TEXT = 400
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way that an implementation goes where the text leaves a choice."""
+    """A way of the implementation at a position."""
 
     way: str
     words: str
@@ -45,7 +45,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Told:
-    """What a report says of a requirement, whoever is judged."""
+    """Data of a requirement that do not depend on the implementation."""
 
     id: str
     level: str
@@ -55,7 +55,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Column:
-    """One report, as far as it can be compared. All strings are fit to be shown."""
+    """The comparable part of one report. All strings are printable."""
 
     name: str
     version: str
@@ -66,27 +66,27 @@ class Column:
     dialect: str
     strict: bool
     narrowed: tuple[str, ...]
-    """What was asked for in part only."""
+    """The parts that the user narrowed down."""
     environments: tuple[str, ...]
     suite: str
     cut_off: str
-    """Where the report was cut off, "" for a whole one."""
+    """Where the report was cut off; "" for a complete one."""
     complete: bool
-    """All was played that was asked for."""
+    """Everything that was requested was played."""
     verdicts: Mapping[str, str]
     codes: Mapping[str, frozenset[str]] = field(repr=False)
-    """By requirement: how it is violated."""
+    """The codes of violations, by requirement."""
     told: Mapping[str, Told] = field(repr=False)
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
-    """By position, none for one that no run showed; empty where the report has no word of ways."""
+    """By position; empty for a position that no run showed. The mapping is empty if the report has no ways."""
     topics: Mapping[str, str] = field(default_factory=dict, repr=False)
     limits: Mapping[str, Extent] = field(default_factory=dict, repr=False)
-    """How far it holds, by dimension; empty where nobody measured that."""
+    """Measured limits by dimension; empty if they were not measured."""
     title: str = ""
 
     @classmethod
     def of(cls, report: Report) -> Column:
-        """Raises ReportError for one that has no date."""
+        """Raises ReportError if the report has no date."""
         data = report.data
         about, rows = data["implementation"], data["requirements"]
         return cls(
@@ -113,7 +113,7 @@ class Column:
 
     @property
     def date(self) -> str:
-        """When the run began."""
+        """The start of the run."""
         return shown_date(self.started)
 
     def verdict(self, requirement: str) -> str:
@@ -126,18 +126,18 @@ class Column:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many requirements have each verdict; verdicts that none has are left out."""
+        """Number of requirements by verdict, without verdicts that do not occur."""
         counted = Counter(self.verdicts.values())
         return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]}
 
 
 def shown_date(moment: datetime) -> str:
-    """To the minute, in UTC."""
+    """Format to the minute, in UTC."""
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def titled(columns: Sequence[Column]) -> list[Column]:
-    """With titles that tell each from all others: by name and version, then by what else differs, date and number."""
+    """Add unique titles: name and version, then other differences, date and number."""
     parts = [f"{column.name} {column.version}".strip() for column in columns]
     for key in ("revision", "profile", "dialect"):
         values = [str(getattr(column, key)) for column in columns]
@@ -155,7 +155,7 @@ def titled(columns: Sequence[Column]) -> list[Column]:
 
 
 def in_order(ids: Iterable[str]) -> list[str]:
-    """IDs of requirements and positions in the order of the texts, those that this suite does not know at the end."""
+    """Sort IDs of requirements and positions as in the texts; unknown ones come last."""
     positions = (id_ for protocol in protocols() for id_ in protocol.rules.catalogue.positions)
     order = {id_: number for number, id_ in enumerate((*_known(), *positions))}
     return sorted(set(ids), key=lambda id_: (order.get(id_, len(order)), id_))
@@ -174,7 +174,7 @@ def _known() -> dict[str, Requirement]:
 
 
 def _stated(requirement: str, revision: str) -> bool:
-    """Does the revision state it? What is in no catalogue may be of any."""
+    """Does the revision state it? True for IDs that no catalogue has."""
     known = _known().get(requirement)
     if known is None:
         return True
@@ -182,7 +182,7 @@ def _stated(requirement: str, revision: str) -> bool:
 
 
 def _codes(row: dict[str, Any]) -> frozenset[str]:
-    """Of the severity that made the verdict."""
+    """The codes with the severity of the verdict."""
     return frozenset(kind["code"] for kind in row["kinds"] if kind["severity"] == row["verdict"])
 
 
@@ -209,17 +209,17 @@ def _text(text: str) -> str:
 
 
 MAX_REPORTS = 1000
-"""In one comparison. Three years of nightly runs."""
+"""Largest number of reports in one comparison: three years of nightly runs."""
 _SUFFIXES = (".jsonl", ".json")
 
 
 def is_folder_of_reports(path: Path) -> bool:
-    """Does it hold reports, and is none itself?"""
+    """Is it a folder of reports, and not a report itself?"""
     return path.is_dir() and not (path / JSON_LINES).is_file()
 
 
 def gather(paths: Iterable[Path]) -> list[Column]:
-    """The reports, those of a folder by their dates. Raises ReportError, with the path and what to do."""
+    """Read the reports; those of a folder are sorted by date. Raises ReportError with the path and what to do."""
     out: list[Column] = []
     for path in paths:
         if is_folder_of_reports(path):
@@ -232,12 +232,12 @@ def gather(paths: Iterable[Path]) -> list[Column]:
 
 
 def _column(path: Path) -> Column:
-    # What is not compared is let go of: a year of reports fits, a year of findings would not.
+    # Only the comparable part is kept, so that a year of reports fits into memory.
     return Column.of(with_limits(read_report(path)))
 
 
 def _within(folder: Path) -> list[Path]:
-    """The reports in a folder: folders with one each, or files; of the same report as .jsonl and .json the first."""
+    """The reports in a folder: subfolders or files. If a report exists as .jsonl and .json, the first is used."""
     try:
         inside = sorted(folder.iterdir())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Reports side by side: a row for each requirement, and what changed from one report to the next."""
+"""Compares reports: a row for each requirement, and the changes from one report to the next."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .limits import Reach, reaches
 
 SCHEMA_ID = "sds-conformance/comparison/1"
 _RANK = {Verdict.FAIL.value: 0, Verdict.WARN.value: 1, Verdict.PASS.value: 2}
-"""The verdicts of what was judged, the worst first."""
+"""Verdicts of judged requirements, the worst first."""
 _VIOLATED = {Verdict.FAIL.value, Verdict.WARN.value}
 
 
 class Change(Enum):
-    """What became of a requirement from one report to another."""
+    """How the result of a requirement changed between two reports."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -36,7 +36,7 @@ class Change(Enum):
 
 @dataclass(frozen=True)
 class Step:
-    """A requirement of which two reports do not say the same."""
+    """A requirement with different results in two reports."""
 
     told: Told
     before: str
@@ -45,21 +45,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Changes:
-    """The requirements of which the same became."""
+    """The requirements with the same kind of change."""
 
     change: Change
     steps: list[Step]
 
     @property
     def named(self) -> list[Step]:
-        """Those to be told by name: of what was judged in one report only, what is violated in it."""
+        """Those shown by name: all, or only violations if the requirement was judged in one report only."""
         if self.change in (Change.WORSE, Change.BETTER, Change.OTHERWISE):
             return self.steps
         return [step for step in self.steps if _VIOLATED & {step.before, step.after}]
 
     @property
     def others(self) -> str:
-        """How many the others are, by their verdicts where they have one; "" if there are none."""
+        """Number of the others, by verdict if they have one; "" if there are none."""
         rest = [step for step in self.steps if step not in self.named]
         counted = Counter(next((v for v in (s.before, s.after) if v in _RANK), s.after) for s in rest)
         return ", ".join(f"{number} {verdict}" for verdict, number in counted.items())
@@ -73,44 +73,44 @@ class Row:
     cells: tuple[str, ...]
     """By column: the verdict, or why there is none."""
     otherwise: frozenset[int]
-    """The columns in which it is violated in another way than in the one before."""
+    """The columns with other violations than the column before."""
 
     @property
     def differs(self) -> bool:
-        """Do those that have a verdict disagree?"""
+        """Do the verdicts, or the ways to violate it, differ?"""
         return len(set(self.cells) - set(ABSENT)) > 1 or bool(self.otherwise)
 
     @property
     def everywhere(self) -> bool:
-        """Has each a verdict?"""
+        """Does each column have a verdict?"""
         return not set(self.cells) & set(ABSENT)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One position of the text, and who goes which way."""
+    """One position, and the ways of each column."""
 
     position: str
     topic: str
     cells: tuple[tuple[Way, ...] | None, ...]
-    """By column: the ways it was seen to go; empty where no run showed any, None where the report says nothing."""
+    """By column: the ways that were shown; empty if no run showed any, None if the report has no data."""
 
     @property
     def differs(self) -> bool:
-        """Do those that were seen go different ways?"""
+        """Do the implementations go different ways in the shown cases?"""
         return len({self.ways_of(number) for number, ways in enumerate(self.cells) if ways}) > 1
 
     def ways_of(self, number: int) -> frozenset[str]:
-        """The names of the ways that a column was seen to go."""
+        """Names of the ways that a column showed."""
         return frozenset(way.way for way in self.cells[number] or ())
 
     @property
     def shown(self) -> bool:
-        """Was anyone seen to go a way?"""
+        """Did any column show a way?"""
         return any(self.cells)
 
     def sides(self) -> list[tuple[str, list[tuple[int, Way]]]]:
-        """By what a way is, in words: the columns that go it, with where that shows. One may stand on several sides."""
+        """By description of a way: the columns that go it, with the place. A column may have several ways."""
         out: dict[str, list[tuple[int, Way]]] = {}
         for number, ways in enumerate(self.cells):
             for way in ways or ():
@@ -119,12 +119,12 @@ class Choice:
 
     @property
     def mixed(self) -> list[int]:
-        """The columns that were seen to go several ways."""
+        """The columns that showed several ways."""
         return [number for number, ways in enumerate(self.cells) if ways and len(ways) > 1]
 
     @property
     def unseen(self) -> list[int]:
-        """The columns of which nothing can be told."""
+        """The columns that showed no way."""
         return [number for number, ways in enumerate(self.cells) if not ways]
 
 
@@ -136,7 +136,7 @@ class Comparison:
     rows: tuple[Row, ...]
     choices: tuple[Choice, ...]
     reaches: tuple[Reach, ...] = ()
-    """How far they hold, as far as that was measured."""
+    """The measured limits, if there are any."""
 
     @property
     def differences(self) -> list[Row]:
@@ -148,11 +148,13 @@ class Comparison:
 
     @cached_property
     def cautions(self) -> list[str]:
-        """What keeps the reports from being compared fairly, in sentences."""
+        """Reasons why the comparison may be unfair, as sentences."""
         return cautions(self.columns)
 
     def agreed(self) -> dict[str, int]:
-        """How many requirements all have the same verdict on, by verdict; the rest is judged by some of them only."""
+        """Number of requirements with equal verdicts in all columns, by verdict; the rest was judged in some columns
+        only.
+        """
         counted = Counter(row.cells[0] if row.everywhere else "" for row in self.agreements)
         return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]} | (
             {"": counted[""]} if counted[""] else {}
@@ -160,11 +162,11 @@ class Comparison:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The reports between which changes are told."""
+        """Pairs of columns for which changes are shown."""
         return _pairs(self.columns)
 
     def changes(self, before: int, after: int) -> list[Changes]:
-        """What changed between two reports, what got worse first."""
+        """The changes between two reports, the worst first."""
         a, b = self.columns[before], self.columns[after]
         found: dict[Change, list[Step]] = {change: [] for change in Change}
         for row in self.rows:
@@ -173,12 +175,12 @@ class Comparison:
         return [Changes(change, steps) for change, steps in found.items() if steps]
 
     def unlike(self, before: int, after: int) -> list[Choice]:
-        """The choices of which two reports show different ways."""
+        """The positions at which two reports show different ways."""
         shown = ((choice, choice.ways_of(before), choice.ways_of(after)) for choice in self.choices)
         return [choice for choice, old, new in shown if old and new and old != new]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs; ``compare.schema.json`` describes it."""
+        """Return JSON as described by ``compare.schema.json``."""
         return {
             "schema": SCHEMA_ID,
             "cautions": self.cautions,
@@ -212,7 +214,7 @@ class Comparison:
 
 
 def compare(columns: Sequence[Column], only: Sequence[str] = ()) -> Comparison:
-    """Set reports side by side; ``only`` are globs of requirements and positions."""
+    """Compare reports; ``only`` are globs of requirements and positions."""
     columns = titled(columns)
     told: dict[str, Told] = {}
     topics: dict[str, str] = {}
@@ -225,7 +227,7 @@ def compare(columns: Sequence[Column], only: Sequence[str] = ()) -> Comparison:
         for position in in_order(topics)
         if wanted(position, only)
     )
-    # What is asked for by IDs is not about sizes.
+    # A selection by IDs excludes limits.
     measured = reaches([column.limits for column in columns]) if not only else ()
     return Comparison(tuple(columns), tuple(rows), tuple(choices), measured)
 
@@ -236,7 +238,7 @@ def wanted(id_: str, only: Sequence[str]) -> bool:
 
 
 def changed(before: Column, after: Column, requirement: str) -> Change | None:
-    """What became of a requirement; None for nothing, and where one of the two reports has no word of it."""
+    """How the result of a requirement changed; None if it did not, or if a report has no data."""
     old, new = before.verdict(requirement), after.verdict(requirement)
     if old in ABSENT or new in ABSENT:
         return None
@@ -251,7 +253,7 @@ def changed(before: Column, after: Column, requirement: str) -> Change | None:
 
 
 def _pairs(columns: Sequence[Column]) -> list[tuple[int, int]]:
-    """Each report and the next of the same implementation, or the only two."""
+    """Each report and the next one of the same implementation; if there are two reports, these."""
     neighbours = pairwise(range(len(columns)))
     return [(a, b) for a, b in neighbours if len(columns) == 2 or columns[a].name == columns[b].name]
 

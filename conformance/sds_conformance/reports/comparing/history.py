@@ -1,4 +1,4 @@
-"""Dated reports one after the other: when each requirement changed."""
+"""Dated reports in sequence: when each requirement changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA_ID = "sds-conformance/history/1"
 
 @dataclass(frozen=True)
 class Turn:
-    """A report in which the verdict on a requirement is not what it was, or the violation another."""
+    """A report that changes the verdict or the violation of a requirement."""
 
     told: Told
     before: Column
@@ -25,12 +25,12 @@ class Turn:
 
     @property
     def verdicts(self) -> tuple[str, str]:
-        """Before and after."""
+        """The verdict before and after."""
         return self.before.verdict(self.told.id), self.after.verdict(self.told.id)
 
     @property
     def doubt(self) -> str:
-        """What else changed with it, so that it may not be the implementation that did."""
+        """What else changed in the same report and may explain the change."""
         keys = {"suite": "another version of the suite", "environments": "other environments", "strict": "--strict"}
         differing = [said for key, said in keys.items() if getattr(self.before, key) != getattr(self.after, key)]
         return ", ".join(differing)
@@ -38,7 +38,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Series:
-    """The reports on one implementation by the same text, in the order of their dates."""
+    """The reports of one implementation on the same text, by date."""
 
     columns: tuple[Column, ...]
     turns: tuple[Turn, ...]
@@ -50,7 +50,7 @@ class Series:
         return ", ".join(part for part in (last.name, last.revision, last.profile, last.dialect) if part)
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return JSON."""
         last = self.columns[-1]
         return {
             "name": last.name,
@@ -83,7 +83,7 @@ class Series:
 
 
 def histories(columns: Sequence[Column], only: Sequence[str] = (), since: datetime | None = None) -> list[Series]:
-    """A series for each implementation, revision, profile and dialect; ``since`` leaves older turns out."""
+    """Group reports by implementation, revision, profile and dialect; changes before ``since`` are left out."""
     series: dict[tuple[str, ...], list[Column]] = {}
     for column in sorted(columns, key=lambda column: column.started):
         series.setdefault((column.name, column.revision, column.profile, column.dialect), []).append(column)
@@ -91,7 +91,7 @@ def histories(columns: Sequence[Column], only: Sequence[str] = (), since: dateti
 
 
 def to_json(series: Sequence[Series]) -> dict[str, Any]:
-    """For programs; ``compare.schema.json`` describes it."""
+    """Return JSON as described by ``compare.schema.json``."""
     return {"schema": SCHEMA_ID, "series": [one.to_json() for one in series]}
 
 
@@ -105,6 +105,6 @@ def _turns(columns: Sequence[Column], only: Sequence[str], since: datetime | Non
             change = changed(before, after, id_)
             if change is not None:
                 out.append(Turn(told[id_], before, after, change))
-    # The sort is stable: what changed in the same report stays in the order of the text.
+    # The sort is stable: changes in the same report keep the order of the text.
     out.sort(key=lambda turn: turn.after.started, reverse=True)
     return [turn for turn in out if since is None or turn.after.started >= since]

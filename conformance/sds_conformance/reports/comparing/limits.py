@@ -1,4 +1,4 @@
-"""How far implementations hold, side by side."""
+"""Compares the measured limits of implementations."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MARKS = {
     "·": "not measured",
     "N^x": "what a message costs, by how many there are",
 }
-"""What stands beside a size, or in its place, in words."""
+"""Description of the marks next to a size, or in its place."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How far one implementation holds in one dimension. All strings are fit to be shown."""
+    """The limit of one implementation in one dimension. All strings are printable."""
 
     title: str
     verdict: str
@@ -55,12 +55,12 @@ class Extent:
 
     @property
     def tone(self) -> str:
-        """The verdict on a requirement that stands for as much."""
+        """The verdict whose colour is used."""
         return TONES[self.verdict]
 
     @property
     def size(self) -> str:
-        """The largest size that held, in a few characters: `MARKS` says what stands beside it."""
+        """The largest size that held, with one of the `MARKS`."""
         if self.held is None:
             return "-"
         if self.timed and self.first_not is None:
@@ -74,12 +74,14 @@ class Extent:
 
     @property
     def broke(self) -> str:
-        """What broke at the next size, "" where nothing did."""
+        """What broke at the next size; "" if nothing did."""
         return f"{self.how}, {self.requirement}" if self.requirement else self.how
 
     def less_than(self, other: Extent) -> bool:
-        """Does something certainly not hold that holds in another? Of what was not tried in one, nothing is said, nor
-        of what one was too slow for: that may be the machine."""
+        """Is this limit certainly smaller than the other one?
+
+        Sizes that were not tried, or that were only too slow, do not count: the machine may be the reason.
+        """
         if self.first_not is None or other.held is None or self.how == How.SLOW.value:
             return False
         return self.first_not <= other.held
@@ -91,7 +93,7 @@ class Reach:
 
     dimension: str
     cells: tuple[Extent | None, ...]
-    """By column; None where it was not measured."""
+    """By column; None if it was not measured."""
 
     @property
     def title(self) -> str:
@@ -99,14 +101,14 @@ class Reach:
 
     @property
     def differs(self) -> bool:
-        """Does one of them hold further than another, or is it a fault in one alone, or does the cost of one grow?"""
+        """Do the limits differ, or whether they are a fault, or how the cost grows?"""
         there = [cell for cell in self.cells if cell is not None and cell.held is not None]
         faults = {cell.verdict == Weight.FINDING.value for cell in there}
         grows = {cell.verdict == Weight.WARNING.value for cell in there if cell.exponent is not None}
         return any(a.less_than(b) for a, b in permutations(there, 2)) or len(faults) > 1 or len(grows) > 1
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return JSON."""
         cells = [None if cell is None else {**asdict(cell), "how": cell.how or None} for cell in self.cells]
         for cell in cells:
             if cell is not None:
@@ -116,12 +118,12 @@ class Reach:
 
 
 def extents(limits: Mapping[str, Any] | None) -> dict[str, Extent]:
-    """What is compared of limits, by dimension."""
+    """The limits of a report, by dimension."""
     return {printable(row["dimension"], 40): Extent.of(row) for row in limits["rows"]} if limits is not None else {}
 
 
 def reaches(columns: Sequence[Mapping[str, Extent]]) -> tuple[Reach, ...]:
-    """A row for each dimension, in the order of the first that has it."""
+    """A row for each dimension, in the order of first appearance."""
     names = dict.fromkeys(name for column in columns for name in column)
     return tuple(Reach(name, tuple(column.get(name) for column in columns)) for name in names)
 

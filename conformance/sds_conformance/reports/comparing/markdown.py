@@ -1,4 +1,4 @@
-"""Comparisons and histories as Markdown, for a page of a project or the summary of a CI."""
+"""Renders comparisons and histories as Markdown, for a project page or a CI summary."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .limits import Extent
 from .terminal import OTHERWISE, counts, ways_changed
 
 MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
-"""What is looked for in a table of hundreds of cells has a mark; the rest is words."""
+"""Verdicts get a mark so that they can be found in large tables; other texts have none."""
 
 
 def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bool = False) -> str:
-    """All of it in one text."""
+    """The whole comparison."""
     lines = ["# Comparison", "", *summary_table(comparison.columns)]
     lines += [f"> {prose(sentence)}" for sentence in comparison.cautions]
     lines += [""] if comparison.cautions else []
@@ -56,7 +56,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
 
 
 def summary_table(columns: Sequence[Column]) -> list[str]:
-    """Who is compared, with the counts."""
+    """The compared reports, with their counts."""
     rows = []
     for number, column in enumerate(columns):
         about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
@@ -65,7 +65,7 @@ def summary_table(columns: Sequence[Column]) -> list[str]:
 
 
 def changes(comparison: Comparison) -> list[str]:
-    """What got better and worse, pair by pair."""
+    """The changes for better and worse, pair by pair."""
     lines: list[str] = []
     for before, after in comparison.pairs:
         titles = [prose(comparison.columns[number].title) for number in (before, after)]
@@ -83,7 +83,7 @@ def changes(comparison: Comparison) -> list[str]:
 
 
 def matrix(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
-    """A row for each requirement, a column for each report; nothing without rows."""
+    """A row for each requirement, a column for each report; empty without rows."""
     if not rows:
         return []
     out = []
@@ -98,7 +98,7 @@ def matrix(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
 
 
 def agreements(comparison: Comparison, *, every: bool) -> list[str]:
-    """What they agree on, in numbers; ``every`` requirement of them folded away."""
+    """Number of requirements with equal verdicts; with ``every``, the list as a collapsed section."""
     agreed = comparison.agreed()
     if not agreed:
         return []
@@ -112,7 +112,7 @@ def agreements(comparison: Comparison, *, every: bool) -> list[str]:
 
 
 def limits_table(comparison: Comparison) -> list[str]:
-    """How far they hold; nothing where nobody measured that."""
+    """The measured limits; empty if there are none."""
     if not comparison.reaches:
         return []
     rows = [(prose(reach.title), *map(_extent, reach.cells)) for reach in comparison.reaches]
@@ -122,7 +122,7 @@ def limits_table(comparison: Comparison) -> list[str]:
 
 
 def choices_table(comparison: Comparison) -> list[str]:
-    """Positions by implementations, with the names of the ways; those in which they differ first."""
+    """Positions by implementation, with the names of the ways; positions with differences come first."""
     shown = sorted((choice for choice in comparison.choices if choice.shown), key=lambda choice: not choice.differs)
     if not shown:
         return ["None of the reports says which ways an implementation goes.", ""]
@@ -133,7 +133,7 @@ def choices_table(comparison: Comparison) -> list[str]:
 
 
 def choices(comparison: Comparison) -> list[str]:
-    """Position by position, who goes which way, and what shows it."""
+    """The ways of each implementation, by position, and where they are shown."""
     lines: list[str] = []
     for choice in comparison.choices:
         if choice.shown:

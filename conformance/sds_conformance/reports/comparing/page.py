@@ -1,4 +1,4 @@
-"""The page of a comparison, and that of a history: one HTML file each, complete in itself."""
+"""Renders a comparison or a history as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .terminal import counts, ways_changed
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """All rows, those that differ first, with a filter; which ways they go; what got better and worse."""
+    """All rows with a filter, those that differ first; the ways; and the changes for better and worse."""
     columns = comparison.columns
     changes = [
         (columns[a], columns[b], comparison.changes(a, b), ways_changed(comparison, a, b)) for a, b in comparison.pairs

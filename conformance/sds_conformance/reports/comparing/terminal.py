@@ -1,4 +1,4 @@
-"""Comparisons and histories as a person reads them on a terminal, of 60 columns or of 200."""
+"""Prints comparisons and histories on terminals of 60 to 200 columns."""
 
 from __future__ import annotations
 
@@ -26,23 +26,26 @@ SHORT = {
     Verdict.SKIPPED.value: "skip",
     Verdict.ERROR.value: "err.",
 }
-"""What stands in a narrow column instead of a longer word."""
+"""Abbreviations for narrow columns."""
 OTHERWISE = "*"
 NOTHING = "nothing changed"
-"""Said of two reports with the same verdicts and the same ways."""
+"""Printed for two reports with equal verdicts and ways."""
 CHANGE_STYLES = {Change.WORSE: "bold red", Change.BETTER: "green", Change.OTHERWISE: "yellow"}
 _CELL = 7
-"""Columns of the terminal that one of a table takes, with the room before the next."""
+"""Width of a table column, including the gap."""
 _EXTENT = 16
-"""The same of one that says how far somebody holds."""
+"""Width of a column with limits."""
 _LEAST_STATEMENT = 24
 
 
 def show_comparison(
     console: Console, comparison: Comparison, *, every: bool = False, ways: bool = False, command: str = ""
 ) -> None:
-    """Print the reports, the changes, and the rows that differ; ``every`` row, and the ``ways``, if asked for. Else
-    print the number of ways that differ, with the ``command`` that shows them."""
+    """Print the reports, the changes, and the rows that differ; with ``every``, all rows; with ``ways``, the ways as
+    well.
+
+    Without ``ways``, print the number of ways that differ and the ``command`` that shows them.
+    """
     for number, column in enumerate(comparison.columns):
         _show_column(console, mark(number), column)
     _show_cautions(console, comparison.cautions)
@@ -59,7 +62,7 @@ def show_comparison(
 
 
 def show_histories(console: Console, histories: Sequence[Series], since: str) -> None:
-    """When each requirement changed, the newest first."""
+    """Print when each requirement changed, the newest change first."""
     for series in histories:
         first, last = series.columns[0], series.columns[-1]
         console.print(Text.assemble((series.title, "bold"), f": {counted(len(series.columns), 'report')}"))
@@ -77,13 +80,13 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
 
 
 def ways_changed(comparison: Comparison, before: int, after: int) -> str:
-    """How many positions two reports go different ways at, "" if none."""
+    """Number of positions at which two reports show different ways, as text; "" if none."""
     unlike = comparison.unlike(before, after)
     return f"{counted(len(unlike), 'position')} with another way" if unlike else ""
 
 
 def worse_line(comparison: Comparison) -> Text | None:
-    """What got worse from the first report to the last, in a line; None if nothing did."""
+    """The changes for worse from the first report to the last, in one line; None if there are none."""
     first, last = comparison.columns[0], comparison.columns[-1]
     changes = comparison.changes(0, len(comparison.columns) - 1)
     steps = next((some.steps for some in changes if some.change is Change.WORSE), [])
@@ -99,7 +102,7 @@ def worse_line(comparison: Comparison) -> Text | None:
 
 
 def counts(column: Column) -> str:
-    """The verdicts of a report in words."""
+    """Number of requirements by verdict, as text."""
     return ", ".join(f"{number} {verdict}" for verdict, number in column.counts.items()) or "nothing judged"
 
 
@@ -143,7 +146,7 @@ _LABELS = {
 
 
 def _show_rows(console: Console, rows: Sequence[Row], columns: int) -> None:
-    """A table, or several of as many columns as fit."""
+    """Print one table, or several with as many columns as fit."""
     if not rows:
         return
     ids = max(len(row.told.id) for row in rows) + 2
@@ -194,7 +197,7 @@ def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -
 
 
 def _show_limits(console: Console, reaches: Sequence[Reach], columns: int) -> None:
-    """A table of how far they hold, or several of as many columns as fit."""
+    """Print the measured limits in one table, or several with as many columns as fit."""
     if not reaches:
         return
     differ = sum(reach.differs for reach in reaches)
@@ -222,7 +225,7 @@ def _show_limits(console: Console, reaches: Sequence[Reach], columns: int) -> No
 
 
 def _used(sign: str, texts: Iterable[str]) -> bool:
-    """Does it stand beside a size, or in its place?"""
+    """Does one of the texts contain the mark?"""
     return any(text == sign if sign in "-·" else sign[:2] in text for text in texts)
 
 
@@ -259,7 +262,7 @@ def _show_choice(console: Console, choice: Choice) -> None:
 
 
 def _show_turns(console: Console, turns: Sequence[Turn]) -> None:
-    """What changed in one report."""
+    """Print the changes in one report."""
     report = turns[0].after
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):

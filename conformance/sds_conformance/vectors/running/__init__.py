@@ -1,5 +1,5 @@
-"""Vectors asked of an implementation.
+"""Runs vectors on an implementation.
 
-``subject`` is the implementation and what was answered, ``asking`` goes through the vectors; who asks for a shape comes
-with the protocol.
+``subject`` is the implementation and its answers, ``asking`` runs the vectors; the protocol provides a function for
+each shape.
 """

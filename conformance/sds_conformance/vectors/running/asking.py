@@ -1,4 +1,4 @@
-"""Goes through the vectors, and goes on with a fresh process when the implementation breaks."""
+"""Runs the vectors, and continues with a new process after a breakdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .subject import Answer, Skip, Status
 
 SCHEMA_ID = "sds-conformance/vectors-run/1"
 MANY = 3
-"""So many vectors with the same difference have one fault in common."""
+"""So many vectors with the same difference are reported as one fault."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,18 @@ class Asked:
 
 @dataclass
 class Examination:
-    """All vectors that were chosen, and what became of them."""
+    """The selected vectors and their results."""
 
     revision: str
     declaration: Declaration
     asked: list[Asked] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
-    """(group, ID) of vectors that were not asked: it broke down too often, or somebody interrupted."""
+    """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
     heard: list[Any] = field(default_factory=list)
     """What `Rules.heed` returns for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
-    """The total time was over before all were asked."""
+    """The total time was over before all vectors were run."""
 
     @property
     def unasked(self) -> int:
@@ -63,7 +63,7 @@ class Examination:
 
     @cached_property
     def shared(self) -> dict[tuple[str, str], list[Asked]]:
-        """Wrong answers of a group that are wrong in the same way, by group and difference: one fault, told once."""
+        """Wrong answers by group and difference: equal differences are one fault, reported once."""
         alike: dict[tuple[str, str], list[Asked]] = {}
         for asked in self.asked:
             if asked.answer.status is Status.FAIL and asked.answer.difference:
@@ -76,7 +76,7 @@ class Examination:
 
     @property
     def exit_code(self) -> int:
-        """0 all answers legal, 1 not, 3 not driven, 4 nothing was answered, 70 our fault, 130 interrupted."""
+        """0 all answers legal, 1 not, 3 not driven, 4 nothing was answered, 70 error of the suite, 130 interrupted."""
         if self.interrupted:
             return Exit.INTERRUPTED
         answered = [Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL]
@@ -89,11 +89,11 @@ class Examination:
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with the group, the number of vectors that were asked and how many there are."""
+"""Called with the group, the number of vectors that were run, and the total."""
 
 
 class Examiner:
-    """One implementation, and what is needed to talk to it again after it broke."""
+    """One implementation, and all that is needed to reconnect after a breakdown."""
 
     def __init__(
         self,
@@ -113,24 +113,24 @@ class Examiner:
         self._session: Session | None = None
         self._remembered: dict[str, str] = {}
         self._stillborn = 0
-        """So many processes in a row did not come to the end of the handshake."""
+        """Number of consecutive processes that failed the handshake."""
 
     def start(self) -> Declaration:
-        """The handshake. Raises TesteeFault if the implementation cannot be driven at all."""
+        """Perform the handshake. Raises TesteeFault if the implementation cannot be driven at all."""
         session = self._open()
-        # With a dialect that nobody knows no vector could be asked.
+        # No vector can be run with an unknown dialect.
         self._material.open(session, self._revision, self._dialect, {}).close()
         return session.declaration
 
     def examine(self, files: Iterable[dict[str, Any]], progress: Progress = lambda *_: None) -> Examination:
-        """Ask every vector of the files. An interrupt ends it; what was answered stands."""
+        """Run every vector of the files. After an interrupt the results so far are kept."""
         out = Examination(self._revision, self.start())
         vectors = [(file["group"], file["shape"], test) for file in files for test in file["tests"]]
         in_a_row: Counter[str] = Counter()
         try:
             for number, (group, shape, test) in enumerate(vectors):
                 progress(group, number, len(vectors))
-                # Another group asks for other things; a process that does not even start has no other answers.
+                # Other groups may still work, unless not even the handshake does.
                 if in_a_row[group] >= PATIENCE or self._stillborn >= PATIENCE:
                     out.left_out.append((group, test["id"]))
                     continue
@@ -163,14 +163,14 @@ class Examiner:
                 answer = Answer(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
             heard += map(self._heed, subject.traces)
-            # Not in a `finally`: after an interrupt an answer is still to come, and a command would cross it.
+            # Not in a `finally`: after an interrupt a reply is outstanding, and a command would mix with it.
             subject.close()
             return answer
         except TesteeFault as fault:
             self._end(kill=True)
             kind, detail = fault.breakdown.kind.value, fault.breakdown.detail
             return Answer(Status.BROKEN, "an answer", f"{kind}: {detail}")
-        except Exception as error:  # a fault of ours in one vector must not pass for a verdict, nor cost the others
+        except Exception as error:  # an error of the suite in one vector must not become a verdict or end the others
             self._end(kill=True)
             return Answer(Status.ERROR, reason=f"{type(error).__name__}: {error}")
 
@@ -196,13 +196,13 @@ class Examiner:
 
 
 def weighed(material: Material, vector: Vector, answer: Answer, revision: str) -> Answer:
-    """A failure against nothing but a SHOULD, or against what a position softens, is a warning."""
+    """Turn a failure into a warning if it violates only a SHOULD or a softened requirement."""
     violated = answer.requirements or material.stated(vector["requirements"], [revision])
     return replace(answer, status=Status.WARN) if answer.status is Status.FAIL and material.soft(violated) else answer
 
 
 def chosen(files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
-    """The files whose vectors hold in a revision, narrowed down to groups that match a glob if any are given."""
+    """The files for a revision, restricted to groups that match a glob if any are given."""
     wanted = list(groups)
     for file in files:
         if revision in file["revisions"] and (not wanted or any(fnmatchcase(file["group"], glob) for glob in wanted)):

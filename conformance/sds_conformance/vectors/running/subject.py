@@ -1,4 +1,4 @@
-"""The implementation that is asked, and the answer to one vector."""
+"""The implementation that runs a vector, and the answer to one vector."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sds_harness.stage import NEEDS
 
 
 class Status(Enum):
-    """What became of one vector."""
+    """Result of one vector."""
 
     PASS = "pass"
     """The recommended outcome."""
     ACCEPTABLE = "acceptable"
     """Another legal outcome."""
     WARN = "warn"
-    """An outcome of which a position warns, or one against a SHOULD."""
+    """An outcome for which a position requires a warning, or that violates a SHOULD."""
     FAIL = "fail"
     SKIPPED = "skipped"
-    """Not asked: the reason says what the implementation lacks."""
+    """Not run: the reason says what the implementation lacks."""
     BROKEN = "broken"
     """The implementation broke down instead of answering."""
     ERROR = "error"
@@ -31,14 +31,14 @@ class Status(Enum):
 
 
 _ASCENDING = ("skipped", "pass", "acceptable", "warn", "fail", "broken", "error")
-"""Of several answers to one vector the worst counts."""
+"""If there are several answers to one vector, the worst counts."""
 
 MAX_TEXT = 300
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one vector, and why."""
+    """The result of one vector, and why."""
 
     status: Status
     expected: str = ""
@@ -46,27 +46,27 @@ class Answer:
     reason: str = ""
     """Why it was skipped, what allows it, or which requirement is violated."""
     requirements: tuple[str, ...] = ()
-    """The requirements that are violated, where that is known better than from the vector."""
+    """The violated requirements, if they are known more precisely than from the vector."""
     told: str = ""
-    """What was answered, whatever it is worth: for who asks twice."""
+    """The answer itself, to compare repeated runs."""
     difference: str = ""
-    """What is different, without the values, if that can be said: one fault shows so in all vectors that meet it."""
+    """The difference without values, if possible: one fault has the same difference in all vectors."""
 
 
 class Skip(Exception):
-    """A vector cannot be asked; the text says what is lacking."""
+    """A vector cannot be run; the message says what is missing."""
 
 
 @dataclass
 class Subject:
-    """One implementation, at the other end of a session, for one vector."""
+    """One implementation in a session, for one vector."""
 
     session: Session
     revision: str
     remembered: dict[str, str] = field(default_factory=dict)
-    """What is to stay the same from vector to vector, as one showed it first."""
+    """Values that must stay the same in all vectors, from the first vector that showed them."""
     stages: list[Any] = field(default_factory=list, kw_only=True)
-    """The stages that were made for the vector, of the class of the protocol."""
+    """The stages that were created for the vector, of the protocol's class."""
 
     @property
     def declaration(self) -> Declaration:
@@ -78,7 +78,7 @@ class Subject:
         return [stage.trace for stage in self.stages]
 
     def need(self, *capabilities: int) -> None:
-        """Skip the vector unless all are declared."""
+        """Raise Skip unless all capabilities are declared."""
         for name in self.declaration.lacking(capabilities):
             raise Skip(f"{NEEDS}{name}")
 
@@ -93,7 +93,7 @@ Match = Callable[[Any, dict[str, Any]], bool]
 
 
 REFUSED = {"rejected": True}
-"""What is seen of a refusal."""
+"""The observed outcome of a rejection."""
 
 
 def alike(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
@@ -102,7 +102,7 @@ def alike(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
 
 
 def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike, shown: str = "") -> Answer:
-    """Is what was seen one of the legal outcomes?"""
+    """Check whether the observed outcome is legal."""
     for number, outcome in enumerate(outcomes):
         if matches(seen, outcome):
             if number == 0:
@@ -114,7 +114,7 @@ def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike,
 
 
 def tell(value: Any) -> str:
-    """A value in short, safe to print: an outcome without its position."""
+    """A short printable form of a value; for an outcome, without its position."""
     if isinstance(value, dict):
         if value.get("rejected"):
             return "a refusal"
@@ -131,5 +131,5 @@ def tell(value: Any) -> str:
 
 
 def worst(answers: Sequence[Answer]) -> Answer:
-    """Of several answers to one vector, the one that counts."""
+    """The worst of several answers to one vector."""
     return max(answers, key=lambda answer: _ASCENDING.index(answer.status.value))
