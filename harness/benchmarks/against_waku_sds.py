@@ -90,7 +90,7 @@ def measure(count: int, folder: Path) -> dict[str, Any]:
 
 
 def missing(folder: Path) -> str:
-    """What must be installed before this can run; "" if nothing."""
+    """The missing software and how to install it; "" if none is missing."""
     if shutil.which("node") is None:
         return "node is not on the PATH: install Node 20 or newer"
     if not (folder / "node_modules" / "@waku" / "sds" / "package.json").is_file():

@@ -29,7 +29,7 @@ class Measure:
     ratio: float
     """The ratio, which is comparable between machines."""
     against: str
-    """What the value was divided by."""
+    """The reference by which the value was divided."""
     better: str
     """Whether ``more`` or ``less`` of the ratio is better."""
 
@@ -96,7 +96,7 @@ def duckdb() -> str:
     return "" if find_spec("duckdb") else "DuckDB is not installed: pip install duckdb"
 
 
-# ---- What comes of it ------------------------------------------------------------------------------------------------
+# ---- The measures of a result ----------------------------------------------------------------------------------------
 
 
 def of_throughput(result: Result, yardstick_s: float) -> Iterator[Measure]:

@@ -127,7 +127,7 @@ WORKS: dict[str, Work] = {
 
 
 def missing(work: str) -> str:
-    """What must be installed before it can be measured; "" if nothing."""
+    """The missing software and how to install it; "" if none is missing."""
     if work == "run-waku":
         if shutil.which("node") is None:
             return "node is not on the PATH: install Node 20 or newer"

@@ -48,7 +48,7 @@ Start = Callable[[Mapping[str, str]], Link]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a probe saw of the time in an implementation. Each reason is a clause; "" if nothing is wrong."""
+    """The result of a probe of the time. Each reason is a clause; "" if nothing is wrong."""
 
     clock: str = ""
     """Why the probe cannot confirm that the clock of the implementation follows."""
@@ -116,7 +116,7 @@ class _Hands:
             return
         seconds, rest = divmod(now_ms, 1_000)
         # libfaketime reads the fraction as a double and truncates it: without the final 01, .123 would become 122 ms.
-        # The folder is private and temporary, so nobody can have put a link there.
+        # The folder is private and temporary, so it cannot contain a foreign link.
         self._next.write_text(f"{seconds}.{rest:03}01\n")
         self._next.replace(self._file)  # a half-written time would end the process
         self._shows = now_ms

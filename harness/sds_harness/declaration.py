@@ -1,4 +1,4 @@
-"""What an implementation declares in the handshake, made safe to print."""
+"""The declaration of an implementation in the handshake, made safe to print."""
 
 from __future__ import annotations
 

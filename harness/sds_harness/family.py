@@ -38,7 +38,7 @@ GONE = (psutil.Error, OSError, LookupError, RuntimeError, ValueError)
 """Exceptions that psutil raises for a process that is gone, or where /proc is empty or not the kernel's."""
 
 _lock = threading.RLock()
-"""Held while a process is started, so that nobody takes it for a stray before it is registered."""
+"""Held while a process is started, so that it is not taken for a stray before it is registered."""
 _open: set[Family] = set()
 _ours: set[int] = set()
 """Children for which only their owner may wait."""

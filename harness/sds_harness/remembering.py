@@ -1,7 +1,7 @@
 """A caching link: does not send a request again if the participant received the same requests before, in the same
 order.
 
-It assumes two things: an implementation is deterministic, and its participants share nothing but messages. Both are
+It assumes two things: an implementation is deterministic, and its participants share only messages. Both are
 checked. When a participant needs a new request after cached ones, the cached requests are replayed first, and each
 reply is compared with the cached one. While the link is ``whole``, every request is sent and compared.
 """

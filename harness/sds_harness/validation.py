@@ -52,7 +52,7 @@ class Complaint:
     path: str
     """The path of the field within the message: ``effects.events[0].channelId``; "" for the message itself."""
     said: str
-    """What is wrong with the field, and what was expected."""
+    """Describes the error and what was expected."""
     rule: str = ""
     """The violated rule of the schema. Complaints about the same field and rule count as alike, whatever the value."""
     more: int = 0
@@ -183,7 +183,7 @@ def _what(message: Any) -> str:
     return printable(names[0], _SHOWN) if len(names) == 1 else ""
 
 
-# ---- Complaints in words -----------------------------------------------------------------------------------------
+# ---- Texts of complaints -----------------------------------------------------------------------------------------
 
 
 def _told(error: ValidationError) -> Iterator[Told]:

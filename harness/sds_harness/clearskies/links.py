@@ -63,7 +63,7 @@ class Line:
         self.network.carry()
 
     def cut(self) -> None:
-        """Break the link, possibly in the middle of a message. Bytes under way are lost, and both ends are told."""
+        """Break the link, possibly in the middle of a message. Bytes under way are lost; both ends get a disconnect."""
         self.network.cut(self)
 
 
@@ -136,5 +136,5 @@ class ScriptedLink:
         return self.updates[known:]
 
     def cut(self) -> None:
-        """Break the link; the peer under test is told."""
+        """Break the link; the peer under test receives a disconnect."""
         self.network.hang_up(self)

@@ -42,7 +42,7 @@ class Network:
         line.held = held
         self._links[line.number] = line
         for here, there in ((one, other), (other, one)):
-            # What the first end sends at once stays under way until the second end knows of the link.
+            # Bytes that the first end sends at once stay under way until the second end knows of the link.
             if line.closed_by is None:
                 line.connected.append(here)
                 self._connect(here, line.number, there.party.peer_id, there.party.level)
@@ -109,7 +109,7 @@ class Network:
         return actor.stage.now_ms
 
     def cut(self, line: Line) -> None:
-        """Break a line; both ends are told."""
+        """Break a line; both ends receive a disconnect."""
         if not line.broken:
             self._break(line)
             self.carry()
@@ -122,7 +122,7 @@ class Network:
             self.carry()
 
     def left(self, actor: Actor) -> None:
-        """Remove a peer under test; the other ends of its links are told."""
+        """Remove a peer under test; the other ends of its links receive a disconnect."""
         for link in list(self._links.values()):
             match link:
                 case Line() if actor in link.ends:

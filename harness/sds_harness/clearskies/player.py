@@ -316,7 +316,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
     _said = 0
     """Updates and requests so far, without repeated ones. Other messages do not change a database."""
 
-    # ---- what comes of it ------------------------------------------------------------------------------------------
+    # ---- results ---------------------------------------------------------------------------------------------------
 
     def _took(self, actor: Actor, step: Step) -> None:
         """Called after a step, before its messages go under way."""

@@ -15,7 +15,7 @@ from .streams import Message
 
 @dataclass(frozen=True)
 class Seen:
-    """What a peer sent to a stranger."""
+    """The messages that a peer sent to a stranger."""
 
     updates: tuple[Message, ...]
     """The updates, in order."""
@@ -45,8 +45,7 @@ class Seen:
 
 
 def look(actor: Actor, *, read_only: bool = False) -> Seen:
-    """What a peer under test sends to a stranger that asks for everything. Raises ScheduleStopped if it refuses the
-    link."""
+    """Ask a peer under test for everything, as a stranger. Raises ScheduleStopped if it refuses the link."""
     stage = actor.stage
     reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)
     link = actor.link(reader)

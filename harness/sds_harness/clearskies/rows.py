@@ -90,7 +90,7 @@ class Facts:
         return self._ends.get((step.participant, number), f"nobody/{number}")
 
     def said(self, message: Message) -> list[Any]:
-        """What an update says of its record, without what the specification leaves open; for a deleted record only that
+        """The content of an update, without what the specification leaves open; for a deleted record only that
         it is deleted."""
         members = message.body.members
         deleted = members.get("deleted", False)

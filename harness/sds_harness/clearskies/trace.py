@@ -202,7 +202,7 @@ class Stray:
 
 
 class _Wiring:
-    """The links of a trace, as far as its steps were read."""
+    """The links in the steps of a trace that were read."""
 
     def __init__(self, profile: SignatureProfile | None, bodies: Bodies) -> None:
         self.profile = profile

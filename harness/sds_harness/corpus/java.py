@@ -58,7 +58,7 @@ class Java:
         home = scratch / "java"
         (home / "bin").mkdir(parents=True, exist_ok=True)
         script = home / "bin" / "java"
-        # The folder is private and temporary, so nobody can have put a link there.
+        # The folder is private and temporary, so it cannot contain a foreign link.
         script.write_text(_FILTER.format(module=VECTOR_MODULE, java=self.program), "utf-8")
         script.chmod(0o755)
         return home

@@ -210,7 +210,7 @@ def _build(options: SparkOptions, title: str, scratch: Path) -> SparkSession:
 
 def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
-    # The folder is private and temporary, so nobody can have put a link there.
+    # The folder is private and temporary, so it cannot contain a foreign link.
     log4j.write_text(_LOG4J.format(level="error"), "utf-8")
     # Python and Arrow do the work. Java only passes data on, so the fast compiler (C1) is sufficient. Spark splits
     # these options at blanks, and paths may contain some.

@@ -1,7 +1,7 @@
 """The operations of schedules of all protocols: one frozen class per operation.
 
 Names of participants and labels of messages connect operations. A label whose message was never sent stands for a
-message that nobody has. So a schedule keeps a meaning when shrinking removes an operation.
+message that does not exist. So a schedule keeps a meaning when shrinking removes an operation.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Names:
         return self._lamport(newest) if newest in self._messages else None
 
     def told(self, message: Message, lamport: int) -> list[str | int]:
-        """What the message says on the wire, with this timestamp, without what the specification leaves open."""
+        """The content of the message on the wire, with this timestamp, without what the specification leaves open."""
         return [
             self.called(message),
             message.kind.value,

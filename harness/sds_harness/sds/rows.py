@@ -133,7 +133,7 @@ class Facts:
         return self._names.called(message) if message is not None else "no message"
 
     def _said(self, wire: Wire, shift: int) -> list[str | int]:
-        """What a message says on the wire, without what the specification leaves open."""
+        """The content of a message on the wire, without what the specification leaves open."""
         message = wire.message
         if message is None:
             return ["no message", wire.raw.hex()]
