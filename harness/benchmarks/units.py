@@ -61,7 +61,7 @@ class Unit:
         return next((sentence for need in self.needs if (sentence := need())), "")
 
 
-# ---- What is needed --------------------------------------------------------------------------------------------------
+# ---- Requirements ----------------------------------------------------------------------------------------------------
 
 
 def node() -> str:
@@ -140,7 +140,7 @@ def of_commands(result: Result, yardstick_s: float) -> Iterator[Measure]:
         yield Measure(row["work"], row["after"]["cpu_s"], "CPU s", row["of_yardstick"], "the yardstick", "less")
 
 
-# ---- All of them -----------------------------------------------------------------------------------------------------
+# ---- All units -------------------------------------------------------------------------------------------------------
 
 SUITED = ("--", sys.executable, "-m", "sds_reference")
 NODE = ("--", "node", str(WAKU / "adapter.mjs"))

@@ -250,7 +250,7 @@ class GrpcLink(Link):
             )
         self._fail(FaultKind.NO_START, f"no gRPC server at {self.address} within {patience:g} s ({said})", _ABSENT)
 
-    # ---- talking ---------------------------------------------------------------------------------------------------
+    # ---- conversation ----------------------------------------------------------------------------------------------
 
     def _exchange(self, body: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
         self._deadline = time.monotonic() + timeout_s

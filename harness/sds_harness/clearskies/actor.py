@@ -40,7 +40,7 @@ class Actor:
         self.stage.advance(milliseconds)
         return self
 
-    # ---- What the application does -------------------------------------------------------------------------------
+    # ---- The application -----------------------------------------------------------------------------------------
 
     def put(self, key: str, value: Any = None, *, uuid: str = "", text: str | None = None) -> Step:
         """Write a value under a key; ``text`` replaces ``value`` and need not be valid JSON."""
@@ -84,7 +84,7 @@ class Actor:
             return self.stage.network.join(self, other)
         return self.stage.network.join_scripted(self, other)
 
-    # ---- Beginning and end ---------------------------------------------------------------------------------------
+    # ---- Closing and reopening -----------------------------------------------------------------------------------
 
     def close(self) -> Step:
         """Free the peer, which breaks its links."""

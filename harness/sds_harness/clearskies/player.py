@@ -167,7 +167,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._actors[who].observe()
             self._note()
 
-    # ---- what applications do --------------------------------------------------------------------------------------
+    # ---- applications ----------------------------------------------------------------------------------------------
 
     def _put(self, op: Put) -> None:
         for number in range(1, op.times + 1):

@@ -55,7 +55,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             Calm: self._calm,
         }
 
-    # ---- what is its protocol's ------------------------------------------------------------------------------------
+    # ---- implemented by each protocol ------------------------------------------------------------------------------
 
     @abstractmethod
     def _open(self, member: Member) -> None:
@@ -90,7 +90,7 @@ class Performer(ABC, Generic[A, S, T, W]):
         """Let time pass."""
         self._elapsed += milliseconds
 
-    # ---- all of it -------------------------------------------------------------------------------------------------
+    # ---- playing ---------------------------------------------------------------------------------------------------
 
     def play(self) -> Performance[S, T, W]:
         """Play the schedule, from the opening of the participants to their end."""

@@ -35,7 +35,7 @@ class Player(Performer[A, S, T, W]):
             Heal: lambda op: self._network.heal(),
         }
 
-    # ---- what is its protocol's ------------------------------------------------------------------------------------
+    # ---- implemented by each protocol ------------------------------------------------------------------------------
 
     @abstractmethod
     def _opened(self, member: Member) -> A:

@@ -54,11 +54,11 @@ def ephemeral(who: str, label: str, route: Route) -> Operation:
 
 @event("time", broadcasts=True, everybody=True, after_ms=PERIOD_MS, due=True)
 def time(who: str, label: str, route: Route) -> Operation:
-    """Time passes to the next thing that is due, and the work runs that is."""
+    """Time passes until the next work is due, and all participants run their periodic work."""
     return Tick(who, route)
 
 
 @event(REST, everybody=True, aware=True, ends=True)
 def rest(who: str, label: str, route: Route) -> tuple[Operation, ...]:
-    """The network heals, and all tell each other what they have until nothing new happens: said once, for all."""
+    """The network heals, and all participants exchange what they have until nothing new happens."""
     return (Calm(),) if who == NAMES[0] else ()

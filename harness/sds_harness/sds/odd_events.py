@@ -30,7 +30,7 @@ def lost(who: str, label: str, *, peer: str = PEER, **rest: object) -> Say:
     return Say(peer, label, to=who, route=Route((who,)), **rest)  # type: ignore[arg-type]
 
 
-# ---- what it depends on ----------------------------------------------------------------------------------------------
+# ---- dependencies ----------------------------------------------------------------------------------------------------
 
 
 @odd()
@@ -119,7 +119,7 @@ def passing(who: str, label: str, route: Route) -> Said:
     )
 
 
-# ---- what it acknowledges --------------------------------------------------------------------------------------------
+# ---- acknowledgements ------------------------------------------------------------------------------------------------
 
 
 @odd()
@@ -294,8 +294,7 @@ def equal(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def hybrid(who: str, label: str, route: Route) -> Said:
-    """Content without a timestamp names messages and has a filter; another message has neither content nor
-    timestamp."""
+    """Content without a timestamp has a history and a filter; another message has neither content nor timestamp."""
     return (
         Say(PEER, f"{label}.1", lamport_ms=None, after=(OWN, "ghost"), filter=(OWN,), to=who),
         Say(PEER, f"{label}.2", lamport_ms=None, content=None, to=who),
@@ -334,7 +333,7 @@ def asks(who: str, label: str, route: Route) -> Operation:
     return Say(PEER, label, content=None, asks=(OWN,), senders_named=True, to=who)
 
 
-# ---- IDs that are nearly the same ------------------------------------------------------------------------------------
+# ---- nearly equal IDs ------------------------------------------------------------------------------------------------
 
 twins = partial(event, TWINS, most=1, equals=False, starts=True, aware=True)
 

@@ -50,8 +50,7 @@ def _own(number: int) -> Story:
 
 def _heard(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Many messages of peers, the first of which are late, one that names them all, and one that waits for the
-        last."""
+        """Many messages of peers: the first are late, one names them all, and one waits for the last."""
         all_names = tuple(f"{label}.{n}" for n in range(number))
         names = _some(all_names)
         return (

@@ -240,7 +240,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 longest = max(longest, 2 * c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms, repair)
         return longest
 
-    # ---- what scripted peers say -----------------------------------------------------------------------------------
+    # ---- messages of scripted peers --------------------------------------------------------------------------------
 
     def _said(self, op: Say) -> Message:
         channel = self.schedule.channels[op.channel] if self.schedule.channels else UNNAMED_CHANNEL

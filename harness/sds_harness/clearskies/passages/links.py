@@ -73,8 +73,7 @@ def cut_in_a_message(writer: Writer) -> None:
 
 @passage(7)
 def cut_in_an_answer(writer: Writer) -> None:
-    """A peer that was away receives the beginning of an answer; the link breaks, and the rest must arrive over another
-    link."""
+    """A peer that was away receives part of an answer; the link breaks, and the rest must arrive over another one."""
     away = writer.someone()
     writer.isolate(away)
     server = writer.someone(away)

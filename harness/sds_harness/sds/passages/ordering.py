@@ -56,8 +56,7 @@ def chain_in_reverse(writer: Writer) -> None:
 
 @passage(7)
 def diamond(writer: Writer) -> None:
-    """Two answer the same message without having heard from each other, a third answers both; one receives the end
-    first."""
+    """Two answer the same message independently, a third answers both; one participant receives the end first."""
     first, left, right = writer.someone(), writer.someone(), writer.someone()
     late = writer.someone(first)
     writer.send(first, Route(late=((late, 30),)) if late != first else Route())

@@ -120,8 +120,7 @@ def asked_for_many(writer: Writer) -> None:
 
 @passage(6, repairs=True, scripted=True)
 def unanswerable(writer: Writer) -> None:
-    """A message depends on others that do not exist: participants ask again and again; sometimes it arrives in
-    the end."""
+    """A message depends on others that do not exist: participants ask repeatedly; sometimes it arrives in the end."""
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
     writer.say(after=(*ghosts, *some(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):

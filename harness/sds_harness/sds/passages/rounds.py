@@ -52,8 +52,7 @@ def all_at_once(writer: Writer) -> None:
 
 @passage(8, repairs=True, scripted=True)
 def asked_by_two(writer: Writer) -> None:
-    """The same message is requested twice, by one peer or by two, at different times; states are shown in small
-    steps."""
+    """The same message is requested twice, by one peer or by two, at different times; time passes in small steps."""
     author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
     looks, alike = writer.chance(50), writer.chance(40)
@@ -107,8 +106,7 @@ def clock_before_the_gap(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def left_to_others(writer: Writer) -> None:
-    """A participant hears another one's request for a message that it misses, and then something else: it must still
-    ask."""
+    """A participant hears another one's request for a message that it misses, and later messages: it must still ask."""
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.someone()
     writer.say(after=(ghost,), senders_named=True, to=poor)
