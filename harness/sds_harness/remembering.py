@@ -1,5 +1,4 @@
-"""A caching link: does not send a request again if the participant received the same requests before, in the same
-order.
+"""A caching link: does not repeat requests that a participant has received before in the same order.
 
 It assumes two things: an implementation is deterministic, and its participants share only messages. Both are
 checked. When a participant needs a new request after cached ones, the cached requests are replayed first, and each

@@ -1,5 +1,4 @@
-"""Enumerates every schedule of a small world up to a length, each exactly once. Schedules are spelled as words of
-events.
+"""Enumerates every schedule of a small world up to a length, each exactly once, as words of events.
 
 A word is a sequence of events. The set of words depends only on the kinds of events and on no implementation. After an
 event that broadcasts, one copy is under way to each other participant, and each copy arrives once, later, or never. So
@@ -12,9 +11,9 @@ A copy that never arrives is a lost one. So a loss is not an event and does not 
 **One word per class.** Two words that differ only in the order of independent events show every participant the same.
 Two events are dependent if the same participant takes part in both, or if one is the arrival of the other's broadcast.
 Each class of such equivalent words (a Mazurkiewicz trace) is represented by its least word in the order of the
-alphabet. A word is the least of its class if no event in it could move left past a greater event: that is, if every
-greater event to its left has a dependent event at or after it. The same holds for every prefix of such a word. So words
-are spelled event by event, and no prefix of an unwanted word is ever started.
+alphabet. A word is the least of its class if no event in it could move left past a greater event: that is, if no
+greater event stands between an event and the nearest event to its left on which it depends. The same holds for every
+prefix of such a word. So words are spelled event by event, and no prefix of an unwanted word is ever started.
 """
 
 from __future__ import annotations
