@@ -1,7 +1,7 @@
-"""Receiving in a growing channel: the reference model against @waku/sds.
+"""Compares the reference model with @waku/sds at receiving in a growing channel.
 
-Both receive the same bytes: content messages that a participant of the reference sent, each with a full-size filter
-and its dependencies met. Timed is the library alone, from wire bytes to the delivered event. @waku/sds needs Node and
+Both receive the same bytes: content messages that a participant of the reference sent, each with a full-size filter and
+with its dependencies met. Only the library is timed, from wire bytes to the delivered event. @waku/sds needs Node and
 
     npm ci --prefix harness/adapters/waku-sds
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import IO, Any
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # what is installed leaves this folder out
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packages do not include this folder
 
 from benchmarks.model_throughput import CHANNEL, START_MS, member
 from sds_reference import HistoryEntry, Message, decode, encode
@@ -29,7 +29,8 @@ ADAPTER = HERE.parent / "adapters" / "waku-sds"
 
 
 def write_messages(count: int, to: IO[bytes]) -> None:
-    """What bob sends, each message behind its length. Alice acknowledges, so that bob has nothing to keep."""
+    """Write the messages of bob, each after its length. Alice acknowledges them, so that bob's outgoing buffer stays
+    small."""
     bob = member("bob")
     for number in range(count):
         (wire,) = bob.send(CHANNEL, b"message %d" % number, START_MS + number).broadcasts
@@ -44,7 +45,7 @@ def read_messages(source: IO[bytes]) -> Iterator[bytes]:
 
 
 def receive_with_reference(source: IO[bytes]) -> dict[str, Any]:
-    """Seconds, the median of three times, and deliveries of a fresh participant."""
+    """Seconds and deliveries of a fresh participant: the median run of three."""
     runs = [receive_once(source) for _ in range(3)]
     return sorted(runs, key=lambda run: float(run["seconds"]))[1]
 
@@ -62,7 +63,7 @@ def receive_once(source: IO[bytes]) -> dict[str, Any]:
 
 
 def receive_with_waku_sds(source: IO[bytes], folder: Path) -> dict[str, Any]:
-    """Seconds, deliveries and version of @waku/sds, in a Node process of its own."""
+    """Seconds, deliveries and version of @waku/sds, in its own Node process."""
     command = ["node", str(HERE / "model_waku.mjs"), str(folder), CHANNEL]
     done = subprocess.run(command, stdin=source, stdout=subprocess.PIPE, check=True)
     result: dict[str, Any] = json.loads(done.stdout)
@@ -70,7 +71,7 @@ def receive_with_waku_sds(source: IO[bytes], folder: Path) -> dict[str, Any]:
 
 
 def measure(count: int, folder: Path) -> dict[str, Any]:
-    """One size: both implementations, one after the other, on the same file."""
+    """Measure one size: both implementations, one after the other, on the same file."""
     with tempfile.TemporaryFile() as messages:
         write_messages(count, messages)
         reference = receive_with_reference(messages)
@@ -89,7 +90,7 @@ def measure(count: int, folder: Path) -> dict[str, Any]:
 
 
 def missing(folder: Path) -> str:
-    """What has to be installed before this can run, "" if nothing."""
+    """The missing software and how to install it; "" if none is missing."""
     if shutil.which("node") is None:
         return "node is not on the PATH: install Node 20 or newer"
     if not (folder / "node_modules" / "@waku" / "sds" / "package.json").is_file():

@@ -1,15 +1,15 @@
-"""Measures everything that needs no other machine, and says what became slower.
+"""Runs all benchmarks that need no other machine, and reports what became slower.
 
     python harness/benchmarks/all.py --json now.json
     python harness/benchmarks/all.py --json now.json --against harness/benchmarks/measured.json
     python harness/benchmarks/all.py --only schedules --quick
     python harness/benchmarks/all.py --json harness/benchmarks/measured.json --readme
 
-Every script is started with --json. FILE gets what each has printed, and its measures: a value, and the ratio to what
-was measured beside it, because only ratios travel from one machine to another. It is written after each script, so that
-Ctrl-C loses only the one that runs. What FILE had of other scripts stays. With --against another such file, a ratio
-that became more than 20 % worse is named, and the exit code is 1. --readme measures nothing: it makes the tables of the
-README from FILE.
+Every script is started with --json. FILE receives the output of each script and its measures: a value, and its ratio to
+a reference that was measured in the same run, because only ratios are comparable between machines. FILE is written
+after each script, so that Ctrl-C loses only the running one. Results of other scripts in FILE are kept. With --against
+another such file, every ratio that became more than 20 % worse is reported, and the exit code is 1. --readme measures
+nothing: it makes the tables of the README from FILE.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any
 
 from rich.console import Console
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # what is installed leaves this folder out
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packages do not include this folder
 
 from benchmarks.tables import rewritten
 from benchmarks.units import FEW, FOLDER, UNITS, Measure, Unit
@@ -39,20 +39,20 @@ from benchmarks.units import FEW, FOLDER, UNITS, Measure, Unit
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
 MEASURED = HERE / "measured.json"
-"""What the tables of the README were made from."""
+"""The measurements from which the tables of the README were made."""
 TOLERATED = 0.2
 PACKAGES = ("sds-conformance", "protobuf", "orjson", "grpcio", "pyspark", "pyarrow", "duckdb")
 LOOPS = 2_000_000
 Kept = dict[str, dict[str, Any]]
-"""By unit: when and where it was measured, with which arguments, and what came of it."""
+"""Results by unit: when and where it was measured, with which arguments, and the output."""
 
 
 class Broken(Exception):
-    """A script did not come to its end. The message is the last that it said."""
+    """A script failed. The message is the last line that it printed."""
 
 
 def yardstick_s() -> float:
-    """CPU seconds of a loop that is the same work for ever."""
+    """CPU seconds of a loop that never changes."""
     began, total = time.process_time(), 0
     for number in range(LOOPS):
         total += number ^ (total & 7)
@@ -60,7 +60,7 @@ def yardstick_s() -> float:
 
 
 def printed(script: str, arguments: list[str]) -> str:
-    """What a script prints. Raises Broken."""
+    """The output of a script. Raises Broken."""
     command = [sys.executable, str(HERE / f"{script}.py"), *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         try:
@@ -75,7 +75,7 @@ def printed(script: str, arguments: list[str]) -> str:
 
 
 def arguments_of(unit: Unit, quick: bool, before: Path | None) -> list[str]:
-    """What its script is started with, but for --json."""
+    """The arguments of the unit's script, without --json."""
     given = [*(unit.quick if quick else unit.full)]
     if unit.script == "whole_commands" and before is not None:
         given = ["--before", str(before), *given]
@@ -83,7 +83,7 @@ def arguments_of(unit: Unit, quick: bool, before: Path | None) -> list[str]:
 
 
 def measured(unit: Unit, given: list[str], quick: bool) -> dict[str, Any]:
-    """Start its script. Raises Broken."""
+    """Run the unit's script. Raises Broken."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = str(Path(scratch) / "made")
         if unit.first:
@@ -121,7 +121,7 @@ def versions() -> dict[str, str]:
 
 
 def read(file: Path) -> Kept:
-    """What an earlier run has left. Ends the program if that cannot be read."""
+    """The results of an earlier run. Ends the program if the file cannot be read."""
     try:
         units: Kept = json.loads(file.read_text("utf-8"))["units"]
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -130,14 +130,14 @@ def read(file: Path) -> Kept:
 
 
 def write(file: Path, units: Kept, skipped: Mapping[str, str]) -> None:
-    """All at once: who looks at it never sees half of it."""
+    """Write the file atomically, so that no reader sees half of it."""
     half = file.with_name(f"{file.name}.half")
     half.write_text(json.dumps({"units": units, "skipped": skipped}, indent=1) + "\n", "utf-8")
     half.replace(file)
 
 
 def losses(new: Kept, old: Kept) -> Iterator[str]:
-    """A sentence for each ratio that became worse than is tolerated."""
+    """A sentence for each ratio that became worse by more than ``TOLERATED``."""
     for name, now in new.items():
         then = old.get(name)
         if then is None or then["quick"] != now["quick"]:
@@ -153,7 +153,7 @@ def losses(new: Kept, old: Kept) -> Iterator[str]:
 
 
 def uncompared(new: Kept, old: Kept) -> Iterator[str]:
-    """A sentence for each that an earlier run does not have as it was measured now."""
+    """A sentence for each unit that has no comparable result in the earlier run."""
     for name, now in new.items():
         if name not in old:
             yield f"not compared, because the earlier run does not have it: {name}"

@@ -2,8 +2,8 @@
 
     python harness/benchmarks/corpora.py FOLDER [--rows N] [--divergent PERCENT]
 
-They are made of the rows of a few recorded schedules, over and over; B is a copy of A in which one schedule of a
-thousand is changed in one of ten known ways. What was changed where is written beside them. Needs the extra `spark`.
+The corpora repeat the rows of a few recorded schedules. B is a copy of A in which one schedule of a thousand is changed
+in one of ten known ways. A list of the changes is written to the same folder. Needs the extra `spark`.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from sds_harness.sds.corpora import COLUMNS, KIND
 from sds_reference.testee.server import Testee, TesteeOptions
 
 SEEDS = 256
-"""Recorded schedules that everything is made of: four row groups."""
+"""Recorded schedules that are repeated: four row groups."""
 PER_SHARD = 4096
 TOKEN = "benchmark"
 TRUTH = "truth.json"
-"""Beside corpora that are kept, written last: what they were made of, and what was changed where."""
+"""The file in the folder of kept corpora that lists how they were made and what was changed. It is written last."""
 
 WIRE = "one bit of what is said"
 Change = Callable[[dict[str, Any]], None]
@@ -62,7 +62,7 @@ def connect(variables: object) -> LocalLink:
 
 
 def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
-    """A few schedules: manifest, rows and side table."""
+    """Record a few schedules. Returns the manifest, the rows and the side table."""
     order = Order(connect, examples=SEEDS)
     company = order.company()
     manifest = Manifest(implementation_of(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
@@ -74,7 +74,7 @@ def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
 
 
 def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict[str, Any]]]:
-    """The two corpora, and the truth: what was changed where."""
+    """Make the two corpora. Returns their folders and the list of changes."""
     manifest, steps, side = recorded(folder / "seeds")
     schedules = max(SEEDS, round(rows / steps.num_rows) * SEEDS)
     manifest = replace(manifest, schedules=schedules, per_shard=PER_SHARD)
@@ -91,7 +91,7 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
     for turn, number in enumerate(changed):
         seed, kind = number % SEEDS, kinds[turn % len(kinds)]
         block = [dict(row) for row in plain[firsts[seed] : firsts[seed + 1]]]
-        # A bit of 0 is seen by whoever calculates with floating-point numbers, too.
+        # Do not flip a bit of 0: floating-point numbers show that change, too.
         step = chance.choice([row["step"] for row in block if row["step"] and (kind != WIRE or row["wire"])] or [1])
         row = next(row for row in block if row["step"] == step)
         CHANGES[kind](row)
@@ -109,7 +109,7 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
 
 
 def kept(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict[str, Any]]]:
-    """As ``make``, in a folder that stays; what is there already is taken, if it is what was asked for."""
+    """Like ``make``, in a folder that is kept. Existing corpora are reused if they have the requested size."""
     known = folder / TRUTH
     if not known.exists():
         if folder.exists() and any(folder.iterdir()):
@@ -124,7 +124,7 @@ def kept(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
 
 
 def load(folder: Path) -> tuple[list[Path], list[dict[str, Any]]]:
-    """The corpora that ``kept`` has left in a folder, and their truth."""
+    """The corpora that ``kept`` made in a folder, and the list of changes."""
     try:
         changes: list[dict[str, Any]] = json.loads((folder / TRUTH).read_text())["changes"]
     except FileNotFoundError:

@@ -1,8 +1,10 @@
-"""One contestant of ``corpora_rivals.py``, in a process of its own, maybe of another Python environment.
+"""One contestant of ``corpora_rivals.py``, in its own process and possibly in another Python environment.
 
-The first line of standard input is the job, as JSON. Standard output gets a line of JSON as soon as everything has been
-started, and another for each further line of input, which is a run. Whatever else is printed goes to standard error.
-Other environments have neither the suite nor DuckDB, so each contestant imports what it alone needs.
+The first line of standard input is the job, as JSON. The contestant writes a line of JSON to standard output as soon as
+everything has been started, and another for each further line of input, which requests a run. All other output goes to
+standard error.
+
+Other environments have neither the suite nor DuckDB, so each contestant imports only what it needs itself.
 """
 
 from __future__ import annotations
@@ -27,33 +29,34 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Found = list[tuple[int, int]]
-"""Schedules that differ, each with the first step that does."""
+"""Schedules that differ, each with the first step that differs."""
 Run = Callable[[], Found | None]
-"""None where nothing is compared."""
+"""Returns None if it compares nothing."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done, and with how much."""
+    """The job of a contestant, and its resources."""
 
     contestant: str
     a: str
     """Folders of the two corpora."""
     b: str
     keys: list[str]
-    """Names of the columns that rows are joined on; the second is the step, 0 in rows that are not compared."""
+    """Names of the columns on which rows are joined. The second is the step, which is 0 in rows that are not
+    compared."""
     columns: list[str]
     """Names of the columns that are compared."""
     threads: int
     memory: str
-    """Heap of Spark's Java process, as Java counts: ``2g``."""
+    """Heap of Spark's Java process, in Java's notation: ``2g``."""
     scratch: str
-    """Folder for what has to be put aside."""
+    """Folder for temporary files."""
 
 
 @contextmanager
 def scan(job: Job) -> Iterator[Run]:
-    """One reading of everything."""
+    """Read everything once."""
     with import_module("duckdb").connect(config={"threads": job.threads}) as connection:
 
         def run() -> None:
@@ -100,7 +103,7 @@ def duckdb_join(job: Job) -> Iterator[Run]:
     sides = [
         f"(SELECT {names} FROM read_parquet('{place}/steps/*.parquet') WHERE {step} > 0)" for place in (job.a, job.b)
     ]
-    # No column is ever null, so that a row without its like is distinct as well.
+    # No column is ever null, so a row that exists on one side only is distinct as well.
     distinct = " OR ".join(f"a.{name} IS DISTINCT FROM b.{name}" for name in job.columns)
     query = (
         f"SELECT {schedule}, min({step}) FROM {sides[0]} a FULL JOIN {sides[1]} b USING ({schedule}, {step}) "
@@ -113,7 +116,7 @@ def duckdb_join(job: Job) -> Iterator[Run]:
 
 @contextmanager
 def session(job: Job) -> Iterator[SparkSession]:
-    """As PySpark comes, but for the size, quiet, and with all files in the scratch folder."""
+    """PySpark with its defaults, except for the size, the logging, and a scratch folder for all files."""
     from pyspark.sql import SparkSession
 
     settings = {
@@ -137,7 +140,7 @@ def session(job: Job) -> Iterator[SparkSession]:
 
 
 def compared(spark: SparkSession, job: Job) -> list[DataFrame]:
-    """Of both sides what is to be compared."""
+    """The rows and columns to compare, of both sides."""
     sides = [spark.read.parquet(f"{place}/steps") for place in (job.a, job.b)]
     return [side.where(side[job.keys[1]] > 0).select(*job.keys, *job.columns) for side in sides]
 
@@ -166,8 +169,8 @@ def spark_join(job: Job) -> Iterator[Run]:
 
 @contextmanager
 def spark_extension(job: Job) -> Iterator[Run]:
-    """``diff`` of G-Research's spark-extension: the column ``diff`` is N where a row is the same."""
-    import_module("gresearch.spark.diff")  # gives data frames a method `diff`
+    """``diff`` of G-Research's spark-extension. The column ``diff`` is N for rows that are equal."""
+    import_module("gresearch.spark.diff")  # adds the method `diff` to data frames
     with session(job) as spark:
 
         def run() -> Found:
@@ -180,12 +183,12 @@ def spark_extension(job: Job) -> Iterator[Run]:
 
 @contextmanager
 def datacompy(job: Job) -> Iterator[Run]:
-    """datacompy, with its tolerance of 0. What it offers of the rows are those that differ, and those of one side."""
+    """datacompy, with its tolerance of 0. It returns the rows that differ and those that exist on one side only."""
     compare = import_module("datacompy").SparkSQLCompare
     with session(job) as spark:
 
         def run() -> Found:
-            spark.catalog.clearCache()  # what the last run left would be taken for this one
+            spark.catalog.clearCache()  # otherwise results of the last run would be reused
             done = compare(spark, *compared(spark, job), join_columns=job.keys)
             parts = (done.all_mismatch(), done.df1_unq_rows, done.df2_unq_rows)
             return first_steps(reduce(lambda a, b: a.union(b), (part.select(*job.keys) for part in parts)), job)
@@ -202,13 +205,13 @@ CONTESTANTS: dict[str, tuple[Callable[[Job], AbstractContextManager[Run]], tuple
     "spark-extension": (spark_extension, ("pyspark-extension", "pyspark")),
     "datacompy": (datacompy, ("datacompy", "pyspark")),
 }
-"""Each with the packages whose version counts."""
+"""Each with the packages whose versions are reported."""
 
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # Java and what it starts print as they like
+    os.dup2(2, 1)  # Java and its child processes print to stdout
 
     def answer(**facts: Any) -> None:
         print(json.dumps(facts), file=answers, flush=True)
@@ -225,7 +228,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         answer(error=f"its Python has no {error.name}: pip install {' '.join(packages)}")
     except Exception as error:
-        said = str(error).strip().splitlines()[:2]  # of a Java exception the first says only that it is one
+        said = str(error).strip().splitlines()[:2]  # the first line of a Java exception only says that it is one
         answer(error=f"{type(error).__name__}: {' '.join(said)}"[:400])
         raise
 

@@ -1,23 +1,23 @@
-"""How fast others find where two corpora part, what it costs them, and whether they find everything.
+"""Compares how fast, and how completely, tools find the differences between two corpora.
 
     python harness/benchmarks/corpora.py FOLDER --rows N
     python harness/benchmarks/corpora_rivals.py FOLDER [--rivals-python PATH] [--only NAME] [--limit-s N]
 
-Each contestant has to name the schedules that differ and the first step at which each does, in the normative columns of
-the rows that are compared. One after the other they run in processes of their own, two threads each: once for a start,
-then as often as --repeats says, of which the median is told.
+Each contestant must name the schedules that differ and the first step at which each differs, in the normative columns
+of the compared rows. The contestants run one after the other, each in its own process with two threads: one first run,
+then --repeats runs, whose median is reported.
 
-scan             DuckDB reads everything once and hashes every row: the unit of the others, and no comparison
-ours             `corpus diff` without the checks
-ours-read-all    the same with --read-all, which looks at no digest
-duckdb-join      full outer join in DuckDB on schedule and step, then the least step of each schedule
-spark-join       the same in PySpark, as it comes
-spark-extension  `diff` of G-Research's spark-extension, then the least step
-datacompy        datacompy's SparkSQLCompare, then the least step
+  scan             DuckDB reads everything once and hashes every row: the unit for the others, not a comparison
+  ours             `corpus diff` without the checks
+  ours-read-all    the same with --read-all, which uses no digests
+  duckdb-join      full outer join in DuckDB on schedule and step, then the least step of each schedule
+  spark-join       the same in PySpark with its defaults
+  spark-extension  `diff` of G-Research's spark-extension, then the least step
+  datacompy        datacompy's SparkSQLCompare, then the least step
 
-The last two do not work with our PySpark, and run in the environment whose interpreter is named by --rivals-python:
-pip install pyspark-extension==2.15.1.4.2 datacompy[spark]==1.1.0 pyspark==4.2.0. CPU seconds are those of the process
-and of all that it starts, Java and Python workers too, in user and system mode.
+The last two do not work with the PySpark of the suite. They run in the environment of the interpreter that
+--rivals-python names: pip install pyspark-extension==2.15.1.4.2 datacompy[spark]==1.1.0 pyspark==4.2.0. CPU seconds are
+user and system time of the process and all its descendants, including Java and Python workers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from typing import Any
 
 import psutil
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # what is installed leaves this folder out
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packages do not include this folder
 
 from benchmarks.corpora import load
 from benchmarks.corpora_contestant import CONTESTANTS, Job
@@ -52,40 +52,41 @@ from sds_harness.sds.corpora import COLUMNS
 
 THREADS = 2
 ELSEWHERE = ("spark-extension", "datacompy")
-"""Contestants that want an environment of their own."""
+"""Contestants that need their own environment."""
 WITHOUT_JAVA = ("scan", "duckdb-join")
 FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONPATH", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")
-"""Variables that would lead a contestant to a Spark that is not its own."""
+"""Variables that would lead a contestant to another Spark."""
 END_S = 10.0
 LAST_LINES = 5
 
 
 class Stopped(Exception):
-    """A contestant did not come to its end. The message says why."""
+    """A contestant failed. The message says why."""
 
 
 @dataclass
 class Result:
-    """What one contestant did."""
+    """The result of one contestant."""
 
     start_s: float | None = None
-    """Until it was ready to compare: the imports, Java, the session."""
+    """Seconds until it was ready to compare: the imports, Java, the session."""
     start_cpu_s: float | None = None
     seconds: list[float] = field(default_factory=list)
-    """Of each run, the first included."""
+    """Seconds of each run, including the first."""
     cpu_s: list[float] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     found: set[tuple[int, int]] | None = None
-    """Schedules with their first steps, by the last run; None if it does not compare, or has not."""
+    """Schedules with their first differing steps in the last run; None if it does not compare, or has not
+    compared yet."""
     stopped: str = ""
-    """Why it did not come to its end."""
+    """Why it failed; "" if it did not."""
 
     def median(self, of: list[float]) -> float | None:
-        """Of all runs but the first; of the first if there is no other."""
+        """The median of all runs except the first; the first run if there is no other."""
         return statistics.median(of[1:] or of) if of else None
 
     def told(self, truth: list[dict[str, Any]], unit: Result | None) -> dict[str, Any]:
-        """For machines."""
+        """The result as JSON values."""
         out: dict[str, Any] = {
             "versions": self.versions,
             "start_s": self.start_s,
@@ -111,7 +112,7 @@ class Result:
 
 
 class Contestant:
-    """A process that runs one; all that it started ends with the block."""
+    """The process of one contestant. All its descendants are killed at the end of the block."""
 
     def __init__(self, python: Path, job: Job, environment: dict[str, str]) -> None:
         self._log = Path(job.scratch) / "stderr"
@@ -141,7 +142,7 @@ class Contestant:
     def hear(self, limit_s: float) -> dict[str, Any]:
         """The next answer. Raises Stopped."""
         assert self._process.stdout is not None
-        # It says one line at a time, and the next only when it was asked: nothing is left over in the buffer.
+        # The contestant writes one line per request, so nothing is left in the buffer.
         if not select.select([self._process.stdout], [], [], limit_s)[0]:
             raise Stopped(f"stopped after {limit_s:g} s")
         if not (line := self._process.stdout.readline()):
@@ -154,18 +155,18 @@ class Contestant:
         return answer
 
     def run(self, limit_s: float) -> tuple[dict[str, Any], float]:
-        """Compare once: the answer, and the CPU seconds of it. Raises Stopped."""
+        """Compare once. Returns the answer and the CPU seconds. Raises Stopped."""
         before = self.cpu_s()
         self._say("run")
         answer = self.hear(limit_s)
         return answer, self.cpu_s() - before
 
     def cpu_s(self) -> float:
-        """CPU seconds up to now: of those that live, and in them of those that they have waited for."""
+        """CPU seconds so far, of the running processes and of the children that they have waited for."""
         spent = 0.0
         for process in self._tree():
             with contextlib.suppress(psutil.NoSuchProcess):
-                spent += sum(process.cpu_times()[:4])  # user, system, and both of the children that have ended
+                spent += sum(process.cpu_times()[:4])  # user, system, and both for children that have ended
         return spent
 
     def _tree(self) -> list[psutil.Process]:
@@ -177,12 +178,12 @@ class Contestant:
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # what it died of is heard next
+        with contextlib.suppress(BrokenPipeError):  # ``hear`` reports why it ended
             print(line, file=self._process.stdin, flush=True)
 
 
 def environment(python: Path, scratch: Path, java: Java | None) -> dict[str, str]:
-    """Variables of a contestant: its Python is Spark's too, and so is the Java that we would take."""
+    """The environment of a contestant. Spark uses the contestant's Python and the Java that the suite would choose."""
     out = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     out |= {"PYSPARK_PYTHON": str(python), "PYSPARK_DRIVER_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1"}
     if java is not None:
@@ -217,7 +218,7 @@ HEAD = f"{'':15} {'first s':>8} {'s':>8} {'/ scan':>7} {'CPU s':>8} {'/ scan':>7
 
 
 def line(name: str, told: dict[str, Any]) -> str:
-    """A row of the table, of 80 columns."""
+    """A row of the table, 80 columns wide."""
 
     def shown(key: str, width: int) -> str:
         value = told.get(key)
@@ -231,7 +232,7 @@ def line(name: str, told: dict[str, Any]) -> str:
 
 
 def remarks(name: str, told: dict[str, Any]) -> Iterator[str]:
-    """What the table has no place for."""
+    """Facts that do not fit into the table."""
     versions = ", ".join(f"{package} {version}" for package, version in told["versions"].items())
     if versions and name in ELSEWHERE:
         yield f"{name}: {versions}"

@@ -1,15 +1,14 @@
-"""Steps per second of the harness against the round trips per second of a bare pipe.
+"""Compares the harness's steps per second with the round trips per second of a bare pipe.
 
-A step is what a schedule does: a command goes through Stage, Session and Link to `python -m sds_reference`, the answer
-comes back, and both are recorded in a Trace. Beside it runs an echo: a Python child that reads as many bytes as the
-command has and writes as many as the answer has, and nothing else. Both take turns in short rounds, and `ratio` is the
-median of steps over round trips within a round. `local` is the throughput of the same steps without a pipe,
-with the reference in this process: what is spent there is not the pipe's.
+In a step, a command goes through Stage, Session and Link to `python -m sds_reference`, the answer comes back, and both
+are recorded in a Trace. The echo is a Python child that reads as many bytes as the command has, writes as many as the
+answer has, and does nothing else. Both take turns in short rounds, and `ratio` is the median of steps over round trips
+within a round. `local` is the throughput of the same steps without a pipe, with the reference in this process: it shows
+the cost that is not caused by the pipe. Over gRPC the answer comes from the same reference, and the echo stays a pipe:
+its row shows the cost of the carrier.
 
-Over gRPC the answer comes from the same reference, and the echo stays a pipe: its row says what the carrier costs.
-
-Where the kernel puts the two processes decides what a round trip costs: on one core it is two context switches, on two
-cores each end is woken from its sleep every time. --cores fixes that, for the echo and for the steps alike.
+The cost of a round trip depends on where the kernel puts the two processes: on one core it is two context switches, on
+two cores each end must be woken up every time. --cores fixes that for the echo and for the steps.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Workload:
     commands: tuple[str, ...]
     filters: Config
     goal: bool
-    """Is the goal about it, in binary framing?"""
+    """Whether the goal applies to it, in binary framing."""
 
 
 WORKLOADS = (
@@ -81,7 +80,7 @@ WORKLOADS = (
 
 
 class Play:
-    """One schedule on one session: alice is under test, and bob acknowledges what she has sent."""
+    """One schedule on one session: alice is under test, and bob acknowledges her messages."""
 
     def __init__(self, session: Session, workload: Workload, steps: int) -> None:
         self.stage = Stage(session, workload.name)
@@ -105,7 +104,7 @@ class Play:
                 yield partial(alice.receive, bob.content(now_ms + number, *sent, bloom_filter=bloom_filter))
 
     def run(self, steps: int) -> float:
-        """Seconds for that many steps."""
+        """Run this many steps. Returns the seconds."""
         stage = self.stage
         started = perf_counter()
         for step in islice(self._steps, steps):
@@ -115,7 +114,7 @@ class Play:
 
 
 class Cores:
-    """On which cores this process and its children run; 0 leaves it to the kernel."""
+    """Pins this process and its children to cores; 0 leaves the choice to the kernel."""
 
     def __init__(self, count: int) -> None:
         self._child: set[int] = set()
@@ -127,13 +126,13 @@ class Cores:
             self._child = {available[count - 1]}
 
     def place(self, pid: int) -> None:
-        """Put a child, with all the threads that it has, where it belongs."""
+        """Pin a child with all its threads."""
         for thread in os.listdir(f"/proc/{pid}/task") if self._child else ():
             os.sched_setaffinity(int(thread), self._child)
 
 
 def carried(carrier: str, cores: Cores) -> Session:
-    """A session with the reference in a process of its own."""
+    """A session with the reference in its own process."""
     limits = Limits()
 
     def connect() -> Link:
@@ -155,7 +154,7 @@ def local() -> Session:
 
 
 def time_steps(session: Session, workload: Workload, steps: int) -> tuple[float, Trace]:
-    """Steps per second, and what was recorded."""
+    """Steps per second, and the recorded trace."""
     try:
         play = Play(session, workload, 2 * steps)
         play.run(steps // 10)
@@ -188,7 +187,7 @@ def time_echo(sent: int, answered: int, cores: Cores, trips: int) -> float:
 
 
 def frame_sizes(trace: Trace, carrier: str) -> tuple[int, int]:
-    """Mean length of a command and of an answer; gRPC puts 5 bytes before each, a pipe with binary framing 4."""
+    """Mean length of a command and of an answer. gRPC puts 5 bytes before each, a pipe with binary framing 4."""
     framing = Framing.BINARY if carrier == GRPC else Framing(carrier)
     steps = [step for step in trace.steps if step.reply is not None][-100:]
     sent = [len(framing.pack(step.request)) for step in steps]

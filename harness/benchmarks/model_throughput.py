@@ -1,7 +1,7 @@
-"""Messages per second of the reference model as the log of one channel grows.
+"""Measures messages per second of the reference model as the log of one channel grows.
 
-A log operation that costs more the longer the log is would show here: the last column of the table is the throughput
-of each size over that of the smallest one, measured in the same run. Counted is CPU time.
+A log operation whose cost grows with the log would show here. The last column of the table is the throughput of each
+size divided by that of the smallest one, measured in the same run. All times are CPU times.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ CONFIG = Config(sync_interval_ms=None)
 """Full-size filters: 10,000 IDs at 0.001."""
 TICK_EVERY = 10
 LONG_ENOUGH = 10_000
-"""Messages that take long enough to be timed."""
+"""Number of messages that takes long enough to be timed."""
 RUNS = count()
-"""Each run has message IDs of its own: where those of the last 4,096 stand in a filter is remembered, so that a short
-run that is repeated would be spared what a long one has to work out."""
+"""Each run has its own message IDs. The reference caches the filter positions of the last 4,096 IDs, so a repeated
+short run would skip work that a long run must do."""
 
 
 def member(name: str) -> Participant:
-    """A participant that is in the channel."""
+    """A participant in the channel."""
     participant = Participant(name, CONFIG)
     participant.join(CHANNEL, START_MS)
     return participant
 
 
 def conversation(messages: int) -> float:
-    """CPU seconds for ``messages`` messages, sent in turn by two parties that acknowledge each other's."""
+    """CPU seconds for ``messages`` messages, sent in turn by two parties that acknowledge each other's messages."""
     sender, receiver, run = member("alice"), member("bob"), next(RUNS)
     started = process_time()
     for number in range(messages):
@@ -75,7 +75,7 @@ WORKLOADS: dict[str, Callable[[int], float]] = {"conversation": conversation, "r
 
 
 def measure(sizes: Sequence[int], rounds: int, at_least: int) -> list[dict[str, object]]:
-    """Medians over ``rounds``; the sizes take turns, so that a busy machine slows all of them."""
+    """Medians over ``rounds``. The sizes take turns, so that a busy machine slows all of them equally."""
     rows: list[dict[str, object]] = []
     for name, workload in WORKLOADS.items():
         rates: dict[int, list[float]] = {size: [] for size in sizes}

@@ -1,12 +1,13 @@
-"""Does the backoff of SDS-R keep storms away, up to 10,000 participants?
+"""Simulates whether the backoff of SDS-R prevents storms with up to 10,000 participants.
 
-requests   N participants miss the same message, and all notice at the same moment. How many ask for it? Each asks once,
-           with the first message of its own after T_req, unless it has heard another's request by then.
-responses  N participants hold a message that one participant asks for, once. How many copies of it are sent? Each that
-           is in the response group answers at its first sweep after T_resp, unless it has heard another's copy by then.
+requests   N participants miss the same message and notice it at the same moment. How many of them ask for it? Each asks
+           once, with its first message after T_req, unless it has heard another request by then.
+responses  N participants hold a message that one participant asks for, once. How many copies of it are sent? Each
+           member of the response group answers at its first sweep after T_resp, unless it has heard another copy by
+           then.
 
-The formulas and the hash are those of the reference model. Drawn at random, from the seed, are only the moments of the
-sweeps and of the participants' own messages. A trial is another message of another sender, with other moments.
+The formulas and the hash are those of the reference model. Only the moments of the sweeps and of the participants' own
+messages are random, determined by the seed. Each trial has another message of another sender, and other moments.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from sds_reference import (
 
 SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
 LARGEST = 10_000
-"""Participants of one channel that the text has in mind."""
+"""Participants of one channel that the specification has in mind."""
 DEFAULTS = RepairConfig()
 T_MIN_MS, T_MAX_MS = DEFAULTS.t_min_ms, DEFAULTS.t_max_ms
 EXAMPLE = """example:
@@ -52,29 +53,29 @@ prints the tables for twenty messages and draws them. Drawing needs matplotlib:
 
 @dataclass(frozen=True)
 class Asking:
-    """How those who miss the message are set up: a column of the table of requests."""
+    """The settings of the participants that miss the message: a column of the table of requests."""
 
     title: str
     every_ms: int
-    """A participant sends a message of its own this often."""
+    """A participant sends its own messages at this interval."""
     t_max_ms: int = T_MAX_MS
     in_step: bool = False
-    """Do all send at the same moments, or each at its own?"""
+    """Whether all send at the same moments; otherwise each at its own."""
 
 
 @dataclass(frozen=True)
 class Answering:
-    """How those who hold the message are set up: a column of the tables of responses."""
+    """The settings of the participants that hold the message: a column of the tables of responses."""
 
     title: str
     sweep_ms: int = 1_000
     t_max_ms: int = T_MAX_MS
     groups_for: int | None = None
-    """Participants that num_response_groups was chosen for; None is as many as hold the message."""
+    """The number of participants for which num_response_groups was chosen; None means the number of holders."""
     unit_ms: int = 1
-    """The unit in which T_resp and T_max are counted: the text names none (AMB-05)."""
+    """The unit of T_resp and T_max in milliseconds: the specification names none (AMB-05)."""
     in_step: bool = False
-    """Do all sweep at the same moments, or each at its own?"""
+    """Whether all sweep at the same moments; otherwise each at its own."""
 
 
 ASKING = (
@@ -102,12 +103,12 @@ TABLES: dict[str, tuple[Asking, ...] | tuple[Answering, ...]] = {REQUESTS: ASKIN
 
 
 def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
-    """The first at or after ``due_ms`` of the moments that come every ``period_ms``."""
+    """The first moment at or after ``due_ms`` of those that come every ``period_ms``."""
     return due_ms + (phase_ms - due_ms) % period_ms
 
 
 def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | None = None) -> list[int]:
-    """When something is sent, ascending: the first that is planned, and what is due before the first is heard.
+    """The times at which messages are sent, ascending: all that are planned before the first one is heard.
 
     ``unstoppable_ms`` is sent whatever was heard before.
     """
@@ -117,7 +118,7 @@ def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | 
 
 
 class Trial:
-    """One message, and a channel of up to ``participants`` that miss or hold it. Its sender is not one of them."""
+    """One message, and a channel with up to ``participants`` that miss or hold it. Its sender is not one of them."""
 
     def __init__(self, seed: int, number: int, profile: HashProfile, participants: int) -> None:
         self.profile = profile
@@ -126,21 +127,23 @@ class Trial:
         self.ids = [f"participant-{n}" for n in range(1, participants + 1)]
         draw = Random(f"{seed}/{number}").random
         self.phase = draw()
-        """The sender's, and everybody's where all are in step; like the others a share of a period."""
+        """The phase of the sender, and of all participants if they are in step; a fraction of a period, as the
+        others."""
         self.phases = [draw() for _ in self.ids]
         self._t_req: dict[int, list[int]] = {}
         self._t_resp: dict[int, list[int]] = {}
         self._members: dict[int, list[bool]] = {}
 
     def requests(self, setting: Asking, missing: int, delay_ms: int) -> list[int]:
-        """When the first ``missing`` participants ask, after they have all noticed."""
+        """The times at which the first ``missing`` participants ask, after all have noticed the gap."""
         every = setting.every_ms
         phases = [self.phase] * missing if setting.in_step else self.phases
         due = zip(self.t_req(setting.t_max_ms)[:missing], phases, strict=False)
         return on_the_wire([own_moment(t_req, int(phase * every), every) for t_req, phase in due], delay_ms)
 
     def responses(self, setting: Answering, holders: int, delay_ms: int, *, sender_online: bool) -> list[int]:
-        """When the first ``holders`` participants and, if it is online, the sender answer a request of the moment 0."""
+        """The times at which the first ``holders`` participants and, if it is online, the sender answer a request sent
+        at time 0."""
         sweep, unit = setting.sweep_ms, setting.unit_ms
         phases = [self.phase] * holders if setting.in_step else self.phases
         members = self.members(default_response_groups(setting.groups_for or holders), holders)
@@ -148,12 +151,12 @@ class Trial:
         planned = [
             own_moment(delay_ms + t_resp * unit, int(phase * sweep), sweep) for t_resp, phase, member in due if member
         ]
-        # What comes under its own name the sender ignores, so nothing stops it (AMB-22).
+        # The sender ignores messages with its own name as the sender, so nothing stops it (AMB-22).
         own = own_moment(delay_ms, int(self.phase * sweep), sweep) if sender_online else None
         return on_the_wire(planned, delay_ms, own)
 
     def t_req(self, t_max_ms: int) -> list[int]:
-        """Everybody's T_req, from the moment of noticing."""
+        """T_req of all participants, counted from the moment at which the gap is noticed."""
         if t_max_ms not in self._t_req:
             self._t_req[t_max_ms] = [
                 t_req_offset(self.profile, each, self.message_id, T_MIN_MS, t_max_ms) for each in self.ids
@@ -161,7 +164,8 @@ class Trial:
         return self._t_req[t_max_ms]
 
     def t_resp(self, t_max: int) -> list[int]:
-        """Everybody's T_resp, from the moment the request is heard, in the unit of ``t_max``."""
+        """T_resp of all participants, counted from the moment at which the request is heard, in the unit of
+        ``t_max``."""
         if t_max not in self._t_resp:
             self._t_resp[t_max] = [
                 t_resp_offset(self.profile, each, self.sender_id, self.message_id, t_max) for each in self.ids
@@ -169,7 +173,7 @@ class Trial:
         return self._t_resp[t_max]
 
     def members(self, groups: int, holders: int) -> list[bool]:
-        """Which of the first ``holders`` are in the response group of the message?"""
+        """Whether each of the first ``holders`` is in the response group of the message."""
         known = self._members.setdefault(groups, [])
         known += [
             in_response_group(self.profile, each, self.sender_id, self.message_id, groups)
@@ -189,9 +193,9 @@ class Row:
     percentile_95: int
     most: int
     nothing: float
-    """Share of the trials in which nobody sent anything."""
+    """Share of the trials in which nothing was sent."""
     first_ms: int | None
-    """Median time to the first, in trials in which there was one."""
+    """Median time to the first message, over the trials with one."""
 
     @classmethod
     def of(cls, table: str, setting: str, participants: int, trials: Sequence[Sequence[int]]) -> Row:
@@ -210,12 +214,12 @@ class Row:
 
 
 def percentile(values: Sequence[int], share: float) -> int:
-    """The smallest of the values that no less than that share of them does not exceed."""
+    """The smallest value that is at least as large as this share of the values."""
     return sorted(values)[ceil(share * len(values)) - 1]
 
 
 def told_by(trial: Trial, sizes: Sequence[int], delay_ms: int) -> Iterator[tuple[tuple[str, str, int], list[int]]]:
-    """Table, setting and size, and when something was sent there in this trial."""
+    """Table, setting and size, each with the times at which messages were sent in this trial."""
     for size in sizes:
         for asking in ASKING:
             yield (REQUESTS, asking.title, size), trial.requests(asking, size, delay_ms)
@@ -226,12 +230,12 @@ def told_by(trial: Trial, sizes: Sequence[int], delay_ms: int) -> Iterator[tuple
 
 
 def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]:
-    """All rows; and for each T_max, as the number it is, the share of participants that get no backoff from it."""
+    """All rows; and for each value of T_max, the share of participants for which it gives no backoff."""
     profile, sizes, trials = HASH_PROFILES[arguments.hash_profile], arguments.sizes, arguments.trials
     sent: dict[tuple[str, str, int], list[list[int]]] = {}
     zeros = dict.fromkeys((setting.t_max_ms // setting.unit_ms for setting in ANSWERING), 0)
     err = Console(stderr=True)
-    # A bar needs escape codes: a terminal that is to see none sees no bar.
+    # A progress bar needs escape codes: do not draw it on a terminal without them.
     hidden = not err.is_terminal or err.color_system is None
     for number in track(range(trials), "trials", console=err, transient=True, disable=hidden):
         trial = Trial(arguments.seed, number, profile, max(sizes))
@@ -244,7 +248,7 @@ def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]
 
 
 def shown(row: Row, width: int) -> str:
-    """Median and percentile, in thousands where they would not fit."""
+    """Median and percentile, in thousands if they would not fit otherwise."""
     numbers = row.median, row.percentile_95
     text = "/".join(map(str, numbers))
     return text if len(text) <= width else "/".join(f"{n / 1_000:.0f}k" if n >= 1_000 else str(n) for n in numbers)
@@ -276,12 +280,12 @@ PANELS = {
 }
 LINES = [("#000000", "o"), ("#0072b2", "s"), ("#d55e00", "^"), ("#009e73", "v")]
 LINES += [("#cc79a7", "D"), ("#e69f00", "X"), ("#56b4e9", "P"), ("#7f3c8d", "*")]
-"""Colours and shapes that the colour-blind tell apart as well."""
+"""Colours and shapes that colour-blind readers can distinguish."""
 
 
 def draw(arguments: argparse.Namespace, rows: Sequence[Row]) -> None:
-    """The 95th percentiles as SVG, with the same bytes for the same rows."""
-    # Who only wants the tables needs no matplotlib, and neither do the tests nor mypy.
+    """Draw the 95th percentiles as SVG. Equal rows give the same bytes."""
+    # Imported late: the tables, the tests and mypy do not need matplotlib.
     import matplotlib  # type: ignore[import-not-found, unused-ignore]
     from matplotlib.figure import Figure  # type: ignore[import-not-found, unused-ignore]
 
@@ -294,12 +298,12 @@ def draw(arguments: argparse.Namespace, rows: Sequence[Row]) -> None:
             figure.subplots(1, 2, sharey=True), PANELS.items(), strict=True
         ):
             axes.plot(sizes, sizes, ":", color="0.5", label="everybody sends")
-            # In a sparse channel there may be no copy at all, and a logarithmic axis has no 0.
+            # A sparse channel may have no copy at all, and a logarithmic axis has no 0.
             drawn = [setting.title for setting in TABLES[table] if setting is not SPARSE]
             for number, (setting, (color, marker)) in enumerate(zip(drawn, LINES, strict=False)):
                 line = [row for row in rows if (row.table, row.setting) == (table, setting)]
                 counts = [row.percentile_95 for row in line]
-                # Many points coincide at 1 and 2: the later, the smaller, so that none hides another.
+                # Many points coincide at 1 and 2. Later ones are smaller, so that none hides another.
                 axes.plot(sizes, counts, color=color, marker=marker, markersize=13 - 1.2 * number, label=setting)
             axes.set(xlabel=across, ylabel="sent, 95th percentile of the trials", xscale="log", yscale="log")
             axes.set_title(f"{title}\n", fontsize=14)
@@ -314,7 +318,7 @@ def draw(arguments: argparse.Namespace, rows: Sequence[Row]) -> None:
 
 
 def whole(least: int) -> Callable[[str], int]:
-    """An argument that is a whole number, and no less."""
+    """A converter for arguments that are integers of at least ``least``."""
 
     def number(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -325,7 +329,7 @@ def whole(least: int) -> Callable[[str], int]:
 
 
 def picture(text: str) -> Path:
-    """A file to draw to; found out before a long run, not after it, that it cannot be."""
+    """A file to draw to. It is checked before the long run, not after it."""
     if importlib.util.find_spec("matplotlib") is None:
         raise argparse.ArgumentTypeError("drawing needs matplotlib: pip install --group benchmarks")
     path = Path(text)

@@ -1,7 +1,7 @@
-"""What do all forms of reports cost beside the run that they are made of?
+"""Measures the cost of all forms of reports, compared with the run from which they are made.
 
-Plays an implementation once, and makes every form of report from the outcome; prints the seconds of both and the ratio.
-The same happens once more from the files that `run --report` writes.
+Plays an implementation once, makes every form of report from the result, and prints the seconds of both and the ratio.
+Then it makes the reports again from the files that `run --report` writes.
 
     python harness/benchmarks/report_forms.py
     python harness/benchmarks/report_forms.py --environment plain -- node harness/adapters/waku-sds/adapter.mjs
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def timed(work: Callable[[], R]) -> tuple[float, R]:
-    """Seconds of wall time, and what came of it."""
+    """Seconds of wall time, and the result."""
     before = time.perf_counter()
     out = work()
     return time.perf_counter() - before, out

@@ -1,10 +1,10 @@
-"""Where the time of generated schedules goes: into the implementation, into driving it, or into judging or recording.
+"""Measures where the time of generated schedules goes: the implementation, driving it, or judging or recording.
 
     python harness/benchmarks/schedules.py [--examples N] [--framing json|binary] [--record] [-- COMMAND]
 
-Without COMMAND the reference model is driven. The implementation's share is what passes between a request and its
-reply, which includes carrying both. With --record schedules are written to a corpus instead of being judged; that needs
-the extra `spark`.
+Without COMMAND the reference model is driven. The share of the implementation is the time between a request and its
+reply, which includes transporting both. With --record, schedules are written to a corpus instead of being judged; this
+needs the extra `spark`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sds_testee.framing import Framing
 
 
 class TimedLink(StdioLink):
-    """A link, and how long its other end took."""
+    """A link that measures how long the implementation takes."""
 
     seconds = 0.0
 
@@ -42,12 +42,12 @@ class TimedLink(StdioLink):
 
 
 Work = Callable[[int, Performance, tuple[str, ...]], object]
-"""What is done with each performance: its number, and who is judged."""
+"""Called with each performance: its number, the performance, and the judged members."""
 
 
 @contextmanager
 def recording() -> Iterator[Work]:
-    """Writes a shard of a corpus, as a task of a recording does."""
+    """Writes a shard of a corpus, like a task of a recording."""
     from sds_harness.corpus.jobs import settle_garbage
     from sds_harness.corpus.manifest import SIDE, STEPS
     from sds_harness.corpus.place import Place
@@ -66,7 +66,7 @@ def recording() -> Iterator[Work]:
 
 @contextmanager
 def judging(scope: Scope) -> Iterator[Work]:
-    """Runs all checks, as a worker of a campaign does."""
+    """Runs all checks, like a worker of a campaign."""
     with rarely_collecting():
         yield partial(judge, scope)
 

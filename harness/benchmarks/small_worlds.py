@@ -1,14 +1,14 @@
-"""What it buys to play every schedule of a small world: how many mutants are dead after each bound, and at what price.
+"""Measures how many mutants are found by playing every schedule of a small world up to a bound, and at what cost.
 
     python harness/benchmarks/small_worlds.py [--events K] [--alphabet NAMES[:K] ...] [--only GLOB] [--jobs N]
                                               [--keep FILE [--minutes M]] [--json]
 
-Each mutant plays all schedules, the shortest first, until something is found against it; those of core SDS without
-SDS-R, and with it where nothing is found so. Schedules and seconds are those of an implementation without a fault, in
-this process, alone.
+Each mutant plays all schedules, the shortest first, until a finding accuses it. Mutants of core SDS play without SDS-R
+first, and with it if nothing was found. The numbers of schedules and the seconds are those of an implementation without
+a fault, in this process alone.
 
-With ``--keep`` it goes on where it was: what FILE says of a mutant is not asked again. With ``--minutes`` no mutant is
-begun after so long; the table is printed when there is no mutant left.
+With ``--keep``, mutants that are in FILE already are not played again. With ``--minutes``, no mutant is started after
+this time; the table is printed when all mutants are done.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from sds_harness.schedules.worlds import Part
 from sds_harness.sds.alphabet import REPAIR
 
 REPAIRS = "SDS-R-"
-"""How requirements of SDS-R begin."""
+"""Prefix of the requirements of SDS-R."""
 
 
 PLAIN = frozenset({"send", "sync", "ephemeral", "time", "arrive", "twice"})
-"""What participants do and the network does to them."""
+"""Events of participants and the network only."""
 _COUNT = re.compile(r"-\d+$")
 _TIME = re.compile(r"-3[12]$|clock|second|hour|day|patience|early|period|timers|resen[dt]|give-up")
 
@@ -56,16 +56,16 @@ class Death:
 
     events: int
     names: tuple[str, ...]
-    """Of its events."""
+    """Names of its events."""
 
     @property
     def plain(self) -> bool:
-        """Does it take nobody but participants and the network?"""
+        """Does it need only participants and the network?"""
         return PLAIN.issuperset(self.names)
 
 
 def shortest(name: str, events: int, alphabet: tuple[Part, ...]) -> Death | None:
-    """The shortest schedule that finds a mutant, None if none of at most so many events does."""
+    """The shortest schedule that finds a mutant; None if no schedule of at most ``events`` events does."""
     found = None
     if not default().model.mutants[name].requirement.startswith(REPAIRS):
         found = _shortest(name, events, tuple(part.without(REPAIR) for part in alphabet))
@@ -95,7 +95,7 @@ def _shortest(name: str, events: int, wanted: tuple[Part, ...]) -> Death | None:
 
 
 def deaths_of(names: list[str], play: Any, jobs: int | None, minutes: float) -> Iterator[tuple[str, Death | None]]:
-    """The mutants as they are done; none is begun after so many minutes."""
+    """The mutants as they finish; none is started after this many minutes."""
     until = time.monotonic() + 60 * minutes
     left = iter(names)
     with ProcessPoolExecutor(jobs) as pool:
@@ -107,10 +107,10 @@ def deaths_of(names: list[str], play: Any, jobs: int | None, minutes: float) -> 
 
 
 class Kept:
-    """What is known of mutants from before, in a file."""
+    """The results of earlier runs, in a file."""
 
     def __init__(self, file: Path | None, alphabet: tuple[Part, ...], events: int) -> None:
-        """Raises ValueError for a file that is about other schedules."""
+        """Raises ValueError for a file about other schedules."""
         self._file = file
         self._about = {"alphabet": list(map(str, alphabet)), "events": events}
         self.deaths: dict[str, Death | None] = {}
@@ -123,7 +123,7 @@ class Kept:
             }
 
     def take(self, name: str, death: Death | None) -> None:
-        """One more."""
+        """Add one result."""
         self.deaths[name] = death
         if self._file is not None:
             found = {name: asdict(death) if death is not None else None for name, death in self.deaths.items()}
@@ -131,14 +131,14 @@ class Kept:
 
 
 def needs(name: str) -> str:
-    """What a mutant needs that lives: by its name, which says its size or time where it has one."""
+    """The kind of schedule that a surviving mutant needs, guessed from its name."""
     if _TIME.search(name):
         return "time"
     return "size or count" if _COUNT.search(name) else "another situation"
 
 
 def price(events: int, alphabet: tuple[Part, ...]) -> list[tuple[int, float]]:
-    """For each bound: schedules, and the seconds that they take."""
+    """For each bound, the number of schedules and the seconds that they take."""
     order = Exhaustion(lambda _: default().model.reference(NOTHING), alphabet=alphabet)
     company = order.rehearsed()
     out = []

@@ -1,4 +1,4 @@
-"""The tables of the README, made of what ``all.py`` has measured, between markers that name them."""
+"""Makes the tables of the README from the results of ``all.py``, between markers that name them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 Results = Mapping[str, Mapping[str, Any]]
-"""By unit: what its script printed."""
+"""Results by unit: the output of its script."""
 Row = Sequence[str]
 
 MARKED = re.compile(r"(<!-- table: (?P<name>[^>]+) -->\n)(?P<table>.*?)(<!-- end -->)", re.DOTALL)
@@ -24,7 +24,7 @@ CONTESTANTS = {
 
 
 def table(heads: Sequence[str], rows: Sequence[Row], words: int = 1) -> str:
-    """Markdown; the first columns are ``words``, the others numbers."""
+    """A Markdown table; the first ``words`` columns are text, the others numbers."""
     ruler = ["---" if number < words else "---:" for number in range(len(heads))]
     lines = [f"| {' | '.join(heads)} |", f"|{'|'.join(ruler)}|", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines) + "\n"
@@ -46,7 +46,7 @@ def waku(of: Results) -> str:
 
 
 def steps(unit: str) -> Callable[[Results], str]:
-    """Of the carriers that are framings of a pipe."""
+    """Only the carriers that are framings of a pipe."""
 
     def made(of: Results) -> str:
         rows = [
@@ -77,7 +77,7 @@ def carriers(of: Results) -> str:
 
 
 def shares(prefix: str, working: str) -> Callable[[Results], str]:
-    """Where the time of generated schedules goes, without what making them takes."""
+    """Where the time of generated schedules goes, without the time to generate them."""
 
     def made(of: Results) -> str:
         rows = []
@@ -142,11 +142,11 @@ TABLES: dict[str, tuple[str, Callable[[Results], str]]] = {
     "corpora_rivals": ("corpora_rivals", rivals),
     "whole_commands": ("whole_commands", commands),
 }
-"""By name in the markers: how the units begin that it is made of, and how it is made."""
+"""By name in the markers: the prefix of the units that a table is made of, and the function that makes it."""
 
 
 def rewritten(page: str, results: Results) -> str:
-    """The page with its tables made anew; those of which nothing was measured stay."""
+    """The page with new tables. Tables without results are unchanged."""
 
     def made(found: re.Match[str]) -> str:
         unit, make = TABLES[found["name"]]

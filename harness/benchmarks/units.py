@@ -1,4 +1,4 @@
-"""What ``all.py`` measures: which script, with which arguments, what that needs, and what comes of it."""
+"""The units that ``all.py`` measures: script, arguments, requirements, and how to read the output."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 WAKU = HERE.parent / "adapters" / "waku-sds"
 FOLDER = "{folder}"
-"""In arguments: a folder that is there for the unit alone."""
+"""In arguments: stands for a temporary folder of the unit."""
 Result = Mapping[str, Any]
-"""What a script prints with --json."""
+"""The output of a script with --json."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One number that can be held against that of another day."""
+    """One number that can be compared with that of another day."""
 
     name: str
     value: float
     unit: str
     ratio: float
-    """What travels from machine to machine."""
+    """The ratio, which is comparable between machines."""
     against: str
-    """What the ratio was taken by."""
+    """The reference by which the value was divided."""
     better: str
-    """``more`` or ``less`` of the ratio."""
+    """Whether ``more`` or ``less`` of the ratio is better."""
 
     def lost(self, ratio: float) -> float:
-        """The part that was lost since the ratio was this; below 0 what was won."""
+        """The fraction that was lost since the ratio was this; below 0 if it improved."""
         old, new = (ratio, self.ratio) if self.better == "more" else (self.ratio, ratio)
         return 1 - new / old if old else 0.0
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One start of a script."""
+    """One call of a script."""
 
     name: str
     script: str
     full: tuple[str, ...]
     quick: tuple[str, ...]
-    """Arguments of tiny sizes."""
+    """Arguments for tiny sizes."""
     read: Callable[[Result, float], Iterator[Measure]]
-    """The measures of a result, and what a yardstick took beside it."""
+    """The measures of a result, given the seconds of the yardstick in the same run."""
     needs: tuple[Callable[[], str], ...] = ()
-    """Each says what is missing, "" if nothing is."""
+    """Functions that say what is missing; "" if nothing is."""
     first: tuple[str, ...] = field(default=())
-    """A script and its arguments that come before; sizes are the last of them, tiny ones ``FEW``."""
+    """A script that runs before, with its arguments. The last argument is the size, ``FEW`` with --quick."""
 
     @property
     def missing(self) -> str:
-        """Why it cannot be measured here, "" if it can."""
+        """Why the unit cannot be measured here; "" if it can."""
         return next((sentence for need in self.needs if (sentence := need())), "")
 
 
-# ---- What is needed --------------------------------------------------------------------------------------------------
+# ---- Requirements ----------------------------------------------------------------------------------------------------
 
 
 def node() -> str:
@@ -96,7 +96,7 @@ def duckdb() -> str:
     return "" if find_spec("duckdb") else "DuckDB is not installed: pip install duckdb"
 
 
-# ---- What comes of it ------------------------------------------------------------------------------------------------
+# ---- The measures of a result ----------------------------------------------------------------------------------------
 
 
 def of_throughput(result: Result, yardstick_s: float) -> Iterator[Measure]:
@@ -140,7 +140,7 @@ def of_commands(result: Result, yardstick_s: float) -> Iterator[Measure]:
         yield Measure(row["work"], row["after"]["cpu_s"], "CPU s", row["of_yardstick"], "the yardstick", "less")
 
 
-# ---- All of them -----------------------------------------------------------------------------------------------------
+# ---- All units -------------------------------------------------------------------------------------------------------
 
 SUITED = ("--", sys.executable, "-m", "sds_reference")
 NODE = ("--", "node", str(WAKU / "adapter.mjs"))
@@ -221,4 +221,4 @@ UNITS = (
     ),
     Unit("whole_commands", "whole_commands", (), ("--quick", "--rounds", "1"), of_commands),
 )
-"""By what they tell of; repair_storms.py is not about speed."""
+"""In the order of their subjects. repair_storms.py does not measure speed."""

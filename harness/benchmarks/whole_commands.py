@@ -1,13 +1,13 @@
-"""What whole commands cost, before a change and after it, side by side.
+"""Measures the cost of whole commands, before and after a change.
 
     python harness/benchmarks/whole_commands.py --before FOLDER
     python harness/benchmarks/whole_commands.py --only requirements --only run-plain --rounds 5
 
-FOLDER is a checkout of an earlier commit. Each command is a process of its own. In each round before, after and a
-yardstick, a loop in Python that is the same work for ever, take turns; told are the medians. Without --before this
-checkout is measured alone, against the yardstick. CPU seconds are those of our own process, and apart from it those of
-all that comes of it: its workers and the implementation. Sizes are the most that was
-resident of our process, and of the largest of the others.
+FOLDER is a checkout of an earlier commit. Each command is its own process. In each round the commands of both checkouts
+and a yardstick, a loop in Python that never changes, take turns; the medians are printed. Without --before, only this
+checkout is measured, against the yardstick. CPU seconds are given for the process of the command and, separately, for
+all its descendants: workers and the implementation. Memory is the peak resident size of the process, and of the largest
+of its descendants.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WAKU = TREE / "harness" / "adapters" / "waku-sds"
 LOOP = "total = 0\nfor number in range({}):\n    total += number ^ (total & 7)\n"
 LOOKS_EVERY_S = 0.02
 PATIENCE_S = 10.0
-"""So long what a command has started may outlast it."""
+"""Seconds that descendants may outlast the command."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Sizes:
     loop: int
     mutants: tuple[str, ...]
     scenarios: tuple[str, ...] = ()
-    """The scenarios that `run` plays; all without any."""
+    """The scenarios that `run` plays; all if empty."""
 
 
 FULL = Sizes(2_000, 500, 10_000_000, 20_000_000, ("ties-*", "a*", "b*"))
@@ -76,21 +76,21 @@ class Measured:
         return self.own_cpu_s + self.other_cpu_s
 
     def told(self) -> dict[str, float]:
-        """For machines."""
+        """The values as JSON."""
         return {name: round(value, 3) for name, value in vars(self).items()} | {"cpu_s": round(self.cpu_s, 3)}
 
 
 class Ended(Exception):
-    """A command came to another end than it should, so that there is nothing to compare."""
+    """A command failed, so that there is nothing to compare."""
 
 
 def median(of: Sequence[Measured]) -> Measured:
-    """Of each number by itself."""
+    """The median of each number separately."""
     return Measured(*(statistics.median(values) for values in zip(*(vars(one).values() for one in of), strict=True)))
 
 
 Work = Callable[[Path, Sizes], list[str]]
-"""What is typed, given a scratch folder and the sizes."""
+"""Makes the arguments from a scratch folder and the sizes."""
 
 
 def played(sizes: Sizes) -> list[str]:
@@ -127,7 +127,7 @@ WORKS: dict[str, Work] = {
 
 
 def missing(work: str) -> str:
-    """What has to be installed before it can be measured, "" if nothing."""
+    """The missing software and how to install it; "" if none is missing."""
     if work == "run-waku":
         if shutil.which("node") is None:
             return "node is not on the PATH: install Node 20 or newer"
@@ -139,14 +139,14 @@ def missing(work: str) -> str:
 
 
 def variables(tree: Path, folder: Path) -> dict[str, str]:
-    """Of a process that runs what stands in a checkout. What Python compiles is kept, but not in there."""
+    """The environment of a process that runs a checkout. Compiled files are cached outside of the checkout."""
     out = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     path = os.pathsep.join(str(tree / room) for room in ROOMS)
     return out | {"PYTHONPATH": path, "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "NO_COLOR": "1"}
 
 
 def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -> Measured:
-    """Run it to its end. One that breaks is not to be compared with anything."""
+    """Run a command to its end. Raises Ended if it fails."""
     log = folder / "log"
     with log.open("wb") as out:
         began = time.perf_counter()
@@ -158,7 +158,7 @@ def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -
             child.wait()
             raise
         wall_s = time.perf_counter() - began
-        spent = psutil.Process(child.pid).cpu_times()  # it has ended, and is not waited for: all is counted by now
+        spent = psutil.Process(child.pid).cpu_times()  # it has ended and was not reaped yet, so everything is counted
         code = child.wait()
     left_s = outlasting()
     if code not in (0, 1):
@@ -169,8 +169,8 @@ def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -
 
 
 def outlasting() -> float:
-    """CPU seconds of what ends after the process that has started it: what forks its workers for it. Where orphans
-    cannot be adopted nothing is known of it."""
+    """CPU seconds of processes that end after the process that started them, such as worker processes of a fork server.
+    0 on systems where orphans cannot be adopted."""
     seconds, patient = 0.0, time.monotonic() + PATIENCE_S
     for left in psutil.Process().children():
         while left.status() != psutil.STATUS_ZOMBIE and time.monotonic() < patient:
@@ -181,7 +181,8 @@ def outlasting() -> float:
 
 
 def peaks(pid: int) -> tuple[int, int]:
-    """Bytes that a process had resident at most, and the largest of those below it; returns when it has ended."""
+    """The peak resident bytes of a process and of the largest of its descendants. Returns when the process has
+    ended."""
     own, others = 0, [0]
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         with contextlib.suppress(psutil.Error):
@@ -195,7 +196,7 @@ def peaks(pid: int) -> tuple[int, int]:
 
 
 def resident(process: psutil.Process) -> int:
-    """The most up to now, where the system tells that; what is resident now elsewhere."""
+    """The peak so far if the system reports it; otherwise the current size."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -204,7 +205,7 @@ def resident(process: psutil.Process) -> int:
 
 
 def prepare(work: str, folder: Path, sizes: Sizes) -> None:
-    """Make what it reads, unless an earlier one has."""
+    """Make the corpora that the command reads, unless they exist."""
     if work == "corpus-check" and not (folder / "recorded").exists():
         measure([*SUITE, *WORKS["corpus-record"](folder, sizes)], variables(TREE, folder), folder)
     if work.startswith("corpus-diff") and not (folder / "made").exists():
@@ -215,7 +216,7 @@ def prepare(work: str, folder: Path, sizes: Sizes) -> None:
 
 
 def compared(work: str, before: Path | None, sizes: Sizes, rounds: int, folder: Path) -> dict[str, Any]:
-    """One line of the table."""
+    """One row of the table."""
     trees = ({"before": before} if before is not None else {}) | {"after": TREE}
     prepare(work, folder, sizes)
     seen: dict[str, list[Measured]] = {name: [] for name in (*trees, "yardstick")}
@@ -236,7 +237,7 @@ def compared(work: str, before: Path | None, sizes: Sizes, rounds: int, folder: 
 
 
 def lines(row: dict[str, Any]) -> Iterator[str]:
-    """A row of the table, of as many lines as there are trees."""
+    """A row of the table, with one line per checkout."""
     for name in ("before", "after"):
         if name in row:
             one = row[name]

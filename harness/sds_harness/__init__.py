@@ -1,6 +1,6 @@
-"""Drives implementations of a protocol from the outside and records what they do as traces.
+"""Drives implementations of a protocol from outside and records what they do as traces.
 
-From the wire up: ``process`` (a child and its watchdog; ``family``: all that come of it), ``link`` (framing),
-``session`` (handshake, rules of the testee protocol), ``stage`` (virtual time, participants, scripted
-peers), ``trace`` (what happened). ``signals`` says how a program of ours ends when it is asked to.
+The layers, from the wire up: ``process`` (the child process and its watchdog; ``family`` finds all descendants of it),
+``link`` (framing), ``session`` (handshake and rules of the testee protocol), ``stage`` (virtual time, participants,
+scripted peers), ``trace`` (the recorded steps). ``signals`` ends the program in order on SIGINT, SIGTERM and SIGHUP.
 """

@@ -1,12 +1,13 @@
-"""Time from outside: an implementation that reads the system's clock runs under libfaketime, which we move.
+"""Controls the time of an implementation that reads the system clock: it runs under libfaketime.
 
-libfaketime is a library that is loaded before all others and answers calls for the time with what stands in a file. The
-file is written before each command that has a time, and between two commands time stands still. It holds seconds of the
-epoch, so that no time zone matters. Whether the time really moves for an implementation is for a probe to find out: it
-does not for a static binary, or for one that asks the kernel without the C library.
+libfaketime is a preloaded library. It answers calls for the time with the content of a file. The harness writes the
+file before each command that has a time; between two commands time stands still. The file holds seconds of the epoch,
+so time zones do not matter. A probe finds out whether time really moves for an implementation. It does not for a static
+binary, or for a program that asks the kernel without the C library.
 
-Monotonic time is left alone: event loops and locks wait by it, and would wait for ever. Only where the probe shows that
-the clock moves and the timers do not, and that they do with monotonic time moved as well, that is moved, too.
+Monotonic time is not changed: event loops and locks wait by it and would never wake up. There is one exception. If the
+probe shows that the clock follows but the timers do not, and that both follow when monotonic time is moved as well,
+then monotonic time is moved, too.
 """
 
 from __future__ import annotations
@@ -38,25 +39,26 @@ _ELF_MACHINE = slice(18, 20)
 
 
 class NoClockLibrary(Exception):
-    """There is no libfaketime that could be loaded; the message says what to install."""
+    """No loadable libfaketime was found; the message says what to install."""
 
 
 Start = Callable[[Mapping[str, str]], Link]
-"""Starts an implementation, in a process with these environment variables beside those it inherits."""
+"""Starts an implementation in a process with these environment variables, added to the inherited ones."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a probe saw of time in an implementation. A reason is half a sentence, "" where nothing is wrong."""
+    """The result of a probe of the time. Each reason is a clause; "" if nothing is wrong."""
 
     clock: str = ""
-    """Why it cannot be said that its clock follows."""
+    """Why the probe cannot confirm that the clock of the implementation follows."""
     timers: str = ""
-    """Which of its timers does not follow, although its clock does."""
+    """The timer that does not follow, although the clock does."""
 
 
 def find_library() -> Path:
-    """libfaketime, from PyPI or from the system, built for the processor of this Python. Raises NoClockLibrary."""
+    """The path of libfaketime, from PyPI or the system, built for the processor of this Python. Raises
+    NoClockLibrary."""
     if not sys.platform.startswith("linux"):
         raise NoClockLibrary(f"{OPTION} works on Linux only")
     spec = find_spec("libfaketime")
@@ -70,7 +72,7 @@ def find_library() -> Path:
 
 
 def _machine(file: Path) -> bytes:
-    """The processor that an ELF file is built for, b"" if it is none."""
+    """The processor for which an ELF file is built; b"" if it is not an ELF file."""
     with suppress(OSError), file.open("rb") as opened:
         head = opened.read(_ELF_MACHINE.stop)
         return head[_ELF_MACHINE] if head.startswith(b"\x7fELF") else b""
@@ -78,15 +80,15 @@ def _machine(file: Path) -> bytes:
 
 
 class _Hands:
-    """The hands of one clock: a private folder with the file that libfaketime reads."""
+    """Sets the time of one clock: a private folder with the file that libfaketime reads."""
 
     def __init__(self, library: Path, *, monotonic: bool) -> None:
-        """With ``monotonic`` they move monotonic time as well."""
+        """``monotonic``: monotonic time is moved as well."""
         self._folder = TemporaryDirectory(prefix="sds-clock-")
         self._file = Path(self._folder.name) / "now"
         self._next = self._file.with_suffix(".next")
         self._shows = -1
-        # The path of a library that is to be preloaded can have no blanks and no colons.
+        # The path of a preloaded library must not contain blanks or colons.
         preloaded = Path(self._folder.name) / _SONAME
         preloaded.symlink_to(library)
         self._preloaded = str(preloaded)
@@ -94,33 +96,33 @@ class _Hands:
         self.show(START_MS)
 
     def variables(self, others: Mapping[str, str]) -> dict[str, str]:
-        """The environment variables of a process that is to read this clock, ``others`` among them."""
+        """``others`` and the environment variables that make a process read this clock."""
         before = others.get("LD_PRELOAD", os.environ.get("LD_PRELOAD", ""))
         moved = {
             "LD_PRELOAD": f"{self._preloaded}:{before}" if before else self._preloaded,
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
             "FAKETIME_FMT": "%s",
             "FAKETIME_NO_CACHE": "1",
-            # The times of files are left alone: by them an interpreter tells whether what it compiled is up to date.
+            # Do not change the times of files: interpreters compare them to see whether compiled code is up to date.
             "NO_FAKE_STAT": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "0" if self._monotonic else "1",
         }
         return {**others, **moved}
 
     def show(self, now_ms: int) -> None:
-        """From now on it is ``now_ms``, in epoch milliseconds."""
+        """Set the time to ``now_ms``, in epoch milliseconds."""
         now_ms = min(now_ms, OutsideClock.latest_ms)
         if now_ms == self._shows:
             return
         seconds, rest = divmod(now_ms, 1_000)
-        # libfaketime reads the fraction as a double and cuts it: .123 would become 122 ms without the end.
-        # In a private temporary folder no link can wait.
+        # libfaketime reads the fraction as a double and truncates it: without the final 01, .123 would become 122 ms.
+        # The folder is private and temporary, so it cannot contain a foreign link.
         self._next.write_text(f"{seconds}.{rest:03}01\n")
-        self._next.replace(self._file)  # half a time would end the process
+        self._next.replace(self._file)  # a half-written time would end the process
         self._shows = now_ms
 
     def away(self, pid: int | None) -> None:
-        """Remove the file, and what libfaketime leaves behind of a process that has ended."""
+        """Remove the folder, and the files that libfaketime leaves in /dev/shm for a process that has ended."""
         self._folder.cleanup()
         for name in (f"faketime_shm_{pid}", f"sem.faketime_sem_{pid}"):
             with suppress(OSError):
@@ -128,7 +130,7 @@ class _Hands:
 
 
 class ClockedLink(Link):
-    """A link to an implementation whose time is moved from outside, or is found not to move."""
+    """A link to an implementation whose time is moved from outside, or for which the probe showed that it cannot be."""
 
     def __init__(
         self,
@@ -138,10 +140,11 @@ class ClockedLink(Link):
         hands: _Hands | None = None,
         capability: int = 0,
     ) -> None:
-        """With ``hands`` the implementation reads them, and its answer to the handshake gets ``capability``."""
+        """With ``hands`` the implementation reads their time, and ``capability`` is added to its answer to the
+        handshake."""
         self.outside_clock = outside
         self.own_clock = False
-        """It declares a virtual clock by itself."""
+        """Whether the implementation declares a virtual clock itself."""
         self._hands = hands
         self._capability = capability
         try:
@@ -206,13 +209,13 @@ class Faketime:
     probe: Callable[[Session], Shown]
     limits: Limits
     _found: dict[frozenset[tuple[str, str]], tuple[OutsideClock, bool]] = field(default_factory=dict)
-    """What came of the probe, and whether monotonic time is moved, too: by the environment variables of the process,
-    for another locale may read the fractions of a second in another way."""
+    """The result of the probe, and whether monotonic time is moved, too. The key is the environment variables of the
+    process, because another locale may read the fractions of a second differently."""
 
     def connect(self, start: Start, variables: Mapping[str, str]) -> Link:
-        """Start the implementation with its time moved from outside, or as it is where that does not work.
+        """Start the implementation with its time moved from outside, or unchanged if moving does not work.
 
-        The first one with these ``variables`` is preceded by processes for the probe. Raises TesteeFault.
+        The first call with these ``variables`` starts extra processes for the probe. Raises TesteeFault.
         """
         key = frozenset(variables.items())
         if key not in self._found:
@@ -236,7 +239,7 @@ class Faketime:
         return _standing(f"the clock of this implementation moves, its timers do not ({seen.timers})"), False
 
     def _probed(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> Shown | OutsideClock:
-        """What the probe saw, or what is to be said where there was nothing to probe."""
+        """The result of the probe, or an OutsideClock that says why there was nothing to probe."""
         tried = OutsideClock(True, "")
         try:
             link = self._clocked(start, variables, tried, monotonic=monotonic)
@@ -260,6 +263,6 @@ class Faketime:
 
 
 def _standing(why: str) -> OutsideClock:
-    """Time does not move, or not as a whole."""
+    """The result for an implementation for which time does not move, or not every part of it."""
     why = f"{OPTION}: {why}"
     return OutsideClock(False, f"its own. {why}, so only what holds in real time is judged", why)

@@ -1,4 +1,4 @@
-"""What an implementation declares of itself in the handshake, made safe to print."""
+"""The declaration of an implementation in the handshake, made safe to print."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
 ORDER_MARK = "##"
-"""What commands to a CI begin with: Azure, TeamCity and old GitHub runners obey it anywhere in a line."""
+"""The mark at the start of CI commands. Azure, TeamCity and old GitHub runners obey it anywhere in a line."""
 _MARKED_ORDER = re.compile(r"##(?=\w*\[)")
-# GitHub obeys `::` at the head of a line, behind blanks and colours.
+# GitHub obeys `::` at the start of a line, also after blanks and colours.
 _ORDER_AT_HEAD = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*:)(?=:)", re.MULTILINE)
 
 
 def without_orders(text: str) -> str:
-    """``text``, which begins a line, with a blank in whatever a CI would obey if its log had the text."""
+    """Break the CI commands in ``text``, which begins a line, by inserting blanks, so that a CI log does not
+    obey them."""
     if "::" in text:
         text = _ORDER_AT_HEAD.sub(r"\1 ", text)
     return _without_marked_orders(text)
@@ -32,50 +33,53 @@ def _without_marked_orders(text: str) -> str:
 
 
 def without_controls(text: str, instead: str) -> str:
-    """``text`` of a stranger, safe on a terminal: no ANSI sequences, ``instead`` for each other control character."""
-    if text.isprintable():  # as most of it is
+    """Make foreign ``text`` safe for a terminal: remove ANSI sequences, and put ``instead`` in place of each other
+    control character."""
+    if text.isprintable():  # the usual case
         return text
     return "".join(c if c.isprintable() else instead for c in _ANSI.sub("", text))
 
 
 def harmless(text: str) -> str:
-    """``text`` of several lines, which stay, without control characters and commands to a CI."""
+    """``text`` without control characters and CI commands. Line breaks stay."""
     return without_orders("\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n")))
 
 
 def printable(text: str, limit: int = 200) -> str:
-    """``text`` of a stranger without control characters, cut at ``limit``, to be part of a line.
+    """Foreign ``text`` without control characters, cut at ``limit`` characters, for use within a line.
 
-    Whatever an implementation or a file says passes here on its way to a terminal, a log, a page or a report. Commands
-    that a CI obeys anywhere in a line are broken; where the text begins a line, `without_orders` breaks the others.
+    All text from implementations and files passes through here before it reaches a terminal, a log, a page or a report.
+    CI commands that work anywhere in a line are broken here. If the text begins a line, `without_orders` breaks the
+    others.
     """
     clean = _without_marked_orders(without_controls(text[: 4 * limit], "�"))
     return clean if len(clean) <= limit else clean[:limit] + "…"
 
 
 VIRTUAL_CLOCK = "virtual-clock"
-"""Short name of the capability to take the time from the harness alone, in every language that has it."""
+"""Short name of the capability to take the time only from the harness. All languages that have the capability
+use it."""
 UNNAMED = "unnamed"
-"""Of an implementation that declares no name, where it has to have one."""
+"""The name of an implementation that declares none, where a name is required."""
 
 
 @dataclass(frozen=True)
 class OutsideClock:
-    """What came of moving the time of an implementation from outside, where that was asked for."""
+    """The result of the attempt to move the time of an implementation from outside."""
 
     moves: bool
-    """It follows, and has a virtual clock for us, whether it declares one or not."""
+    """Whether the time follows. Then the implementation counts as having a virtual clock, even if it declares none."""
     told: str
-    """Whose clock it is, in words."""
+    """A phrase for reports that says whose clock it is."""
     why_not: str = ""
-    """Why there is no virtual clock, as a reason to skip what needs one; "" if there is one."""
+    """Why there is no virtual clock, as a reason for a skip; "" if there is one."""
     latest_ms: int = 253_402_300_799_000
-    """The last second of the year 9999: what libraries read a clock with goes no further."""
+    """The last second of the year 9999. Libraries that read a clock do not support later times."""
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """The handshake's answer. Capabilities are declared, never guessed."""
+    """The answer to the handshake. The suite does not guess capabilities."""
 
     name: str
     version: str
@@ -84,25 +88,25 @@ class Declaration:
     revisions: tuple[str, ...]
     capabilities: frozenset[int]
     profiles: Mapping[str, str]
-    """Choices that the text leaves open, by the names that the handshake has for them; "" for none."""
+    """Choices that the specification leaves open, by their names in the handshake; "" for none."""
     limits: Mapping[str, int | None]
-    """What is bounded, by the names that the handshake has for it; None is unbounded."""
+    """Declared limits, by their names in the handshake; None means unbounded."""
     spoken: Language
     outside_clock: OutsideClock | None = None
-    """None where nobody moves its time from outside."""
+    """None if the suite does not move the time from outside."""
     alone: bool = False
-    """Two processes of it cannot run at the same time."""
+    """Whether two processes of it must not run at the same time."""
 
     @classmethod
     def unknown(cls, name: str, spoken: Language) -> Declaration:
-        """Of an implementation that never introduced itself."""
+        """The declaration of an implementation that never answered the handshake."""
         reply = spoken.reply()
         reply.hello.name = name
         return cls.from_hello(reply.hello, spoken)
 
     @classmethod
     def from_hello(cls, hello: Any, spoken: Language) -> Declaration:
-        """Read the answer to a handshake; strings are bounded and cleaned."""
+        """Read the answer to a handshake. Strings are cleaned and cut."""
         profiles, limits = (_fields(hello, name) for name in ("profiles", "limits"))
         return cls(
             printable(hello.name),
@@ -118,7 +122,7 @@ class Declaration:
         )
 
     def to_hello(self) -> Any:
-        """The answer to a handshake that says the same."""
+        """The answer to a handshake that declares the same."""
         hello = self.spoken.reply().hello
         hello.protocol_version = 1
         hello.name = self.name or UNNAMED
@@ -142,16 +146,16 @@ class Declaration:
         return capability in self.capabilities
 
     def can_by_name(self, capability: str) -> bool:
-        """Is a capability declared, by its short name? Not where the language has none of that name."""
+        """Is the capability with this short name declared? False if the language has no such capability."""
         return self.spoken.number_of(capability) in self.capabilities
 
     def dialect(self, asked: str | None) -> str:
-        """The private wire layout that is spoken: the one ``asked`` for, "" being that of the text, else the declared
-        one."""
+        """The wire layout in use: ``asked`` if given ("" is the layout of the specification), else the declared
+        dialect."""
         return self.profile("dialect") if asked is None else asked
 
     def profile(self, name: str) -> str:
-        """What was chosen, "" for nothing that has a name."""
+        """The declared choice; "" if none was declared."""
         return self.profiles.get(name, "")
 
     def limit(self, name: str) -> int | None:
@@ -165,7 +169,7 @@ class Declaration:
 
     @property
     def unhonoured(self) -> dict[str, HonouredLimit]:
-        """The declared limits that excuse less than they claim, by name."""
+        """The declared limits that checks do not fully honour, by name."""
         return {
             name: honoured
             for name, honoured in self.spoken.honoured.items()
@@ -173,7 +177,7 @@ class Declaration:
         }
 
     def why_skipped(self, names: Collection[str]) -> str:
-        """Why what needs capabilities, given by their short names, that are not declared is skipped."""
+        """Why something that needs these capabilities (short names, not declared) is skipped."""
         told = self.outside_clock.why_not if self.outside_clock is not None else ""
         reasons = {name: told for name in names if told and name == VIRTUAL_CLOCK}
         others = ", ".join(name for name in names if name not in reasons)
@@ -181,7 +185,7 @@ class Declaration:
 
     @property
     def capability_names(self) -> list[str]:
-        """Short names of what is declared, sorted."""
+        """Short names of the declared capabilities, sorted."""
         return sorted(map(self.spoken.name_of, self.capabilities))
 
     def lacking(self, needed: Iterable[int]) -> list[str]:
@@ -190,6 +194,6 @@ class Declaration:
 
 
 def _fields(hello: Any, group: str) -> list[str]:
-    """Names of what a handshake tells in one of its messages, none if the language has no such message."""
+    """Field names of a message in the handshake; an empty list if the language has no such message."""
     field = hello.DESCRIPTOR.fields_by_name.get(group)
     return list(field.message_type.fields_by_name) if field is not None else []

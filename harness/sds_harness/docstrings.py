@@ -1,7 +1,7 @@
-"""Docstrings of functions, also where Python has dropped them.
+"""Reads docstrings of functions, also where Python has dropped them.
 
-Scenarios, checks, passages and commands are explained to users by their docstrings. Under `python -OO` and
-PYTHONOPTIMIZE=2 these are gone, and are read from the source instead.
+Users see the docstrings of scenarios, checks, passages and commands. Python drops docstrings under `python -OO` and
+PYTHONOPTIMIZE=2; then they are read from the source code.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 
 def docstring(function: Callable[..., Any]) -> str:
-    """The docstring without its indentation, "" if there is none."""
+    """The docstring without its indentation; "" if there is none."""
     function = inspect.unwrap(function)
     if function.__doc__ is not None:
         return inspect.cleandoc(function.__doc__)
-    with suppress(OSError, TypeError, SyntaxError):  # without its source there is nothing to read
+    with suppress(OSError, TypeError, SyntaxError):  # without the source there is nothing to read
         definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return ast.get_docstring(definition) or ""
@@ -27,5 +27,5 @@ def docstring(function: Callable[..., Any]) -> str:
 
 
 def first_line(function: Callable[..., Any]) -> str:
-    """The first line of the docstring, "" if there is none."""
+    """The first line of the docstring; "" if there is none."""
     return docstring(function).partition("\n")[0]

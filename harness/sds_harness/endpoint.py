@@ -1,4 +1,4 @@
-"""Where a server of a testee protocol is, and how to be let in. Nothing here needs gRPC to be installed."""
+"""The address of a testee protocol server, and how to connect. This module does not need gRPC to be installed."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from .files import FileError, read_bytes
 from .redaction import SHORTEST
 
 AUTO = "auto"
-"""The address of a server that we start, where we find one: a socket in a private folder."""
+"""Address of a server that the suite starts: the suite chooses a socket in a private folder."""
 _HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 _UNIX = "unix:"
 LONGEST_PATH = 100
-"""Bytes in the path of a socket: the kernel takes a few more."""
+"""Longest socket path in bytes. The kernel accepts a few more."""
 _LARGEST_CA = 4 << 20
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server, from the command line. It is checked when it is made, and then holds no secret.
+    """A server, as named on the command line. It is checked when it is made, and holds no secret afterwards.
 
-    Raises ValueError, which says what to type.
+    Raises ValueError whose message says what to type.
     """
 
     address: str
-    """HOST:PORT or unix:PATH. Of a server that is started also ``auto``, or port 0 for one that is free."""
+    """HOST:PORT or unix:PATH. For a server that the suite starts also ``auto``, or port 0 for a free port."""
     service: str
-    """Full name of what it serves."""
+    """Full name of the gRPC service."""
     started: bool = False
-    """It is started for the conversation, and does not run already."""
+    """Whether the suite starts the server for each conversation. Otherwise the server is already running."""
     ca: Path | None = None
-    """Certificates (PEM) of whoever vouches for the server; with them TLS is spoken."""
+    """CA certificates (PEM) that verify the server. If given, the connection uses TLS."""
     token_file: Path | None = None
     insecure: bool = False
-    """Plain text may go to another machine."""
+    """Whether plain text may be sent to another machine."""
 
     def __post_init__(self) -> None:
         if not self.service:
@@ -57,7 +57,7 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """Without brackets; "" where it is not about one."""
+        """The host without brackets; "" if the address has none."""
         found = _HOST_AND_PORT.fullmatch(self.address)
         return found["host"].strip("[]") if found else ""
 
@@ -68,7 +68,7 @@ class Endpoint:
 
     @property
     def near(self) -> bool:
-        """Does nothing that is sent leave this machine?"""
+        """Is the server on this machine?"""
         if not self.host or self.host == "localhost":
             return True
         try:
@@ -78,11 +78,11 @@ class Endpoint:
 
     @property
     def one_at_a_time(self) -> bool:
-        """Is there one address only, and so one server?"""
+        """Is the address fixed, so that only one server can run at a time?"""
         return self.address != AUTO and self.port != 0
 
     def certificates(self) -> bytes:
-        """Those of ``ca``. Raises ValueError."""
+        """The content of ``ca``. Raises ValueError."""
         assert self.ca is not None
         try:
             found = read_bytes(self.ca, _LARGEST_CA)
@@ -93,9 +93,10 @@ class Endpoint:
         return found
 
     def token(self) -> str:
-        """Read at each call, and kept nowhere; "" for none. Raises ValueError.
+        """The token; "" for none. It is read at each call and never stored. Raises ValueError.
 
-        A token of fewer than `SHORTEST` characters is refused: it could not be removed from what a server says.
+        A token of fewer than `SHORTEST` characters is rejected, because it could not be removed from what a server
+        says.
         """
         token = read_token(self.token_file)
         if 0 < len(token) < SHORTEST:

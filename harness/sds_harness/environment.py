@@ -1,7 +1,7 @@
-"""Environments: what surrounds a schedule and must not matter to it.
+"""Environments: conditions around a schedule that must not change its results.
 
-Each changes one thing: the process an implementation runs in, or what the stage makes of names and time; a protocol has
-more of its own. A schedule is written once and means the same in every environment.
+Each environment changes one thing: the process in which an implementation runs, or how the stage maps names and time.
+Each protocol adds environments of its own. A schedule is written once and means the same in every environment.
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from .revision import Revision
 MINUTE_MS = 60_000
 
 _SCRIPTS = ("Ж", "字", "e\u0301", "é", "🦊", "\u0131", "ß", "ع", "ﬁ", "\uffee", "ไ", "A b")
-"""Beginnings of names: many scripts, a decomposed and a composed letter, what changes its length with its case, a
-ligature, a character beyond 16 bits and one just below them, a blank."""
+"""Prefixes for names: many scripts, decomposed and composed letters, characters that change their length when their
+case changes, a ligature, a character above U+FFFF and one just below, a blank."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """One environment; the fields that are left out are as in ``plain``."""
+    """One environment. Fields that are left out have the values of ``plain``."""
 
     name: str
     summary: str
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of the process."""
     all_scripts: bool = False
-    """Names of participants and channels, and with them message IDs, are of many alphabets."""
+    """Whether names of participants and channels, and so message IDs, use many scripts."""
     clock_offsets_ms: tuple[int, ...] = ()
-    """The clock is off by these, one a step, over and over."""
+    """Offsets of the clock, one per step, repeated cyclically."""
     needs: tuple[int, ...] = ()
-    """Capabilities without which it cannot be had."""
+    """Capabilities that an implementation must declare for this environment."""
     presumes: str = ""
-    """A requirement that, once violated, explains all else that goes wrong here."""
+    """A requirement whose violation explains all other failures in this environment."""
 
     def unfit(self, revision: Revision) -> str:
-        """Why it cannot be had in a revision of the text, "" if it can."""
+        """Why the environment does not apply to a revision of the specification; "" if it does."""
         return ""
 
     def label(self, name: str) -> str:
-        """What a participant or channel is called here."""
+        """The name of a participant or channel in this environment."""
         return f"{_SCRIPTS[crc32(name.encode()) % len(_SCRIPTS)]}-{name}" if self.all_scripts and name else name
 
     def offset_ms(self, step: int) -> int:
-        """How far the clock is off at a step, in milliseconds."""
+        """The offset of the clock at a step, in milliseconds."""
         return self.clock_offsets_ms[step % len(self.clock_offsets_ms)] if self.clock_offsets_ms else 0
 
 
 PLAIN = Environment("plain", "nothing unusual")
 ALL_SCRIPTS = Environment("all-scripts", "names and message IDs in many alphabets", all_scripts=True)
 UNSTEADY_MS = (0, 60 * MINUTE_MS, -60 * MINUTE_MS, 250, -5_000, 10 * MINUTE_MS)
-"""How a clock is off that steps back and forth."""
+"""Offsets of a clock that jumps forwards and backwards."""
 PROCESSES = (
     Environment(
         "turkish",
@@ -67,10 +67,10 @@ PROCESSES = (
             "LANG": "POSIX",
             "LANGUAGE": "",
             "TZ": "America/St_Johns",
-            # Python would turn to UTF-8 by itself.
+            # Otherwise Python switches to UTF-8 by itself.
             "PYTHONUTF8": "0",
             "PYTHONCOERCECLOCALE": "0",
         },
     ),
 )
-"""Those that are about the process alone."""
+"""The environments that change only the process."""

@@ -1,10 +1,12 @@
-"""All processes that come of a command: children, those that left group and session, and those whose parent has ended.
+"""Finds all processes that descend from a command: its children, those that left the process group or session, and
+orphans.
 
-A process belongs to a family if its parent does when it is first seen, or if its environment has the family's mark.
-Linux can do more: a program that ``adopts`` becomes the parent of orphans among its descendants, so that one that has
-hidden its mark as well is found. Where there is neither, as little is lost as can be: what is in the group.
+A process belongs to a family if its parent belongs to it when the process is first seen, or if its environment has the
+mark of the family. Linux can do more: a program that calls ``adopt`` becomes the parent of all orphans among its
+descendants. Then a process is found even if it has removed its mark. On systems without both, only the processes in the
+group are found.
 
-The first family of a process brings the ``guardian``, which ends what is left when this process dies.
+The first family of a process starts the ``guardian``, which kills the remaining processes when this process dies.
 """
 
 from __future__ import annotations
@@ -33,13 +35,13 @@ _PR_SET_PDEATHSIG = 1
 _NAMED = 4
 _DISMISSAL_S = 2.0
 GONE = (psutil.Error, OSError, LookupError, RuntimeError, ValueError)
-"""What psutil raises of a process that is gone, and where /proc is empty or not that of the kernel."""
+"""Exceptions that psutil raises for a process that is gone, or where /proc is empty or not the kernel's."""
 
 _lock = threading.RLock()
-"""Nobody looks for strays while a process is started that nobody knows yet."""
+"""Held while a process is started, so that it is not taken for a stray before it is registered."""
 _open: set[Family] = set()
 _ours: set[int] = set()
-"""Children that nobody but their owner may wait for."""
+"""Children for which only their owner may wait."""
 _numbers = count(1)
 _token = ""
 _guard: subprocess.Popen[bytes] | None = None
@@ -48,7 +50,7 @@ _survivors: list[str] = []
 
 
 class Family:
-    """A command's processes, from before it is started until ``end``."""
+    """The processes of one command, from before the start until ``end``."""
 
     def __init__(self) -> None:
         with _lock:
@@ -57,18 +59,17 @@ class Family:
             self._members: dict[int, psutil.Process] = {}
             self._leader = 0
             self._nameless: set[int] = set()
-            """Those whose environment read as empty, as it does while a process becomes another program: to be looked
-            at again."""
+            """Processes whose environment was read as empty, as happens during exec. They are checked again later."""
             _open.add(self)
 
     @contextlib.contextmanager
     def starting(self) -> Iterator[dict[str, str]]:
-        """The command is to be started in this block with these variables in its environment."""
+        """Start the command within this block, with these variables in its environment."""
         with _lock:
             yield {VARIABLE: self.mark}
 
     def lead(self, pid: int) -> None:
-        """That is the process of the command. Still in the block of ``starting``."""
+        """Register the process of the command. Call this still within the block of ``starting``."""
         self._leader = pid
         _ours.add(pid)
         _tell_guardian(f"+{pid}")
@@ -76,13 +77,13 @@ class Family:
             self._members[pid] = psutil.Process(pid)
 
     def living(self) -> list[psutil.Process]:
-        """Those that run, the command's own process first."""
+        """The running processes, the command's own first."""
         with _lock:
             self._members = {pid: process for pid, process in self._members.items() if _lives(process)}
             pids = _pids()
             new, self._seen = pids - self._seen, pids
             self._nameless.clear()
-            # Parents before their children, in whatever order they are numbered.
+            # Repeat until nothing new is found: a parent may have a higher number than its child.
             while found := {pid: process for pid in new if (process := self._member(pid)) is not None}:
                 self._members |= found
                 new -= found.keys()
@@ -90,11 +91,11 @@ class Family:
             return sorted(self._members.values(), key=lambda process: process.pid != self._leader)
 
     def others(self) -> list[psutil.Process]:
-        """Those that run besides the command's own process."""
+        """The running processes other than the command's own."""
         return [process for process in self.living() if process.pid != self._leader]
 
     def end(self) -> None:
-        """Its own process has been waited for, and whoever was left was killed."""
+        """Call this after the command's process was waited for and the remaining processes were killed."""
         with _lock:
             _open.discard(self)
             _ours.discard(self._leader)
@@ -124,9 +125,9 @@ class Family:
 
 
 def adopt() -> None:
-    """From now on, orphans among the descendants of this process become its children, where the system can do that.
+    """Make orphans among the descendants of this process its children, where the system supports that.
 
-    For programs of ours alone: who adopts has to wait for them, too.
+    Only for programs of the suite: a process that adopts must also wait for the adopted ones.
     """
     global _adopting
     with contextlib.suppress(OSError, AttributeError):
@@ -134,14 +135,14 @@ def adopt() -> None:
 
 
 def end_with_parent() -> Callable[[], None] | None:
-    """The function that a child calls first to be killed with this process, even if the guardian was killed as well;
-    None where the system cannot do that.
+    """The function that a child must call first, so that it is killed with this process even if the guardian was
+    killed. None where the system does not support that.
 
     Linux kills the child when the thread that started it ends, so only the main thread may use it. Children of the
-    child end with their standard input, or the guardian kills them.
+    child end when their standard input ends, or the guardian kills them.
 
-    None, too, once gRPC is loaded: a function that a child calls makes Python fork instead of vfork, and the fork
-    handlers of gRPC abort about one child in a hundred (SIGABRT before the command is executed).
+    Also None once gRPC is loaded: such a function makes Python fork instead of vfork, and the fork handlers of gRPC
+    abort about one child in a hundred (SIGABRT before the command is executed).
     """
     if threading.current_thread() is not threading.main_thread() or "grpc" in sys.modules:
         return None
@@ -153,14 +154,14 @@ def end_with_parent() -> Callable[[], None] | None:
 
     def ask() -> None:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # it was gone before
+        if os.getppid() != parent:  # the parent died before the call
             os._exit(128 + signal.SIGKILL)
 
     return ask
 
 
 def survived(processes: list[psutil.Process]) -> None:
-    """Keep for ``survivors`` that these were still there after the command had ended."""
+    """Record for ``survivors`` that these processes were still running after the command had ended."""
     for process in processes:
         name = "?"
         with contextlib.suppress(*GONE):
@@ -169,7 +170,7 @@ def survived(processes: list[psutil.Process]) -> None:
 
 
 def survivors() -> str:
-    """What implementations left running, in a line; empty if nothing. What nobody claimed is killed here."""
+    """One line that names the processes that implementations left running; empty if none. Kills unclaimed strays."""
     with _lock, contextlib.suppress(*GONE):
         strays = [child for child in psutil.Process().children() if _is_stray(child.pid, os.getpid())]
         family = [*strays, *(one for stray in strays for one in stray.children(recursive=True))]
@@ -188,14 +189,15 @@ def survivors() -> str:
 
 
 def dismiss() -> None:
-    """Send the guardian away, who has nothing to guard. Another one comes with the next family."""
+    """End the guardian if it has nothing to guard. The next family starts another one."""
     if not _open:
         _send_away()
 
 
 @contextlib.contextmanager
 def naming(tell: Callable[[str], object]) -> Iterator[None]:
-    """At the end of the block, ``tell`` in a line what the implementations in it left running, if they did."""
+    """At the end of the block, call ``tell`` with one line about the processes that implementations left running, if
+    any."""
     _survivors.clear()
     try:
         yield
@@ -212,7 +214,7 @@ def _pids() -> set[int]:
 
 
 def _lives(process: psutil.Process) -> bool:
-    """Does it run? One that has ended, and was adopted, is waited for."""
+    """Is the process running? Reaps it if it has ended and was adopted."""
     try:
         if not process.is_running():
             return False
@@ -226,7 +228,7 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def _is_stray(pid: int, parent: int) -> bool:
-    """Was it adopted? What this program starts for itself stays in its session."""
+    """Was the process adopted? Processes that this program starts for itself stay in its session."""
     if not _adopting or parent != os.getpid() or pid in _ours:
         return False
     try:
@@ -236,12 +238,13 @@ def _is_stray(pid: int, parent: int) -> bool:
 
 
 def _guarded() -> str:
-    """How all marks of this process begin, which has a guardian now."""
+    """Start the guardian if it is not running. Returns the prefix of all marks of this process."""
     global _token, _guard
     _token = _token or token_hex(8)
     if (_guard is None or _guard.poll() is not None) and sys.executable:
         packages = str(Path(psutil.__file__).parent.parent)
-        # On its own, and far from our pipes, terminal and folder: who waits for these to end waits for us alone.
+        # The guardian has its own session, pipes and folder: a caller that waits for the end of the pipes or the
+        # terminal then waits only for this process, not for the guardian.
         with contextlib.suppress(OSError):
             _guard = subprocess.Popen(
                 [sys.executable, "-I", "-S", guardian.__file__, VARIABLE, f"{_token}.", packages],
@@ -262,16 +265,16 @@ def _guarded() -> str:
 
 def _tell_guardian(line: str) -> None:
     if _guard is not None and _guard.stdin is not None and not _guard.stdin.closed:
-        with contextlib.suppress(OSError):  # a guardian that was killed, or was stopped and reads nothing
+        with contextlib.suppress(OSError):  # the guardian was killed, or is stopped and reads nothing
             os.write(_guard.stdin.fileno(), f"{line}\n".encode())
 
 
 @atexit.register
 def _send_away() -> None:
-    """If a command still runs, the guardian has something to do first."""
+    """End the guardian. If a command still runs, the guardian kills its processes first."""
     if _guard is not None and _guard.stdin is not None:
         with contextlib.suppress(OSError, ValueError):
-            _guard.send_signal(signal.SIGCONT)  # one that was stopped would stay for ever
+            _guard.send_signal(signal.SIGCONT)  # a stopped guardian would never end
             if not _open:
                 _tell_guardian(".")
             _guard.stdin.close()
@@ -283,10 +286,10 @@ def _send_away() -> None:
 
 
 def _fork() -> None:
-    """In a fork: what was started is the parent's, and so is its guardian."""
+    """Forget everything in a forked child: the started processes and the guardian belong to the parent."""
     global _lock, _token, _guard, _adopting
     if _guard is not None and _guard.stdin is not None:
-        _guard.returncode = 0  # nobody here may wait for it
+        _guard.returncode = 0  # the child must not wait for it
         with contextlib.suppress(OSError):
             _guard.stdin.close()
     _lock, _token, _guard, _adopting = threading.RLock(), "", None, False

@@ -1,4 +1,4 @@
-"""What can go wrong in driving an implementation, and who is to blame for it."""
+"""The faults that can break a conversation with an implementation, with advice for each kind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FaultKind(Enum):
         "The suite reads replies of up to 64 MiB. A longer one is no fault, but what it would have shown is not "
         "judged. Smaller bloom filters keep replies with many messages short.",
     )
-    """A reply begins as a valid one does, and is longer than the suite reads."""
+    """A reply that begins like a valid one and is longer than the suite reads."""
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
     WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` says which answer belongs to each command."
     OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."
@@ -54,7 +54,7 @@ class FaultKind(Enum):
         "Does the adapter hand the bytes of `receive` to the implementation, and to the right channel? Where it cannot "
         "receive at all, answer `unsupported`.",
     )
-    """It answers valid messages, and nothing that it says or shows depends on any of them."""
+    """It answers valid messages, but nothing that it answers or shows depends on any of them."""
     NEVER_EXITS = "never-exits", "The process must end when its stdin ends; is a timer or a thread still alive?"
 
     def __new__(cls, value: str, advice: str = "") -> FaultKind:
@@ -65,15 +65,15 @@ class FaultKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A conversation that broke: what happened, to blame on the implementation or its adapter."""
+    """Describes a broken conversation. The cause is the implementation or its adapter."""
 
     kind: FaultKind
     detail: str
-    """One sentence: what was asked and what came instead."""
+    """One sentence: what was asked and what was received instead."""
     stderr: tuple[str, ...] = ()
     """The last lines of its standard error."""
     hint: str = ""
-    """The likely question to ask next, where that of the kind does not fit."""
+    """The likely question to ask next, if it differs from that of the kind."""
 
     @property
     def advice(self) -> str:

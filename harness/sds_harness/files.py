@@ -1,14 +1,14 @@
 """Reads and writes all files of the suite.
 
-Files that are read can be anybody's: reading is bounded in time and memory.
+Files may come from untrusted sources, so reading is bounded in time and memory.
 
 Two functions write files. ``write_named`` takes a path that the user named: it follows links, and writes to
-descriptors, FIFOs and character devices (``nodes.py``). ``write_whole`` takes a name of ours in a folder that the user
-named. An attacker may have put a link there, so a link is replaced and never followed; any other node than a regular
-file is refused.
+descriptors, FIFOs and character devices (``nodes.py``). ``write_whole`` takes a file name of the suite's choice in a
+folder that the user named. An attacker may have put a link there, so a link is replaced and never followed. Anything
+else that is not a regular file is rejected.
 
 Both write a new regular file in the same folder, copy the owner, the mode and the extended attributes of the old one,
-and rename it. A reader sees the old file or the new one, and a full disk leaves the old one as it was. A file that
+and rename it. A reader sees the old file or the new one, and a full disk leaves the old one unchanged. A file that
 cannot be replaced, such as a bind mount of one file, is written in place, with a warning.
 """
 
@@ -31,27 +31,27 @@ from .declaration import printable
 from .nodes import check_descriptor, follow, refused, write_descriptor, write_node
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""Names the file that all steps of a job of GitHub append to."""
+"""The variable that names the file to which all steps of a GitHub job append."""
 _IN_PLACE = (errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS)
-"""Errors of making or renaming a file after which the old one may still be writable."""
+"""Errors of creating or renaming a file after which the old file may still be writable."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOG = logging.getLogger(__name__)
 _warned: set[Path] = set()
-"""Files that were warned about: some are written many times."""
+"""Files for which a warning was logged. Some files are written many times; one warning is enough."""
 
 
 class FileError(ValueError):
-    """A file cannot be read: the end of a sentence that begins with its name."""
+    """A file cannot be read. The message continues a sentence that begins with the file name."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """A regular file, to be read. Raises FileError, also for what goes wrong while it is read."""
-    # A pipe that nobody writes to would keep open() waiting, and a device never ends.
+    """Open a regular file for reading. Raises FileError, also for errors while it is read."""
+    # Without O_NONBLOCK, open() waits for ever on a FIFO that has no writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags)
-    except (OSError, ValueError) as error:  # no path has a NUL in it
+    except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         raise _unreadable(error) from None
     try:
         mode = os.fstat(handle).st_mode
@@ -68,15 +68,15 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _unreadable(error: OSError | ValueError) -> FileError:
-    # What else a name can be wrong in, each Python says in words of its own.
+    # A ValueError has no strerror, and its text depends on the version of Python.
     why = getattr(error, "strerror", None) or "no file can have that name"
     return FileError(f"cannot be read: {printable(why)}")
 
 
 def read_bytes(path: Path, largest: int) -> bytes:
-    """What is in a regular file of at most ``largest`` bytes. Raises FileError."""
+    """The content of a regular file of at most ``largest`` bytes. Raises FileError."""
     with opened(path) as file:
-        # Not by the size that it claims: a file can grow while it is read.
+        # Do not trust the size in the file status: a file can grow while it is read.
         content = file.read(largest + 1)
     if len(content) > largest:
         size = f"{largest >> 20} MiB" if largest >= 1 << 20 else f"{largest >> 10} KiB"
@@ -85,7 +85,7 @@ def read_bytes(path: Path, largest: int) -> bytes:
 
 
 def read_text(path: Path, largest: int) -> str:
-    """The same of a file in UTF-8, with its lines as anybody may have ended them. Raises FileError."""
+    """The content of a UTF-8 file of at most ``largest`` bytes, with all line ends as line feeds. Raises FileError."""
     try:
         text = read_bytes(path, largest).decode("utf-8")
     except UnicodeDecodeError:
@@ -94,9 +94,9 @@ def read_text(path: Path, largest: int) -> str:
 
 
 def parse_json(content: str | bytes) -> Any:
-    """What JSON says, if it says nothing twice and is not nested without end. Raises FileError.
+    """Parse JSON. Raises FileError for invalid JSON, duplicate keys and too deep nesting.
 
-    Numbers are finite: Python would write others as words that are no JSON.
+    Numbers must be finite: Python would write others as NaN or Infinity, which is not JSON.
     """
     try:
         text = content.decode("utf-8") if isinstance(content, bytes) else content
@@ -122,15 +122,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def packaged_schema(package: str, name: str) -> dict[str, Any]:
-    """A JSON Schema that stands among the modules of a package."""
+    """A JSON Schema that is stored in a package."""
     schema: dict[str, Any] = json.loads(files(package).joinpath(name).read_text("utf-8"))
     return schema
 
 
 def misshapen(validator: Any, data: Any, longest: int = 200, part: Mapping[str, Any] | None = None) -> str:
-    """Where data is not what a JSON Schema says, and how, in so many characters at most; "" where it is. With ``part``,
-    a schema within that of the validator, the data is what that describes."""
-    from jsonschema.exceptions import best_match  # only for who reads a file: it takes its time to import
+    """Where and how data violates a JSON Schema, in at most ``longest`` characters for the reason; "" if it does not.
+    With ``part``, a schema within that of the validator, the data is checked against that part."""
+    from jsonschema.exceptions import best_match  # imported late because it is slow; most commands do not need it
 
     wrong = best_match(validator.iter_errors(data) if part is None else validator.descend(data, part))
     if wrong is None:
@@ -140,7 +140,7 @@ def misshapen(validator: Any, data: Any, longest: int = 200, part: Mapping[str, 
 
 
 def write_named(path: Path, content: str | bytes) -> Path:
-    """Write to a path that the user named, or append if it is that of the step summary. Raises OSError."""
+    """Write to a path that the user named, or append if it is the step summary of GitHub. Raises OSError."""
     data, place = _bytes(content), follow(path)
     if isinstance(place, int):
         write_descriptor(place, data)
@@ -158,7 +158,7 @@ def write_named(path: Path, content: str | bytes) -> Path:
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write a file of our name in a folder that the user named. Raises OSError."""
+    """Write a file with a name of the suite's choice in a folder that the user named. Raises OSError."""
     old = _look(path)
     if old is not None and stat.S_ISLNK(old.st_mode):
         old = None
@@ -169,7 +169,7 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file that does not exist yet. Raises OSError, also if it exists, and then leaves nothing behind."""
+    """Write a file that does not exist yet. Raises OSError, also if it exists. A failed write leaves no file behind."""
     with path.open("xb") as file:
         try:
             file.write(content)
@@ -180,7 +180,8 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder of our name in a folder that the user named. Raises OSError, also for a link of that name."""
+    """Make a folder with a name of the suite's choice in a folder that the user named. Raises OSError, also if the name
+    is a link."""
     try:
         path.mkdir()
     except FileExistsError:
@@ -188,9 +189,9 @@ def make_folder(path: Path) -> None:
 
 
 def check_named(path: Path, *, regular: bool = False) -> None:
-    """Raises OSError if ``write_named`` would refuse the path. A missing folder is accepted: it may be made first.
+    """Raises OSError if ``write_named`` would reject the path. A missing folder is accepted: the caller may create it.
 
-    ``regular``: the file is read again later, so descriptors, FIFOs and devices are refused, too.
+    ``regular``: the file is read again later, so descriptors, FIFOs and devices are rejected, too.
     """
     place = follow(path)
     if isinstance(place, int):
@@ -211,14 +212,14 @@ def check_named(path: Path, *, regular: bool = False) -> None:
 
 
 def check_whole(path: Path) -> None:
-    """Raises OSError if ``write_whole`` would refuse the path."""
+    """Raises OSError if ``write_whole`` would reject the path."""
     old = _look(path)
     if old is not None and not (stat.S_ISREG(old.st_mode) or stat.S_ISLNK(old.st_mode)):
         raise refused(old.st_mode)
 
 
 def check_folder(path: Path) -> None:
-    """Raises OSError if a folder of our name is a link or a file."""
+    """Raises OSError if the path is a link or a file instead of a folder."""
     old = _look(path)
     if old is not None and not stat.S_ISDIR(old.st_mode):
         what = "a symbolic link" if stat.S_ISLNK(old.st_mode) else "no folder"
@@ -233,14 +234,14 @@ def is_regular(path: Path) -> bool:
 
 
 def try_to_write(folder: Path) -> None:
-    """Raises OSError where no file can be made in a folder."""
+    """Raises OSError if no file can be created in the folder."""
     probe, handle = _fresh(folder, 0o600)
     os.close(handle)
     probe.unlink()
 
 
 def _bytes(content: str | bytes) -> bytes:
-    # A surrogate can reach us in an ID; it must not cost the report.
+    # IDs may contain surrogates. They must not prevent the report from being written.
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 
 
@@ -253,13 +254,13 @@ def _look(path: Path) -> os.stat_result | None:
 
 
 def _fresh(folder: Path, mode: int) -> tuple[Path, int]:
-    """A new file, open: nobody could know its name, and what is there all the same, be it a link, is not opened."""
+    """Create and open a new file under a random name. O_EXCL: an existing file or link of that name is not opened."""
     path = folder / f".sds-{secrets.token_hex(16)}.tmp"
     return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
 
 
 def _replace(path: Path, old: os.stat_result | None, data: bytes) -> None:
-    """Replace a regular file, or make a new one. Raises OSError."""
+    """Replace a regular file, or create a new one. Raises OSError."""
     try:
         # A replacement stays private until it has the mode of the old file. A new file has mode 0666, reduced by the
         # umask or by the default ACL of the folder.
@@ -286,7 +287,8 @@ def _replace(path: Path, old: os.stat_result | None, data: bytes) -> None:
 
 
 def _take_over(handle: int, path: Path, old: os.stat_result) -> None:
-    """Give a file owner, mode and extended attributes of another. Raises OSError, EPERM for what it cannot have."""
+    """Give a file the owner, mode and extended attributes of another one. Raises OSError; EPERM if they cannot
+    be set."""
     try:
         new = os.fstat(handle)
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
@@ -306,7 +308,7 @@ def _take_over(handle: int, path: Path, old: os.stat_result) -> None:
 
 
 def _attributes(file: Path | int) -> dict[str, bytes]:
-    """The extended attributes; none on a system or a file system that has none."""
+    """The extended attributes; empty if the system or the file system does not support them."""
     if not hasattr(os, "listxattr"):
         return {}
     try:
@@ -318,7 +320,7 @@ def _attributes(file: Path | int) -> dict[str, bytes]:
 
 
 def _write_in_place(path: Path, old: os.stat_result, data: bytes) -> None:
-    """Overwrite a regular file. Raises OSError. If the disk has no room for all of it, the file stays as it was."""
+    """Overwrite a regular file. Raises OSError. If the disk has no room for all of it, the file stays unchanged."""
     handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         found = os.fstat(handle)
@@ -344,7 +346,7 @@ def _make_room(handle: int, size: int, wanted: int) -> None:
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Append to a regular file, on a new line. Raises OSError, and then the file stays as it was."""
+    """Append to a regular file, on a new line. Raises OSError, and then the file stays unchanged."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(path, flags, 0o666)
     try:

@@ -1,6 +1,6 @@
-"""A conversation over gRPC, with a server that runs already or that is started for it. Needs the extra ``grpc``.
+"""A conversation over gRPC with a server that is already running or that is started for it. Needs the extra ``grpc``.
 
-One bidirectional stream is one conversation; what that asks of a server stands beside the service in testee.proto.
+One bidirectional stream is one conversation. The comments of the service in testee.proto say what a server must do.
 """
 
 from __future__ import annotations
@@ -31,27 +31,28 @@ from .resources import socket_folder
 from .watchdog import bounded
 
 CONNECT_S = 5.0
-"""So long a server that runs already may keep us from connecting: whoever watches it may be starting it again."""
+"""Seconds to wait for a connection to a server that is already running: a supervisor may be restarting it."""
 _LOOK_EVERY_S = 0.05
 _LATE_S = 0.5
-"""So much later than after its timeout a call may end."""
+"""Seconds after its timeout by which a call must have ended."""
 _CLOSE_S = 1.0
-"""So long a connection may take to close, before and after the process of the server is ended."""
+"""Seconds that a connection may take to close, before and after the server process is ended."""
 _MOST_STUCK = 8
-"""So many connections to one server may not close: each costs two threads, and what the server sends on it."""
+"""Most connections to one server that may fail to close. Each one costs two threads and the data the server sends on
+it."""
 _stuck: list[str] = []
 """The addresses of connections that did not close."""
 _HEALTH = "/grpc.health.v1.Health/Check"
 _OPTIONS = (
     *MESSAGE_SIZES,
-    # What unpacks to more than the limit would be in memory before anybody looks at its size.
+    # No compression: a message larger than the limit would be unpacked in memory before its size is checked.
     ("grpc.compression_enabled_algorithms_bitset", 1),
-    # After a breakdown there is another connection, and nothing is sent twice.
+    # A new conversation uses a new connection, and no request is sent twice.
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_retries", 0),
     ("grpc.enable_http_proxy", 0),
     ("grpc.service_config_disable_resolution", 1),
-    # A server that is being started is there in a moment.
+    # A server that is starting is usually ready after a moment.
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 500),
@@ -70,9 +71,9 @@ _TOKEN = "Name the file with the right token: --grpc-token-file FILE."
 
 
 class GrpcLink(Link):
-    """One conversation on one stream, on a connection of its own.
+    """One conversation on one stream, with its own connection.
 
-    A watchdog thread cancels the stream when a deadline passes, which ends whatever waits for it.
+    A watchdog thread cancels the stream when a deadline passes. This ends all calls that wait for it.
     """
 
     def __init__(
@@ -82,9 +83,9 @@ class GrpcLink(Link):
         limits: Limits,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """``command`` starts the server where the endpoint says so, with ``variables`` in its environment.
+        """``command`` starts the server if the endpoint says so, with ``variables`` in its environment.
 
-        Raises TesteeFault if there is no server, or none that is ready in time.
+        Raises TesteeFault if there is no server, or if it is not ready in time.
         """
         self._endpoint, self._limits = endpoint, limits
         self._process: TesteeProcess | None = None
@@ -151,10 +152,10 @@ class GrpcLink(Link):
             return
         self._requests.put(None)
         self._deadline = time.monotonic() + self._limits.exit_s
-        with bounded(2 * self._limits.exit_s):  # for the stream, and for the process
+        with bounded(2 * self._limits.exit_s):  # once for the stream and once for the process
             with contextlib.suppress(grpc.RpcError):
                 for _ in self._call:
-                    pass  # no reply to any request
+                    pass  # Discard what arrives: it answers no request.
             late, ended = self._late, self._end(self._limits.exit_s)
         limit = f"{self._limits.exit_s:g} s"
         if not ended:
@@ -165,14 +166,14 @@ class GrpcLink(Link):
             raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines(), _ENDLESS)
 
     def kill(self) -> None:
-        """End it at once, whatever the server is doing."""
+        """End the conversation at once, whatever the server is doing."""
         with bounded(0):
             self._end(0)
 
     # ---- starting --------------------------------------------------------------------------------------------------
 
     def _place(self) -> str:
-        """Where the server is, or has to be."""
+        """The address at which the server listens, or must listen."""
         endpoint = self._endpoint
         if endpoint.address == AUTO:
             self._room = TemporaryDirectory(prefix="sds-", dir=socket_folder())
@@ -194,7 +195,7 @@ class GrpcLink(Link):
         return grpc.secure_channel(self.address, credentials, _OPTIONS)
 
     def _wait_until_ready(self, channel: grpc.Channel) -> None:
-        """Until the health service says that it serves; a server without one is taken as it is."""
+        """Wait until the health service reports that it serves. A server without a health service is accepted."""
         check: Any = channel.unary_unary(_HEALTH)
         began = time.monotonic()
         reached = False
@@ -204,7 +205,7 @@ class GrpcLink(Link):
             left = began + patience - time.monotonic()
             try:
                 asked = health_pb2.HealthCheckRequest(service=name).SerializeToString()
-                # As a future: under a flood of frames, a call that blocks does so past its timeout.
+                # Use a future: under a flood of frames, a blocking call waits past its timeout.
                 answer = check.future(asked, timeout=max(left, 0.01), metadata=self._token)
                 body = answer.result(max(left, 0.01) + _LATE_S)
                 reached = True
@@ -249,7 +250,7 @@ class GrpcLink(Link):
             )
         self._fail(FaultKind.NO_START, f"no gRPC server at {self.address} within {patience:g} s ({said})", _ABSENT)
 
-    # ---- talking ---------------------------------------------------------------------------------------------------
+    # ---- conversation ----------------------------------------------------------------------------------------------
 
     def _exchange(self, body: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
         self._deadline = time.monotonic() + timeout_s
@@ -276,7 +277,7 @@ class GrpcLink(Link):
             self._fail(FaultKind.GARBAGE, str(error), _NO_REPLY)
 
     def _fail_call(self, what: str, error: grpc.RpcError) -> NoReturn:
-        """The call ended in an error while ``what`` was to be answered: find out why."""
+        """Raise the fault for a call that ended in an error while ``what`` was waiting for its answer."""
         self._fail_if_dead(f"in answer to {what}")
         code, said = error.code(), _told(error)
         match code:
@@ -296,7 +297,7 @@ class GrpcLink(Link):
                 self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({said})", hint)
 
     def _fail_if_dead(self, when: str, settling_s: float = 0.5, *, at_once: bool = False) -> None:
-        """If the process that was started has ended, that says more than how the connection did."""
+        """Raise a fault if the started process has ended: its exit says more than the state of the connection."""
         died = how_it_died(self._process, when, settling_s) if self._process is not None else None
         if self._process is not None and died is not None:
             self._fail(*died, self._process.why_at_once if at_once and died[0] is FaultKind.CRASH else "")
@@ -313,10 +314,10 @@ class GrpcLink(Link):
                 return
 
     def _end(self, grace_s: float) -> bool:
-        """Leave nothing behind. True if a process that was started ended by itself.
+        """Clean up everything. True if a process that was started ended by itself.
 
-        A server that sends without end keeps a connection from closing. So a thread closes it, for a moment before
-        and after the process is ended, if there is one.
+        A server that sends endlessly keeps a connection from closing. So a thread closes it. The harness waits for the
+        thread for a moment before and after it ends the process, if there is one.
         """
         self._ended.set()
         self._requests.put(None)
@@ -338,6 +339,6 @@ class GrpcLink(Link):
 
 
 def _told(error: grpc.RpcError) -> str:
-    """What an error says of itself: its code, and the details in the words of gRPC or of the server."""
+    """The code of a gRPC error and the details that gRPC or the server gives."""
     code, details = error.code(), error.details()
     return f"{code.name}: {details}" if details else str(code.name)

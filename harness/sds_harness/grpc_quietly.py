@@ -1,4 +1,4 @@
-"""gRPC, imported so that its library keeps its log to itself: what breaks is told once, in our own words."""
+"""Imports gRPC with its own logging switched off: the suite reports each failure itself, once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ os.environ.setdefault(_VERBOSITY, "NONE")
 import grpc  # noqa: E402 - the library looks at the variable now, and never again
 
 if _asked is None:
-    # What is started from here logs as it likes.
+    # Programs that are started from here may log.
     del os.environ[_VERBOSITY]
 
 __all__ = ["grpc"]

@@ -1,9 +1,9 @@
-"""A program of its own, beside one that starts implementations: what that leaves behind when it dies is killed.
+"""A separate program that kills the remaining processes when a program that starts implementations dies.
 
-It reads a pipe: a line `+PID` for each process that leads a group, `-PID` when that has ended, and `.` when nothing is
-left. The end of the pipe without that means that the program was killed. Then it kills the groups, and all processes
-that have the mark of the program in their environment: so it finds children that have left their group, their session
-and their parent. Until then it imports nothing, so that it starts in no time.
+It reads lines from a pipe: `+PID` for each process that leads a group, `-PID` when that process has ended, and `.` when
+nothing is left. If the pipe ends without `.`, the program was killed. Then the guardian kills the groups and all
+processes that have the mark of the program in their environment. The mark finds children that have left their group,
+their session and their parent. psutil is imported only then, so that the guardian starts fast.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PAUSE_S = 0.02
 
 
 def main() -> None:
-    """The arguments: the variable, how its values begin, and the folder that has psutil."""
+    """Arguments: the name of the variable, the prefix of its values, and the folder that contains psutil."""
     variable, beginning, packages = sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -31,7 +31,7 @@ def main() -> None:
                 return
             change = leaders.add if record.startswith(b"+") else leaders.discard
             change(int(record[1:]))
-    for leader in leaders:  # its group is left where it was killed itself
+    for leader in leaders:  # the group remains if only its leader was killed
         try:
             os.killpg(leader, signal.SIGKILL)
         except OSError:

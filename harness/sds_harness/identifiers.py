@@ -1,8 +1,8 @@
-"""How long the identifiers of an implementation may be.
+"""Bounds the length of the identifiers of an implementation.
 
-A reply may have 64 MiB, since the content of a message may be large. Identifiers are kept and compared many times over:
-one of 40 MB in a single reply took 4.7 GiB here. So they have a bound of their own, which is a bound of this suite and
-of no text: it rises with what the suite itself sends.
+A reply may have 64 MiB, since the content of a message may be large. Identifiers are stored and compared many times:
+one of 40 MB in a single reply took 4.7 GiB of memory. So they have their own bound. The bound belongs to this suite and
+to no specification; it grows with the size of the requests that the suite sends.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 MAX_BYTES = 64 << 10
-"""Of an identifier, unless the suite has sent a larger request in the same conversation. Those in use have 32 to 64
-bytes, and the log of a filter with 10,000 messages then still fits a reply."""
+"""Bytes of an identifier, unless the suite has sent a larger request in the same conversation. Identifiers in use have
+32 to 64 bytes. With this bound the log of a filter with 10,000 messages still fits a reply."""
 
 
 def too_long(pairs: Iterable[tuple[str, str]], limit: int) -> str:
-    """Which of some identifiers, given as name and value, is longer than ``limit``; "" if none is."""
+    """Describes the first identifier, given as name and value, that is longer than ``limit`` bytes; "" if there is
+    none."""
     for name, value in pairs:
-        # No character has more than 4 bytes.
+        # A character has at most 4 bytes.
         if 4 * len(value) > limit and (size := len(value.encode("utf-8", "surrogatepass"))) > limit:
             return f"an identifier of {size:,} bytes ({name}); the limit is {limit:,}"
     return ""
 
 
 def in_message(message: Message, names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The identifiers in a message of a testee protocol: its fields of these names. Of a map its keys count."""
+    """The identifiers in a message of a testee protocol: the values of all fields with these names. For maps,
+    the keys."""
     for field, value in message.ListFields():
         if field.message_type is not None and field.message_type.GetOptions().map_entry:
             if field.name in names:
@@ -41,7 +43,7 @@ def in_message(message: Message, names: Collection[str]) -> Iterator[tuple[str, 
 
 
 def in_body(members: Mapping[str, Any], names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The identifiers in a body of JSON: its members of these names, and of objects among them the names in these."""
+    """The identifiers in a JSON body: the members with these names. If a member is an object, its keys."""
     for name in names:
         value = members.get(name)
         if isinstance(value, str):

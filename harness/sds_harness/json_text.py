@@ -1,7 +1,8 @@
-"""JSON for files that people open: the same values, in text that no terminal, editor or CI obeys.
+"""Writes JSON for files that people open. The values stay the same, but terminals, editors and CIs obey none of the
+text.
 
-Control characters, marks that turn text around and halves of surrogate pairs are escaped, so that a program reads the
-same value while `cat` shows the file. The second # of ## is escaped, too: commands to a CI begin with ##.
+Control characters, bidirectional marks and lone surrogates are escaped, so that a program reads the same value while
+`cat` shows the file safely. The second # of ## is escaped, too: CI commands begin with ##.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ def dumps(data: object, **options: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """JSON with the same values, in characters that can be shown and line feeds alone."""
+    """JSON with the same values that contains only printable characters and line feeds."""
     text = text.replace(ORDER_MARK, _ESCAPED_MARK)
     if text.isprintable():
         return text
-    # Outside of strings JSON has no other characters than these, which are blanks there and no part of any string.
+    # Outside of strings, JSON has no other control characters than these. They are blanks there and never part of a
+    # string.
     text = text.replace("\t", " ").replace("\r", " ")
     return _UNSHOWN.sub(lambda found: json.dumps(found[0])[1:-1] if not found[0].isprintable() else found[0], text)
 

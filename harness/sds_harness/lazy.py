@@ -1,4 +1,4 @@
-"""What is worked out when it is first asked for, and kept."""
+"""A property that is computed at first access and cached."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ T = TypeVar("T")
 
 
 class lazy(Generic[Owner, T]):
-    """`functools.cached_property` without the lock that it takes on Python 3.11, which costs more than most of what is
-    asked of the steps of a trace."""
+    """`functools.cached_property` without its lock. On Python 3.11 the lock costs more than most properties of
+    a step."""
 
     def __init__(self, function: Callable[[Owner], T]) -> None:
         self._function = function
@@ -27,6 +27,6 @@ class lazy(Generic[Owner, T]):
     def __get__(self, instance: Owner | None, owner: type[Any] | None = None) -> lazy[Owner, T] | T:
         if instance is None:
             return self
-        # From now on Python finds it there, and does not ask here any more.
+        # Python finds the attribute on the instance from now on and does not call the descriptor again.
         answer = instance.__dict__[self._name] = self._function(instance)
         return answer

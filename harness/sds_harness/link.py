@@ -1,4 +1,4 @@
-"""Links carry one request to an implementation and its reply back. What carries them is all they know."""
+"""Links carry a request to an implementation and its reply back. A link knows nothing about the meaning of messages."""
 
 from __future__ import annotations
 
@@ -18,69 +18,70 @@ from .process import TesteeProcess
 from .watchdog import bounded
 
 _BANNER_S = 0.5
-"""So long the words of a banner may take to follow its first line."""
+"""Seconds to wait for the text of a banner after its first, blank line."""
 _LOOK_EVERY_S = 0.02
 
 
 class Listener(Protocol):
-    """Hears what goes over a link, in bytes."""
+    """Receives the bytes that go over a link."""
 
     def sent(self, body: bytes) -> None:
-        """The body of a frame goes to the other end."""
+        """Called with the body of each frame that is sent."""
         ...
 
     def heard(self, body: bytes, whole: bool) -> None:
-        """The body of a frame came back, or, not ``whole``, what there is of one, or what came unasked."""
+        """Called with the body of each frame that is received. ``whole`` is False for a partial frame and for
+        unexpected output."""
         ...
 
 
 class Link(Protocol):
-    """One conversation."""
+    """One conversation with an implementation."""
 
     outside_clock: OutsideClock | None = None
-    """Whether the time of the other end is moved from outside, None where nobody tries."""
+    """The result of moving the implementation's time from outside; None if the suite does not try."""
 
     @property
     def pid(self) -> int | None:
-        """Of the process that was started for it, if one was."""
+        """The ID of the process that was started for the conversation; None if none was started."""
         return None
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """The answer to ``request``, a message of type ``reply``. Raises TesteeFault."""
+        """Send ``request`` and return the answer, a message of type ``reply``. Raises TesteeFault."""
         ...
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """The answer to a command that does not exist, in place of the none of ``request``. Raises TesteeFault."""
+        """Send a command that does not exist, with the ID of ``request``, and return the answer. Raises TesteeFault."""
         ...
 
     def listen(self, listener: Listener) -> bool:
-        """Let somebody hear it from now on. False where there are no bytes to hear."""
+        """Pass all bytes to the listener from now on. Returns False if the link carries no bytes."""
         return False
 
     def note(self, kind: str, /, **said: Any) -> int:
-        """A remark for the record, if one is kept: the number of its line, else 0."""
+        """Add a remark to the transcript, if there is one. Returns its line number, else 0."""
         return 0
 
     def stderr_lines(self) -> tuple[str, ...]:
-        """Last words of the other end, if it has any."""
+        """The last lines that the implementation wrote to stderr, if any."""
         return ()
 
     def said(self) -> tuple[str, ...]:
-        """What the other end wrote to its stderr since this was asked last, if that can be heard: some lines."""
+        """Some lines of what the implementation wrote to stderr since the last call; empty if stderr cannot be read."""
         return ()
 
     def close(self) -> None:
-        """End the conversation, where there is anything to end. Raises TesteeFault when the other end does not."""
+        """End the conversation. Raises TesteeFault if the implementation does not end."""
         return
 
     def kill(self) -> None:
-        """End the conversation at once, whatever the other end is doing."""
+        """End the conversation at once, whatever the implementation is doing."""
         return
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What an implementation may use."""
+    """Limits for an implementation. Times are in seconds."""
 
     start_s: float = 30.0
     """Until the first answer of a fresh process."""
@@ -91,20 +92,20 @@ class Limits:
     memory_bytes: int = 4 << 30
     """Resident memory of the process and its children."""
     kept_bytes: int = 1 << 30
-    """What is said to it and by it in one run, which is kept until it is judged."""
+    """Size of all requests and replies of one run. The harness keeps them until the run is judged."""
     total_s: float = math.inf
     """Until the last answer of all."""
     began: Moment = field(default_factory=Moment, compare=False, repr=False)
-    """From then on the total time is counted."""
+    """The total time counts from this moment."""
 
     @property
     def left_s(self) -> float:
-        """What is left of the total time."""
+        """Seconds left of the total time; negative when it is over."""
         return self.total_s - self.began.ago_s
 
     @property
     def starting_s(self) -> float:
-        """What is left of the total time for the start."""
+        """Seconds left for the start of a process, within the total time."""
         return max(0.0, min(self.start_s, self.left_s))
 
 
@@ -119,7 +120,7 @@ class StdioLink(Link):
     def __init__(
         self, command: Sequence[str], framing: Framing, limits: Limits, variables: Mapping[str, str] | None = None
     ) -> None:
-        """``variables`` are set in its environment, beside those that are inherited."""
+        """``variables`` are added to the inherited environment."""
         self._framing = framing
         self._limits = limits
         self._buffer = bytearray()
@@ -164,7 +165,7 @@ class StdioLink(Link):
             raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
 
     def kill(self) -> None:
-        """End it at once, whatever it is doing."""
+        """Kill the process at once, whatever it is doing."""
         with bounded(0):
             self._process.close(0)
 
@@ -201,7 +202,8 @@ class StdioLink(Link):
             self._fail(FaultKind.GARBAGE, str(error))
 
     def _fail_blank(self, what: str) -> NoReturn:
-        """The answer is a blank line, as at the head of a banner of npm: quote the line that says something."""
+        """Raise the fault for an answer that is a blank line, as in a banner of npm. Quotes the next line that is not
+        blank."""
         until = time.monotonic() + _BANNER_S
         while not (words := _first_words(self._buffer)) and time.monotonic() < until:
             time.sleep(_LOOK_EVERY_S)
@@ -209,7 +211,7 @@ class StdioLink(Link):
         self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
 
     def _fail_ended(self, what: str, timeout_s: float, pipe: str) -> NoReturn:
-        """The conversation ended while ``pipe`` was in use: find out why."""
+        """Raise the fault for a conversation that ended while ``pipe`` was in use."""
         process = self._process
         if process.failure is FaultKind.HANG and pipe == "stdin":
             self._fail(FaultKind.HANG, f"{what} was not read from stdin within {timeout_s:g} s")
@@ -221,14 +223,15 @@ class StdioLink(Link):
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
         kind, detail = died
         if pipe == "stdin":
-            # It ended without reading, but may have printed before: what is said of that hangs not on who was faster.
+            # The process ended without reading, but may have printed before. Read that now, so that the fault does not
+            # depend on which of the two came first.
             self._buffer += process.rest()
             line, end, _ = self._buffer.partition(b"\n")
             if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
                 words = _first_words(self._buffer)
                 self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
         said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
-        # Nothing was asked yet that could make it crash: the command is wrong, or something is not installed.
+        # A crash before the first answer: probably the command is wrong, or something is not installed.
         at_once = kind is FaultKind.CRASH and what == "hello"
         self._fail(kind, f"{detail}{said}", process.why_at_once if at_once else "")
 
@@ -240,7 +243,7 @@ class StdioLink(Link):
 
 
 class LocalLink(Link):
-    """An implementation in this very process, for self-tests: any callable from request to reply."""
+    """An implementation in this process, for self-tests: any function from request to reply."""
 
     def __init__(self, handle: Callable[[Any], Any]) -> None:
         self._handle = handle
@@ -248,7 +251,7 @@ class LocalLink(Link):
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         try:
             return self._handle(request)
-        except Exception as error:  # whatever it raises is a crash of the implementation
+        except Exception as error:  # every exception counts as a crash of the implementation
             raise TesteeFault(FaultKind.CRASH, f"{type(error).__name__}: {error}") from error
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
@@ -256,7 +259,7 @@ class LocalLink(Link):
 
 
 def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any:
-    """The reply of type ``kind`` in the answer to ``what``. Raises FramingError, which says in full what it is."""
+    """Parse the answer to ``what`` as a reply of type ``kind``. Raises FramingError with a complete message."""
     try:
         reply = framing.parse(body, kind)
     except FramingError as error:
@@ -267,7 +270,7 @@ def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any
 
 
 def how_it_died(process: TesteeProcess, when: str, settling_s: float = 0.5) -> tuple[FaultKind, str] | None:
-    """What became of a process, and ``when``; None if it still runs after so many seconds."""
+    """How and ``when`` a process ended; None if it still runs after ``settling_s`` seconds."""
     if process.failure is FaultKind.OUT_OF_MEMORY:
         limit = process.memory_bytes >> 20
         return FaultKind.OUT_OF_MEMORY, f"over {limit} MiB of memory {when}, and killed"
@@ -282,12 +285,12 @@ def how_it_died(process: TesteeProcess, when: str, settling_s: float = 0.5) -> t
 
 
 def _first_words(data: bytes | bytearray) -> bytes:
-    """The first line that is not blank, b"" if there is none."""
+    """The first line that is not blank; b"" if there is none."""
     return next((line for line in bytes(data).split(b"\n") if line.strip()), b"")
 
 
 def _blank(words: bytes) -> str:
-    """Why a blank line, or the first words after it, is no reply."""
+    """Why the answer is not a reply; ``words`` is its first line that is not blank."""
     return "a blank line before it" if words.lstrip().startswith(b"{") else "not a JSON object"
 
 

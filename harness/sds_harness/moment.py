@@ -1,8 +1,8 @@
-"""Points in time by the monotonic clock of the machine, which cannot be set. All deadlines are reckoned from them.
+"""Points in time on the monotonic clock of the machine, which cannot be set. All deadlines are computed from them.
 
-Processes of one machine share that clock (CLOCK_MONOTONIC), so a moment stays the same in a worker process. On another
-machine, an executor of Spark for example, the clock has another origin: there a moment is as many seconds ago as it was
-when it was pickled.
+Processes of one machine share that clock (CLOCK_MONOTONIC), so a moment means the same in a worker process. On another
+machine, such as an executor of Spark, the clock has another origin. There a moment lies as many seconds in the past as
+it did when it was pickled.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True)
 class Moment:
-    """A point in time; the present without arguments."""
+    """A point in time; without arguments, the present."""
 
     at_s: float = field(default_factory=time.monotonic)
 
     @property
     def ago_s(self) -> float:
-        """Seconds since then; negative for a moment to come."""
+        """Seconds since the moment; negative if it is in the future."""
         return time.monotonic() - self.at_s
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -32,7 +32,7 @@ class Moment:
 
 
 def after(seconds: float) -> Moment:
-    """The moment in so many seconds."""
+    """The moment that is ``seconds`` from now."""
     return Moment(time.monotonic() + seconds)
 
 
@@ -42,7 +42,7 @@ def _unpickled(machine: str, at_s: float, ago_s: float) -> Moment:
 
 @cache
 def _machine() -> str:
-    """Names the machine since it was booted."""
+    """An ID of the machine that is stable until the next boot."""
     try:
         return _BOOT_ID.read_text("ascii").strip()
     except OSError:

@@ -1,10 +1,10 @@
 """Writes to output paths that are not regular files: descriptors, FIFOs and character devices.
 
-``follow`` resolves a path that the user named, link by link. It stops at a descriptor of this process
-(``/dev/stdout``, ``/dev/fd/N``, ``/proc/self/fd/N``), which is then duplicated and written to. Opening it again by its
-path would lose its offset, and renaming over it would replace ``/dev/stdout`` for every program of the machine.
+``follow`` resolves a path that the user named, link by link. It stops at a descriptor of this process (``/dev/stdout``,
+``/dev/fd/N``, ``/proc/self/fd/N``), which is then duplicated and written to. Opening it again by its path would lose
+its offset, and renaming over it would replace ``/dev/stdout`` for every program of the machine.
 
-Writing to a FIFO or a device never blocks for ever: a FIFO needs a reader within ``READER_S``, and both must accept
+A write to a FIFO or a device never blocks for ever: a FIFO needs a reader within ``READER_S``, and both must accept
 some bytes every ``PROGRESS_S``. A failed write raises an OSError whose ``strerror`` is a phrase for the user.
 """
 
@@ -39,14 +39,15 @@ _KINDS = {
 
 
 def follow(path: Path) -> Path | int:
-    """The number of the descriptor that a path leads to, or the path with all links resolved; it need not exist.
+    """The number of the descriptor that a path leads to, or else the path with all links resolved. The path need not
+    exist.
 
     Raises OSError for a loop of links and for a descriptor of another process.
     """
     for _ in range(_MOST_LINKS):
         number = _descriptor(path)
         if number is None:
-            # The folder may be reached by links, too: /dev/fd is one to /proc/self/fd.
+            # The folder may be reached by links, too: /dev/fd is a link to /proc/self/fd.
             path = Path(os.path.realpath(path.parent), path.name)
             number = _descriptor(path)
         if number is not None:
@@ -79,7 +80,7 @@ def _own_numbers() -> set[str]:
 
 
 def refused(mode: int) -> OSError:
-    """The error for a node of a kind that is not written to; ``mode`` is its ``st_mode``."""
+    """The error for a file type that the suite does not write to; ``mode`` is its ``st_mode``."""
     if stat.S_ISDIR(mode):
         return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     return OSError(errno.EINVAL, f"it is {_KINDS.get(stat.S_IFMT(mode), 'of an unknown kind')}, and no regular file")
@@ -89,7 +90,7 @@ def check_descriptor(number: int) -> None:
     """Raises OSError for a descriptor that cannot be written to."""
     streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
     if number < len(streams) and streams[number] is None:
-        # It was closed when this program started, and a file of ours may have its number by now.
+        # It was closed when this program started. A file of the suite may have its number by now.
         raise OSError(errno.EBADF, f"descriptor {number} is not open")
     try:
         flags = fcntl.fcntl(number, fcntl.F_GETFL)
@@ -104,17 +105,18 @@ def write_descriptor(number: int, data: bytes) -> None:
     check_descriptor(number)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            stream.flush()  # our own lines that came before stay before
+            stream.flush()  # keep the order: lines that were printed before come first
     handle = os.dup(number)
     try:
-        # Other programs may share it, so its flags stay as they are. It may block, as any write to stdout.
+        # Other programs may share the descriptor, so its flags stay unchanged. The write may block, as any write to
+        # stdout.
         _write_all(handle, data, None)
     finally:
         os.close(handle)
 
 
 def write_node(path: Path, mode: int, data: bytes) -> None:
-    """Write to the FIFO or the character device at a path that is no link. Raises OSError."""
+    """Write to the FIFO or the character device at a path that is not a link. Raises OSError."""
     handle = _open_fifo(path) if stat.S_ISFIFO(mode) else _open(path)
     try:
         if stat.S_IFMT(os.fstat(handle).st_mode) != stat.S_IFMT(mode):
@@ -125,7 +127,7 @@ def write_node(path: Path, mode: int, data: bytes) -> None:
 
 
 def _open(path: Path) -> int:
-    # Without O_CREAT and O_TRUNC; a terminal must not become the controlling one.
+    # No O_CREAT and no O_TRUNC; O_NOCTTY, so that a terminal does not become the controlling one.
     return os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 

@@ -1,4 +1,4 @@
-"""The process of an implementation under test: started in a group of its own, watched, and ended without remains."""
+"""Runs the process of an implementation under test: starts it in its own group, watches it, and ends all of it."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ _LOOK_EVERY_S = 0.05
 _LAST_WORDS_S = 2.0
 _MEMORY_EVERY_S = 0.25
 _STRAGGLING_S = 0.5
-"""So long children may take to end after the process itself."""
+"""Seconds that children may take to end after the process itself."""
 _DYING_S = 5.0
-"""So long a process may take to die of SIGKILL: one that waits for a disk cannot die before that answers."""
+"""Seconds that a process may take to die of SIGKILL. A process that waits for a disk dies only when the disk
+answers."""
 _ROUNDS = 20
 _PAUSE_S = 0.01
-# What a pipe holds. For a larger buffer malloc would map new pages at every read, which costs more than the read.
+# The capacity of a pipe. For a larger buffer malloc would map new pages at every read, which costs more than the read.
 _READ_BYTES = 1 << 16
 
 
 class TesteeProcess:
-    """A child process with pipes for stdin and stdout; stderr is kept, bounded, for the failure report.
+    """A child process with pipes for stdin and stdout. The last part of stderr is kept for the failure report.
 
-    One that does not ``talk`` has nothing to say on stdout: what it prints there is kept as if it were on stderr.
+    If ``talks`` is False, the process does not answer on stdout, and its stdout is kept together with stderr.
 
-    A watchdog thread kills the process group when a deadline passes or its memory grows over the limit, which ends the
-    read with an end of file; ``failure`` then says why. Reads and writes wait until then and no longer, even for a pipe
-    that a stranger outside the group still holds.
+    A watchdog thread kills the process group when a deadline passes or the memory exceeds its limit. The pending read
+    then returns end of file, and ``failure`` says why. Reads and writes end at that moment, even if a process outside
+    the group still holds the pipe.
     """
 
     def __init__(
@@ -66,12 +67,12 @@ class TesteeProcess:
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
         self._untold = 0
-        """Bytes of stderr since `said` was asked last."""
+        """Bytes of stderr since the last call of `said`."""
         self._hearing = threading.Lock()
         self._ended = threading.Event()
         self._stopped = False
         self._family = Family()
-        # The token is for servers: a process that talks on stdout has no use for it, and could quote it.
+        # The token is for servers. A process that talks on stdout does not need it, and could quote it.
         inherited = {
             name: value
             for name, value in variables_for_implementations().items()
@@ -110,7 +111,7 @@ class TesteeProcess:
         try:
             threading.Thread(target=self._watch, daemon=True).start()
             self._reader.start()
-        except RuntimeError as error:  # the machine starts no more threads
+        except RuntimeError as error:  # the machine cannot start more threads
             self._ended.set()
             self._kill_family()
             self._child.wait(_DYING_S)
@@ -122,11 +123,11 @@ class TesteeProcess:
         return self._child.pid
 
     def deadline_in(self, seconds: float) -> None:
-        """From now on the process has that long to answer."""
+        """Set the deadline for the next answer."""
         self._deadline = time.monotonic() + seconds
 
     def write(self, data: bytes) -> bool:
-        """Write all of ``data`` to stdin; False if nobody reads it any more."""
+        """Write all of ``data`` to stdin. False if the process no longer reads it."""
         view = memoryview(data)
         while view:
             if self._stopped:
@@ -140,24 +141,24 @@ class TesteeProcess:
         return True
 
     def read(self) -> bytes:
-        """Some bytes of stdout, b"" at its end."""
+        """Some bytes of stdout; b"" at its end."""
         while not self._stopped:
             if self._readable.poll(_LOOK_EVERY_S * 1000):
                 return os.read(self._stdout, _READ_BYTES)
         return b""
 
     def rest(self) -> bytes:
-        """What can be read of stdout at once, up to what a pipe holds."""
+        """The bytes of stdout that can be read without waiting, up to the capacity of a pipe."""
         return os.read(self._stdout, _READ_BYTES) if self._readable.poll(0) else b""
 
     @property
     def why_at_once(self) -> str:
-        """The likely question to ask of one that has failed before it answered anything."""
+        """The likely question to ask the user about a process that failed before it answered anything."""
         return why_ended_at_once(self._command, self._child.returncode)
 
     def settle_exit(self, seconds: float = 0.5) -> int | None:
-        """The exit status after stdout has ended (negative: the signal), None if the process still runs."""
-        self._deadline = float("inf")  # a kill now would look like its own end
+        """The exit status after stdout has ended (negative: the signal); None if the process still runs."""
+        self._deadline = float("inf")  # a kill by the watchdog would look like an exit of the process
         try:
             status = self._child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -170,8 +171,9 @@ class TesteeProcess:
         return tuple(self._lines(b"".join(self._stderr))[-_STDERR_LINES:])
 
     def said(self) -> tuple[str, ...]:
-        """What it wrote to stderr since this was asked last: the first lines, the last ones, and how many between."""
-        if self._unheard.poll(0):  # what it wrote before it answered stands in the pipe by now
+        """The lines written to stderr since the last call: the first ones, the last ones, and how many were left out
+        between."""
+        if self._unheard.poll(0):  # what was written before the answer is in the pipe by now
             self._hear()
         with self._hearing:
             untold, self._untold = self._untold, 0
@@ -185,20 +187,22 @@ class TesteeProcess:
         return (*lines[:_FIRST_WORDS], f"... {more} more lines", *lines[_FIRST_WORDS + more :])
 
     def _lines(self, text: bytes) -> list[str]:
-        """Lines of stderr that say something, without the token and control characters, and cut."""
+        """The lines of stderr that are not empty, cut, without the token and control characters."""
         said = self._redaction.text(text.decode("utf-8", "replace"))
         lines = (without_controls(line, " ").rstrip()[:300] for line in said.splitlines())
         return [line for line in lines if line]
 
     def close(self, grace_s: float) -> bool:
-        """End stdin, wait up to ``grace_s`` seconds, kill what is left. True if it ended by itself.
+        """Close stdin, wait up to ``grace_s`` seconds, then kill the process if it still runs. True if it ended by
+        itself.
 
-        Then whatever it had started should have ended, too; what has not is kept for ``family.survivors``.
+        All processes that it had started should have ended, too. Those that have not are recorded for
+        ``family.survivors``.
         """
         if self._ended.is_set():
             return True
         self._deadline = float("inf")
-        self._stdin = self._stdout = -1  # the numbers may soon stand for other files
+        self._stdin = self._stdout = -1  # the numbers may soon belong to other files
         assert self._child.stdin
         assert self._child.stdout
         with contextlib.suppress(OSError):
@@ -206,7 +210,7 @@ class TesteeProcess:
         ended = False
         try:
             if self._kept is not self._child.stdout:
-                # Nobody reads stdout now, so what the process still writes must not keep it waiting.
+                # Nobody reads stdout now. Close it, so that a process that still writes does not block.
                 self._child.stdout.close()
             self._child.wait(grace_s)
             ended = True
@@ -225,17 +229,17 @@ class TesteeProcess:
         self._kill_family()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(_DYING_S)
-        self._kill_family()  # who was started meanwhile
+        self._kill_family()  # processes that were started in the meantime
         self._reader.join(_LAST_WORDS_S)
 
     def _keep_stderr(self) -> None:
-        waiting = select.poll()  # of its own: two threads cannot wait with one
+        waiting = select.poll()  # its own poll object: two threads cannot share one
         waiting.register(self._kept.fileno(), select.POLLIN)
         while self._hear():
             waiting.poll()
 
     def _hear(self) -> bool:
-        """Keep what stands in the pipe of stderr; False at its end."""
+        """Read what is in the pipe of stderr. False at its end."""
         with self._hearing:
             try:
                 chunk = os.read(self._kept.fileno(), 1 << 16)
@@ -249,7 +253,7 @@ class TesteeProcess:
             self._stderr.append(chunk)
             self._stderr_size += len(chunk)
             self._untold += len(chunk)
-            while self._stderr_size - len(self._stderr[0]) >= _STDERR_BYTES:  # what stays must be that much itself
+            while self._stderr_size - len(self._stderr[0]) >= _STDERR_BYTES:  # keep at least _STDERR_BYTES
                 self._stderr_size -= len(self._stderr.popleft())
             return True
 
@@ -265,7 +269,7 @@ class TesteeProcess:
                 if self._resident_bytes() > self.memory_bytes:
                     failure = FaultKind.OUT_OF_MEMORY
             if failure:
-                # If the process has ended by itself, and only its children keep the pipe open, that says more.
+                # If the process has ended by itself and only its children keep the pipe open, report that instead.
                 if self._child.poll() is None:
                     self.failure = failure
                 self._kill_family()
@@ -287,7 +291,8 @@ class TesteeProcess:
             for process in family:
                 with contextlib.suppress(*GONE):
                     process.kill()
-            # The child alone is soon gone; others may have started others before they were killed.
+            # One round is enough if only the child was left. Other processes may have started more before they were
+            # killed.
             if not any(process.pid != self._child.pid for process in family):
                 return
             time.sleep(_PAUSE_S)

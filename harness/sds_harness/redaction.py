@@ -1,8 +1,8 @@
-"""Removes the token that lets the harness in from everything that a gRPC server says.
+"""Removes the access token from everything that a gRPC server says.
 
-A server can quote the token: in the details of a status, in a reply, on stderr. The link removes it before anything
-else reads the words, so no report, trace, transcript or page can hold it. An implementation that hides the token on
-purpose, for example one character at a time, is not stopped by this.
+A server can quote the token: in the details of a status, in a reply, on stderr. The link removes it before any other
+code reads the text, so no report, trace, transcript or page can contain it. This does not stop an implementation that
+hides the token on purpose, for example by sending one character at a time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from urllib.parse import quote
 
 REMOVED = "[token removed]"
 SHORTEST = 6
-"""Characters of a token. A shorter one could be part of ordinary words, or of the layout of a message."""
+"""Minimum length of a token in characters. A shorter one could be part of ordinary words or of the layout of a
+message."""
 
 
-_ENCODING = "utf-8", "surrogateescape"  # of a variable in the environment that holds no token
+_ENCODING = "utf-8", "surrogateescape"  # for a variable that holds any bytes
 
 
 class Redaction:
@@ -27,7 +28,7 @@ class Redaction:
 
     def __init__(self, tokens: Iterable[str]) -> None:
         forms = {form for token in tokens if len(token) >= SHORTEST for form in _forms(token)}
-        # The longest first: a form can begin with another one.
+        # The longest first, because one form can be a prefix of another.
         pattern = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
         self._text = re.compile(pattern) if forms else None
         self._bytes = re.compile(pattern.encode(*_ENCODING)) if forms else None
@@ -37,7 +38,8 @@ class Redaction:
         return self._text.sub(REMOVED, text) if self._text is not None else text
 
     def data(self, data: bytes) -> bytes:
-        """``data`` with a mark of the same length for each token: in a message, lengths of fields precede it."""
+        """``data`` with each token replaced by a mark of the same length, because messages contain the lengths of their
+        fields."""
         return self._bytes.sub(_same_length, data) if self._bytes is not None else data
 
 
@@ -47,7 +49,7 @@ def _same_length(found: re.Match[bytes]) -> bytes:
 
 
 def _forms(token: str) -> Iterator[str]:
-    """A token as it is, and as logs and messages encode it."""
+    """A token in plain text, and as logs and messages encode it."""
     yield token
     in_json = json.dumps(token)[1:-1]
     yield from (in_json, in_json.replace("/", r"\/"), html.escape(token))
@@ -55,8 +57,8 @@ def _forms(token: str) -> Iterator[str]:
         yield from (quoted, re.sub("%..", lambda code: code[0].lower(), quoted))
     raw = token.encode(*_ENCODING)
     yield from (raw.hex(), raw.hex().upper())
-    for before in range(3):  # base64 encodes a token in another way behind each number of bytes, "Bearer " for example
+    for before in range(3):  # base64 depends on the number of bytes before the token, as in "Bearer "
         encoded = base64.b64encode(b"\0" * before + raw).decode("ascii")
-        # Only the characters that no byte before or behind the token has a part in.
+        # Use only characters that do not depend on bytes before or after the token.
         inner = encoded[-(-8 * before // 6) : 8 * (before + len(raw)) // 6]
         yield from (inner, inner.replace("+", "-").replace("/", "_"))

@@ -1,8 +1,8 @@
-"""A link that remembers: what a participant was told before, in the same order, is not asked of it again.
+"""A caching link: does not repeat requests that a participant has received before in the same order.
 
-It takes two things for granted: who is told the same twice answers the same, and participants of one implementation
-share nothing but messages. Neither is believed blindly. Whatever is told to a participant again, because something new
-is to come after it, is held against what is remembered; and so is all that is played while the link is ``whole``.
+It assumes two things: an implementation is deterministic, and its participants share only messages. Both are
+checked. When a participant needs a new request after cached ones, the cached requests are replayed first, and each
+reply is compared with the cached one. While the link is ``whole``, every request is sent and compared.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any
 from .link import Link, Listener
 
 MOST = 200_000
-"""So many answers are remembered; then it begins anew."""
+"""The cache is emptied when it has this many answers."""
 _AGAIN = 1 << 32
-"""What is told again is numbered from here, far from the numbers of a session."""
+"""Replayed requests are numbered from here, far above the numbers of a session."""
 
 
 class OtherAnswer(Exception):
-    """Somebody who was told the same as before answered otherwise."""
+    """An implementation answered the same sequence of requests differently than before."""
 
     def __init__(self, command: str) -> None:
         super().__init__(f"{command} was answered otherwise than before, though the participant was told the same")
 
 
 class _Told:
-    """What a participant was told, and answered; with all before it, and all that ever came after it."""
+    """A request to a participant and its reply: a node in the tree of all request sequences."""
 
     __slots__ = ("before", "further", "reply", "request")
 
@@ -40,27 +40,27 @@ class _Told:
 
 @dataclass
 class _Participant:
-    """One that was opened."""
+    """An open participant."""
 
     at: _Told
-    """The last that it was told."""
+    """The last request of the participant, whether sent or answered from the cache."""
     truly: _Told
-    """The last of that which it was told in truth."""
+    """The last request that was really sent."""
     handle: int = 0
-    """Its own, if it was opened in truth."""
+    """Its handle in the implementation, if it was really opened."""
 
 
 Ask = Callable[[Any], Any]
-"""Asks the other end."""
+"""Sends a request to the implementation."""
 
 
 class Remembering(Link):
-    """Stands before another link. Commands are ``open``, answered with a handle, ``close``, and those that have a
-    ``handle``; all others are handed on."""
+    """Wraps another link. Handles ``open``, which is answered with a handle, ``close``, and all commands with a
+    ``handle``. Other commands are forwarded."""
 
     def __init__(self, link: Link) -> None:
         self.whole = False
-        """Everything is asked."""
+        """While True, no answer comes from the cache."""
         self.outside_clock = link.outside_clock
         self._link = link
         self._nothing = _Told()
@@ -69,14 +69,14 @@ class Remembering(Link):
         self._opened = 0
         self._again = _AGAIN
         self._closed = b""
-        """How the last one answered that was closed in truth."""
+        """The answer to the last ``close`` that was really sent."""
 
     @property
     def pid(self) -> int | None:
         return self._link.pid
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """As any link does. Raises OtherAnswer, too."""
+        """Like the call of any link; also raises OtherAnswer."""
         name = request.WhichOneof("command")
         command = getattr(request, name)
         if name == "open":
@@ -113,7 +113,7 @@ class Remembering(Link):
         return self._nothing
 
     def _remembered(self, who: _Participant, name: str, key: bytes) -> bytes | None:
-        """The answer, if there is no need to ask for it."""
+        """The cached answer; None if the request must be sent."""
         if self.whole:
             return None
         if name == "close":
@@ -125,12 +125,13 @@ class Remembering(Link):
         return known.reply
 
     def _asked(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
-        """The answer of the other end, which is told first what it was not told yet."""
+        """Send the request, after the cached requests that the implementation has not received yet. Returns its
+        answer."""
         if name != "close":
             self._catch_up(who, type(request), ask)
         answer = self._tell(who, request, number, ask)
         if answer.id != number:
-            return answer  # whoever asks holds that against it
+            return answer  # the session reports the wrong ID
         body = _body(answer)
         if name == "close":
             self._closed = body
@@ -192,7 +193,7 @@ class Remembering(Link):
 
 
 def _body(answer: Any) -> bytes:
-    """An answer without what is different each time: its number, and the handle."""
+    """An answer without the parts that differ each time: its ID and the handle."""
     number, answer.id = answer.id, 0
     opened = answer.opened.handle if answer.WhichOneof("answer") == "opened" else 0
     if opened:

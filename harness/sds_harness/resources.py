@@ -1,7 +1,6 @@
-"""The machine's resources for processes of the suite: processors, memory, a folder for sockets, semaphores.
+"""Finds the machine's resources for the suite: processors, memory, a folder for sockets, semaphores.
 
-A container may use less than the machine has: the quota and the memory of its cgroup, or of one above that, are the
-limit.
+In a container, the CPU quota and the memory limit of the cgroup, or of one of its parents, apply.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from pathlib import Path
 from .safe_path import safe_path
 
 WORKER_BYTES = 200 << 20
-"""Memory of one worker with its implementation: about 60 MiB of ours, and a Python or Node process."""
+"""Memory of one worker with its implementation: about 60 MiB of the suite, and a Python or Node process."""
 MOST_JOBS = 256
 _LONGEST_FOLDER = 70
-"""In bytes. A socket's path may have 104, and multiprocessing appends up to 32."""
+"""Longest folder path in bytes. A socket path may have 104, and multiprocessing appends up to 32."""
 _MISSING = {
     errno.EAGAIN: "the machine starts no more processes: raise `ulimit -u`, or use fewer --jobs",
     errno.EDQUOT: "the quota of the disk is used up: free some room, or set TMPDIR to a folder that has some",
@@ -33,15 +32,15 @@ _MISSING = {
     errno.EROFS: "it can only be read: set TMPDIR to a folder that can be written",
 }
 _NO_THREAD = "can't start new thread"
-"""The message of the RuntimeError that Python raises where the machine starts no more threads."""
+"""The message of the RuntimeError that Python raises if the machine cannot start more threads."""
 
 
 class ResourceMissing(Exception):
-    """The machine lacks something; the message says what, and what to do."""
+    """The machine lacks a resource; the message says which one and what to do."""
 
 
 def explain(error: BaseException) -> str:
-    """The resource that the machine lacks, as an error of the system shows, and how to provide it; else ""."""
+    """If a system error shows that the machine lacks a resource: which one, and how to provide it. Otherwise ""."""
     if isinstance(error, ResourceMissing):
         return str(error)
     if isinstance(error, MemoryError):
@@ -60,18 +59,18 @@ def explain(error: BaseException) -> str:
 
 
 def usable_jobs() -> int:
-    """How many processes of ours can play at the same time on this machine, each with an implementation."""
+    """How many processes of the suite can play at the same time on this machine, each with an implementation."""
     return jobs_for(usable_processors(), usable_memory())
 
 
 def jobs_for(processors: int, memory: int | None) -> int:
-    """As many as there are processors, and memory in bytes if that is known."""
+    """The number of jobs for these processors, and for this memory in bytes if it is known."""
     jobs = processors if memory is None else min(processors, memory // WORKER_BYTES)
     return max(1, min(jobs, MOST_JOBS))
 
 
 def usable_processors(root: Path = Path("/"), affinity: int | None = None) -> int:
-    """How many processors this process may use; ``root`` is where /proc and the cgroups are looked for."""
+    """How many processors this process may use. ``root`` is the folder in which /proc and the cgroups are looked up."""
     if affinity is None:
         has_affinity = hasattr(os, "sched_getaffinity")
         affinity = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
@@ -80,7 +79,7 @@ def usable_processors(root: Path = Path("/"), affinity: int | None = None) -> in
 
 
 def usable_memory(root: Path = Path("/")) -> int | None:
-    """Bytes of memory that are left for this process, None if that is not known."""
+    """Bytes of memory available to this process; None if unknown."""
     left = [_left(group, version) for group, version in _cgroups(root, "memory")]
     available = re.search(r"^MemAvailable:\s+(\d+) kB$", _text(root / "proc/meminfo"), re.MULTILINE)
     known = [each for each in [*left, int(available[1]) << 10 if available else None] if each is not None]
@@ -88,7 +87,7 @@ def usable_memory(root: Path = Path("/")) -> int | None:
 
 
 def _cgroups(root: Path, controller: str) -> Iterator[tuple[Path, int]]:
-    """The folders of the cgroups that limit this process, the innermost first, with the version of the hierarchy."""
+    """The folders of the cgroups that limit this process, innermost first, each with the version of the hierarchy."""
     paths = {}
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
@@ -106,7 +105,7 @@ def _cgroups(root: Path, controller: str) -> Iterator[tuple[Path, int]]:
         if version == 0 or version not in paths or (version == 1 and controller not in kinds[2].split(",")):
             continue
         top, path = fields[3].rstrip("/"), paths[version]
-        # In a container the mount may begin at the group of the container, whose path is whole nevertheless.
+        # In a container the mount may begin at the cgroup of the container, while the path is still the full one.
         inner = path.removeprefix(top) if path == top or path.startswith(f"{top}/") else ""
         folder = root / fields[4].lstrip("/").replace("\\040", " ")
         parts = [part for part in inner.split("/") if part not in ("", "..")]
@@ -115,7 +114,7 @@ def _cgroups(root: Path, controller: str) -> Iterator[tuple[Path, int]]:
 
 
 def _quota(group: Path, version: int) -> float | None:
-    """Processors, None for as many as there are."""
+    """The quota in processors; None if there is no quota."""
     if version == 2:
         quota, _, period = _text(group / "cpu.max").strip().partition(" ")
     else:
@@ -124,7 +123,7 @@ def _quota(group: Path, version: int) -> float | None:
 
 
 def _left(group: Path, version: int) -> int | None:
-    """Bytes that a group may still take, None for as many as there are. Its cache of files makes room when asked."""
+    """Bytes that a cgroup may still use; None if there is no limit. Its file cache counts as free."""
     names = ("memory.max", "memory.current") if version == 2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")
     limit, used = (_text(group / name).strip() for name in names)
     if not limit.isdecimal() or int(limit) >= 1 << 62:
@@ -146,12 +145,12 @@ def _text(path: Path) -> str:
 
 @cache
 def why_alone() -> str:
-    """Why no other processes can work for this one, and what to do; "" if they can."""
-    import multiprocessing  # for who starts processes only: it takes its time
+    """Why worker processes cannot be used, and what to do; "" if they can."""
+    import multiprocessing  # imported late because it is slow; only needed to start processes
 
     try:
         socket_folder()
-        with safe_path():  # a lock starts the process that cleans up after locks
+        with safe_path():  # a lock starts the process that cleans up locks
             multiprocessing.get_context("fork").Lock()
     except ResourceMissing as missing:
         return str(missing)
@@ -162,7 +161,7 @@ def why_alone() -> str:
 
 
 def socket_folder() -> str:
-    """A folder for temporary files whose path leaves room for the name of a socket. Raises ResourceMissing."""
+    """A folder for temporary files whose path is short enough for a socket. Raises ResourceMissing."""
     try:
         usual = tempfile.gettempdir()
     except FileNotFoundError as error:
@@ -175,7 +174,7 @@ def socket_folder() -> str:
 
 @contextmanager
 def in_socket_folder() -> Iterator[None]:
-    """Temporary folders that are made in this block leave room for the name of a socket. Raises ResourceMissing."""
+    """Temporary folders made in this block have paths that are short enough for a socket. Raises ResourceMissing."""
     before, tempfile.tempdir = tempfile.tempdir, socket_folder()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What every revision of a text tells of itself; the rest is between a protocol and its model."""
+"""The attributes that revisions of all specifications have. Each protocol adds its own for its model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Revision(Protocol):
-    """One revision of one text."""
+    """One revision of one specification."""
 
     @property
     def name(self) -> str: ...
@@ -16,5 +16,5 @@ class Revision(Protocol):
 
     @property
     def prefix(self) -> str:
-        """With what the IDs of its requirements begin."""
+        """The prefix of the IDs of its requirements."""
         ...

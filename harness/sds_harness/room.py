@@ -1,27 +1,27 @@
-"""How much of a conversation is kept: an implementation whose every reply is legal can still say too much in all."""
+"""Limits the memory for a conversation: an implementation whose every reply is legal can still send too much in all."""
 
 from __future__ import annotations
 
 from google.protobuf.message import Message
 
 LARGE_BYTES = 1 << 16
-"""What stands in smaller messages does not matter."""
+"""The entries of smaller messages are not counted."""
 ENTRY_BYTES = 96
-"""What an entry of a list takes in memory, even an empty one: on the wire that is two bytes."""
+"""Bytes of memory for an entry of a list, even an empty one, which has two bytes on the wire."""
 
 
 COPIES = 2
-"""How often a large message is in memory until it is judged: as it came, and as what is decoded of it."""
+"""Copies of a large message in memory until it is judged: as received, and decoded."""
 
 
 def weight(message: Message) -> int:
-    """Bytes of memory that a message and its decoded form take; rough, and cheap."""
+    """Bytes of memory for a message and its decoded form; a cheap estimate."""
     size = message.ByteSize()
     return size if size < LARGE_BYTES else COPIES * size + ENTRY_BYTES * _entries(message)
 
 
 def _entries(message: Message) -> int:
-    """How many there are in the lists of a large message, and of large ones in it."""
+    """How many entries the lists of a large message have, including the large messages within it."""
     if message.ByteSize() < LARGE_BYTES:
         return 0
     out = 0
@@ -30,7 +30,7 @@ def _entries(message: Message) -> int:
             out += _entries(value)
         elif not isinstance(value, str | bytes | int | float):
             out += len(value)
-            # Of a map nothing stands at place 0; what it maps to is small in all that there is.
+            # A map has no index 0. Its values are small in all messages of the protocols.
             is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
             if not is_map and isinstance(value[0], Message):
                 out += sum(map(_entries, value))
@@ -38,13 +38,13 @@ def _entries(message: Message) -> int:
 
 
 class Room:
-    """What one run may keep, in bytes."""
+    """The memory budget of one run, in bytes."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
 
     def holds(self, *messages: Message) -> bool:
-        """Take them in; False once it is more than there is room for."""
+        """Add messages to the budget. Returns False once the limit is exceeded."""
         self.used += sum(map(weight, messages))
         return self.used <= self.limit

@@ -1,8 +1,8 @@
-"""Keeps the modules of the current folder out of the Python processes that work for the suite.
+"""Keeps the modules of the current folder out of the Python processes of the suite.
 
-An interpreter that is started with `-c` or `-m` imports from the current folder first, and the folder of a user may
-hold a `random.py`. PYTHONSAFEPATH prevents that. Implementations never get the variable from here: they may rely on
-their folder.
+An interpreter started with `-c` or `-m` imports from the current folder first, and the user's folder may contain a
+`random.py`. PYTHONSAFEPATH prevents that. The suite does not pass its value of the variable to implementations: they
+may rely on their folder.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from contextlib import contextmanager
 
 VARIABLE = "PYTHONSAFEPATH"
 OURS = "sds-conformance"
-"""Its value where the suite has set it; any text switches it on."""
+"""The value that the suite sets; any text switches it on."""
 
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """Interpreters that are started in this block import nothing from the current folder."""
+    """Interpreters started in this block import nothing from the current folder."""
     if os.environ.get(VARIABLE):
         yield
         return
@@ -30,5 +30,5 @@ def safe_path() -> Iterator[None]:
 
 
 def variables_for_implementations() -> dict[str, str]:
-    """The environment of this process, without what is meant for processes of the suite."""
+    """The environment of this process without the variable that is meant only for processes of the suite."""
     return {name: value for name, value in os.environ.items() if (name, value) != (VARIABLE, OURS)}

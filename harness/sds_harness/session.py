@@ -1,4 +1,4 @@
-"""A session: one link to one implementation, from the handshake to its end."""
+"""A session: one link to one implementation, from the handshake to the end."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LONG_IDENTIFIER = "Is an ID field filled with content? IDs of messages, channel
 
 
 class Session:
-    """Numbers requests, holds replies to the rules of the protocol, and knows what was declared."""
+    """Numbers the requests, checks replies against the rules of the testee protocol, and keeps the declaration."""
 
     def __init__(self, connect: Callable[[], Link], limits: Limits, revision: str, language: Language) -> None:
-        """``revision`` is the name of the one that the conversation is about."""
+        """``revision`` is the name of the revision that the implementation is asked to speak."""
         self.revision = revision
         self.language = language
         self._limits = limits
@@ -48,10 +48,11 @@ class Session:
             raise
 
     def call(self, request: Any, timeout_s: float | None = None) -> Any:
-        """The answer to ``request``: of the kind that belongs to the command, or `unsupported` or `rejected`.
+        """Send ``request`` and return the reply: the answer that belongs to the command, or `unsupported` or
+        `rejected`.
 
-        It can be `unsupported` only where the request needs a capability that was not declared. Raises TesteeFault, and
-        the same one for whatever is asked after it.
+        The answer can be `unsupported` only if the request needs a capability that was not declared. Raises
+        TesteeFault. After a fault, every further call raises the same one.
         """
         if self._fault is not None:
             raise self._fault
@@ -67,7 +68,7 @@ class Session:
         assert command is not None
         answer = reply.WhichOneof("answer")
         if reply.id != request.id:
-            # An adapter that cannot read a request cannot know its id either: quote what it says first.
+            # An adapter that cannot read a request does not know its ID. Quote its message, which says more.
             said = f" ({reply.error.message[:200]})" if answer == "error" else ""
             self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{said}")
         if answer == "error":
@@ -94,16 +95,16 @@ class Session:
 
     @property
     def longest_identifier(self) -> int:
-        """Bytes that an identifier may have: no fewer than one that we have sent."""
+        """The limit for identifiers in bytes: at least the size of the largest request that was sent."""
         return max(identifiers.MAX_BYTES, self._largest)
 
     def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
-        """Hold what an answer has in it to the bound of identifiers. Raises TesteeFault."""
+        """Check the identifiers of an answer against the limit. Raises TesteeFault."""
         if long := identifiers.too_long(found, self.longest_identifier):
             self._fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
 
     def break_off(self, kind: FaultKind, detail: str) -> NoReturn:
-        """Blame the implementation for something that only who talks to it can see. Raises TesteeFault."""
+        """Raise a fault that the caller found. Raises TesteeFault."""
         self._fail(kind, detail)
 
     def close(self) -> None:
@@ -121,7 +122,7 @@ class Session:
             self.link.kill()
 
     def _ask(self, ask: Callable[[Any, float, type[Any]], Any], request: Any, timeout_s: float) -> Any:
-        """The answer, within its own time and within the total. Raises TesteeFault."""
+        """The answer, within its own timeout and the total time. Raises TesteeFault."""
         left_s = self._limits.left_s
         if left_s <= 0:
             self._out_of_time(request)
@@ -143,7 +144,7 @@ class Session:
         self._fail(FaultKind.OUT_OF_TIME, f"the total time of {self._limits.total_s:g} s was over at {what}")
 
     def _hold_to_declaration(self, command: str, request: Any, reply: Any) -> None:
-        """Is there anything in ``request`` that was not declared? `unsupported` is honest only then."""
+        """Raise a fault if `unsupported` was answered although all capabilities that ``request`` needs are declared."""
         needed = self.language.needed(request)
         if not all(self._declares(capability) for capability in needed):
             return
@@ -177,6 +178,6 @@ class Session:
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
-        self.kill()  # first, for its last words on stderr to be complete
+        self.kill()  # before stderr is read, so that its last lines are complete
         self._fault = TesteeFault(kind, detail, self.link.stderr_lines(), hint)
         raise self._fault

@@ -1,23 +1,23 @@
-"""What ends this program from outside: Ctrl-C, SIGTERM and SIGHUP, all three in the same way.
+"""Ends this program in order on Ctrl-C, SIGTERM and SIGHUP. All three are handled the same way.
 
-The program's entry says once ``with heeded() as ending:``. From then on the first signal
+The entry point of the program wraps its work in ``with heeded() as ending:``. Then the first signal
 
-- calls the hooks, in a thread of their own (see below),
-- raises KeyboardInterrupt in the main thread, as Ctrl-C always did: what was played is judged, told and kept,
-- and GRACE_S seconds later kills whatever this program has started and ends it, however busy it is.
+- calls the hooks, each in its own thread (see below),
+- raises KeyboardInterrupt in the main thread, so that finished work is judged, reported and stored,
+- kills all child processes and ends the program GRACE_S seconds later, however busy it is.
 
-A second signal does the latter at once. Those that come within AGAIN_S of the first are the first: `timeout`, terminals
-and package runners send it twice.
+A second signal does the last step at once. Signals within AGAIN_S of the first one are ignored: `timeout`, terminals
+and package runners send each signal twice.
 
-**To add a hook**, for work that no exception reaches because it waits elsewhere::
+**To add a hook**, for work that waits where no exception reaches it::
 
     from sds_harness import signals
 
     with signals.calling(spark.sparkContext.cancelAllJobs):
-        ...  # KeyboardInterrupt comes here, while the hook runs in another thread
+        ...  # KeyboardInterrupt is raised here, while the hook runs in another thread
 
-A hook has GRACE_S seconds, and what it raises is nobody's. Where an interrupt must not come in between, because what
-was played is just being told, say ``with signals.held():`` or, for all that is left to do, ``signals.hold()``.
+A hook has GRACE_S seconds; exceptions that it raises are ignored. To keep an interrupt out of a section, for example
+while results are being written, use ``with signals.held():``, or ``signals.hold()`` for the rest of the command.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from typing import NoReturn
 import psutil
 
 GRACE_S = 4.0
-"""From the first signal to the end, whatever happens: what is then killed needs a moment, too."""
+"""Seconds from the first signal to the end of the program, whatever happens. The kill itself takes a moment, too."""
 AGAIN_S = 1.0
 HEEDED = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -47,22 +47,22 @@ _holding = 0
 
 
 class Ending:
-    """Whether this program was asked to end, and by what."""
+    """Whether a signal asked this program to end, and which one."""
 
     def __init__(self) -> None:
         self.number = 0
-        """Of the first signal, 0 if there was none."""
+        """The number of the first signal; 0 if there was none."""
         self._came = 0.0
         self._process = os.getpid()
 
     @property
     def exit_code(self) -> int:
-        """What shells expect of a program that a signal has ended."""
+        """The exit code that shells expect of a program that was ended by a signal."""
         return 128 + self.number
 
     @property
     def by_others(self) -> bool:
-        """It was not somebody at the keyboard."""
+        """Whether the signal came from another program, not from Ctrl-C."""
         return self.number not in (0, signal.SIGINT)
 
     @property
@@ -70,7 +70,7 @@ class Ending:
         return signal.Signals(self.number).name
 
     def heed(self, number: int, frame: FrameType | None = None) -> None:
-        """The handler. Raises KeyboardInterrupt at the first signal, unless that is held back."""
+        """The signal handler. Raises KeyboardInterrupt at the first signal, unless interrupts are held back."""
         if os.getpid() != self._process:
             os._exit(128 + number)  # a fork that has no handlers of its own yet
         if self.number:
@@ -92,9 +92,9 @@ class Ending:
 
 @contextlib.contextmanager
 def heeded() -> Iterator[Ending]:
-    """Until the end of the block, signals end this program in order. Outside the main thread nothing changes.
+    """Handle signals until the end of the block. Outside the main thread this changes nothing.
 
-    What was ignored before stays so: that is how `nohup` and the background jobs of shells ask for it.
+    Signals that were ignored before stay ignored: `nohup` and the background jobs of shells rely on that.
     """
     global _holding
     ending, before, holding = Ending(), {}, _holding
@@ -108,20 +108,20 @@ def heeded() -> Iterator[Ending]:
     finally:
         _holding = holding
         _endings.remove(ending)
-        # Who was asked to end may still be held up, by what Python does at its own end.
+        # After a signal, keep the handlers: the shutdown of Python itself may block.
         if not ending.number:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
 
 def asked() -> bool:
-    """Was this program asked to end? Whatever fails from then on may fail because of that."""
+    """Did a signal ask this program to end? Later failures may be caused by that."""
     return any(ending.number for ending in _endings)
 
 
 @contextlib.contextmanager
 def calling(hook: Hook) -> Iterator[None]:
-    """A signal that comes within the block calls ``hook``, in another thread."""
+    """A signal within the block calls ``hook`` in another thread."""
     _hooks.append(hook)
     try:
         yield
@@ -131,7 +131,7 @@ def calling(hook: Hook) -> Iterator[None]:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """A signal that comes within the block interrupts nothing in it; the grace begins all the same."""
+    """A signal within the block does not interrupt it. The grace period still starts."""
     global _holding
     _holding += 1
     try:
@@ -141,26 +141,26 @@ def held() -> Iterator[None]:
 
 
 def hold() -> None:
-    """The same until the end of ``heeded``: for commands that have done all there is to do, and tell it now."""
+    """Hold interrupts back until the end of ``heeded``: for commands that have finished and are now reporting."""
     global _holding
     _holding += 1
 
 
 def follow_parent(*, unwinding: bool = False) -> None:
-    """For a process that works for another one of ours: it is that one which is asked to stop, and which ends us.
+    """For worker processes: the parent handles signals and ends its workers.
 
-    If it is gone, however that came, this process ends as well. When it is ended by SIGTERM, ``finally`` blocks run
-    if it is ``unwinding``.
+    If the parent is gone for any reason, this process ends as well. On SIGTERM, ``finally`` blocks run if
+    ``unwinding``.
     """
     for number in HEEDED:
-        # Not SIG_IGN: that would be inherited by what is started from here.
+        # Not SIG_IGN: processes that are started from here would inherit it.
         signal.signal(number, _leave_it)
     signal.signal(signal.SIGTERM, _unwind if unwinding else signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def end_now(code: int) -> NoReturn:
-    """End this process and all that come of it, without another word."""
+    """Kill all descendants of this process and end it without any output."""
     with contextlib.suppress(psutil.Error, OSError, LookupError, RuntimeError, ValueError):
         for child in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.Error):
@@ -178,7 +178,7 @@ def _end_with_parent() -> None:
 
 
 def _leave_it(number: int, frame: FrameType | None) -> None:
-    """Nothing: the parent says what becomes of it."""
+    """Do nothing: the parent decides."""
 
 
 def _unwind(number: int, frame: FrameType | None) -> None:
@@ -191,7 +191,8 @@ def _quietly(hook: Hook) -> None:
 
 
 def _leave_dead_terminals() -> None:
-    """After a hangup the terminal takes nothing any more: what is told, and kept beside it, must not fail by that."""
+    """After a hangup, writes to the terminal fail. Replace it by /dev/null, so that reporting and storing do
+    not fail."""
     for number in (1, 2):
         with contextlib.suppress(OSError):
             if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number):

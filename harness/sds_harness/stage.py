@@ -1,7 +1,7 @@
-"""The stage on which a schedule is played: virtual time, names, and the trace that is kept.
+"""The stage on which a schedule is played: virtual time, names, and the recorded trace.
 
-Every command to the implementation goes through here and becomes a step. A schedule that needs what was not declared,
-or meets a refusal it cannot go on after, ends with ScheduleStopped, which is no fault of anybody.
+Every command to the implementation passes through the stage and becomes a step. A schedule that needs an undeclared
+capability, or that cannot continue after a refusal, ends with ScheduleStopped. That is not a fault.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from .session import Session
 from .trace import S, Trace
 
 START_MS = 1_800_000_000_000
-"""Where virtual time starts, in epoch milliseconds (January 2027)."""
+"""The start of virtual time, in epoch milliseconds (January 2027)."""
 COUNTING_START_MS = 100_000_000
-"""Where it starts in a text that reads no clock but counts: it fits 31 bits, and yet it is far from 0."""
+"""The start of virtual time for protocols that count instead of reading a clock. It fits 31 bits and is far from 0."""
 NEEDS = "needs the capability "
-"""In the reason why a schedule was stopped, before the name: who judges tells by it what was not declared."""
+"""The start of the reason for a stopped schedule, before the name of the capability. Judges read the missing capability
+from it."""
 
 
 class ScheduleStopped(Exception):
@@ -31,17 +32,17 @@ class ScheduleStopped(Exception):
 
 
 def start_of(session: Session) -> int:
-    """Where time starts: an implementation that goes by its own clock gets the real time to start from."""
+    """The start of time. An implementation that uses its own clock gets the real time."""
     if session.declaration.can_by_name(VIRTUAL_CLOCK):
         return START_MS
-    return time.time_ns() // 1_000_000  # noqa: TID251 - the date that the implementation reads, too
+    return time.time_ns() // 1_000_000  # noqa: TID251 - the implementation reads the same clock
 
 
 class Stage(Generic[S]):
     """Plays one schedule on one session."""
 
     streams = False
-    """Whether a message that goes over the network in one step may begin in another."""
+    """Whether one message on the network may begin in one step and end in another."""
 
     def __init__(
         self,
@@ -50,14 +51,14 @@ class Stage(Generic[S]):
         step: Callable[[int, str, Any], S],
         environment: Environment = PLAIN,
     ) -> None:
-        """``trace`` is where steps are kept, ``step`` makes one from its index, the participant and the request."""
+        """``trace`` records the steps. ``step`` makes a step from its index, the participant and the request."""
         self.session = session
         self.environment = environment
         self.now_ms = trace.start_ms
-        """Virtual time. A schedule may set it to anything, backwards too. Of an implementation that goes by its own
-        clock only what does not depend on time can be judged."""
+        """Virtual time. A schedule may set it to any value, also backwards. For an implementation that uses its own
+        clock, only behaviour that does not depend on time can be judged."""
         self.ahead_ms = 0
-        """How far that is ahead of what the implementation is told."""
+        """How far virtual time is ahead of the time that is sent to the implementation."""
         trace.recorded = session.link.note(
             "part",
             name=trace.schedule,
@@ -68,29 +69,31 @@ class Stage(Generic[S]):
         )
         self.trace = trace
         self.room = Room(Limits.kept_bytes)
-        """What it may keep; who plays many at a time gives each the same."""
+        """The memory budget. A caller that plays several schedules at a time gives each stage the same one."""
         self._begun = step
         self._labels: set[str] = set()
         self._handles: list[tuple[str, int]] = []
 
     def opened(self, participant: str, handle: int) -> None:
-        """A participant is there, and is to be freed at the end."""
+        """Register a participant that was opened, so that it is freed at the end."""
         self._handles.append((participant, handle))
         self.session.link.note("participant", name=participant, handle=handle)
 
     def go_ahead(self) -> None:
-        """Put the clock of scripted peers ahead of the real one, where that is the implementation's, and it helps."""
+        """Move the clock of scripted peers ahead of the real one, if the implementation uses its own clock and that
+        helps."""
         return
 
     def label(self, name: str) -> str:
-        """What a participant or channel is called in this environment; what is such a name already stays as it is."""
+        """The name of a participant or channel in this environment. A name that was already converted is returned
+        unchanged."""
         if name not in self._labels:
             name = self.environment.label(name)
             self._labels.add(name)
         return name
 
     def advance(self, milliseconds: int) -> None:
-        """Let virtual time pass; negative steps the clock back."""
+        """Advance virtual time; a negative value steps the clock back."""
         outside = self.trace.declaration.outside_clock
         latest = outside.latest_ms if outside is not None else (1 << 62) - 1
         if not 0 < self.now_ms + milliseconds <= latest:
@@ -98,12 +101,13 @@ class Stage(Generic[S]):
         self.now_ms += milliseconds
 
     def need(self, *capabilities: int) -> None:
-        """End the schedule here unless all ``capabilities`` are declared."""
+        """Stop the schedule unless all ``capabilities`` are declared."""
         for name in self.trace.declaration.lacking(capabilities):
             raise ScheduleStopped(f"{NEEDS}{name}")
 
     def close(self) -> None:
-        """Free the participants; part of the trace only where that breaks the conversation. Raises TesteeFault."""
+        """Free the participants. The commands become part of the trace only if they break the conversation. Raises
+        TesteeFault."""
         self._hear()
         for participant, handle in self._handles:
             request = self.session.language.request()
@@ -116,7 +120,7 @@ class Stage(Generic[S]):
                 raise
 
     def step(self, participant: str, request: Any) -> S:
-        """Carry out one command and keep it in the trace. Raises TesteeFault, with the broken step kept, too."""
+        """Send one command and record it in the trace. Raises TesteeFault; then the broken step is recorded, too."""
         steps = self.trace.steps
         self._hear()
         if offset := self.environment.offset_ms(len(steps)) - self.ahead_ms:
@@ -143,13 +147,13 @@ class Stage(Generic[S]):
         return step
 
     def _hear(self) -> None:
-        """Whoever speaks up late on stderr still speaks of the step before."""
+        """Add late output on stderr to the step before."""
         late = self.session.link.said()
         if late and self.trace.steps:
             self.trace.steps[-1].said += late
 
     def sent_identifiers(self, step: S) -> Iterable[tuple[str, str]]:
-        """The identifiers, as name and value, in what the implementation handed to the network."""
+        """The identifiers, as name and value, in the messages that the implementation handed to the network."""
         return ()
 
     def _hold_identifiers(self, step: S) -> None:
@@ -170,5 +174,5 @@ class Stage(Generic[S]):
             raise
 
     def next(self, participant: str, request: Any) -> S:
-        """The next step, not answered yet, and no part of the trace."""
+        """The next step, without an answer, not yet part of the trace."""
         return self._begun(len(self.trace.steps) + 1, participant, request)

@@ -1,4 +1,4 @@
-"""Why a command does not start, or ends before it was asked anything: the likely question, which is the user's."""
+"""Finds the likely reason why a command does not start, or ends before it was asked anything."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .declaration import printable
 from .faults import FaultKind
 
 _RUN_BY = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".rb": "ruby", ".sh": "sh", ".pl": "perl"}
-"""What is not run by itself, as a rule, but named to a program."""
+"""Files that usually are not executable themselves, with the program that runs them."""
 _SOURCES = {*_RUN_BY, ".jar", ".lua", ".php", ".ts", ".exs"}
 _NOT_FOUND = 127
 """The exit code of shells and of env for a program that they do not find."""
 _LONGEST_LINE = 256
-"""Bytes of a first line: systems read no more of it."""
+"""Bytes of the first line of a script: systems read no more of it."""
 
 
 def why_not_started(command: Sequence[str], error: Exception) -> str:
-    """What to look at when the system did not start a command."""
+    """A hint for a command that the system could not start."""
     word, number = command[0], getattr(error, "errno", None)
     path = Path(word)
     if number == errno.ENOENT and not path.exists() and len(word.split()) > 1:
@@ -47,7 +47,7 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
 
 
 def why_ended_at_once(command: Sequence[str], status: int | None) -> str:
-    """What to look at when a process has failed before it answered anything; ``status`` is its exit code."""
+    """A hint for a process that failed before it answered anything; ``status`` is its exit code."""
     for word in command[1:]:
         path = Path(word)
         if path.suffix in _SOURCES and not word.startswith("-") and not path.exists():
@@ -57,7 +57,7 @@ def why_ended_at_once(command: Sequence[str], status: int | None) -> str:
 
 
 def _asked_for(path: Path) -> str:
-    """A question about what the first line of a script asks for, "" if it is no script."""
+    """A question about the interpreter in the first line of a script; "" if the file is not a script."""
     if not path.is_file():
         return ""
     try:
@@ -78,7 +78,7 @@ def _asked_for(path: Path) -> str:
 
 
 def _apart(command: Sequence[str]) -> list[str]:
-    """The command with its first word taken for several."""
+    """The command with its first word split into several."""
     try:
         return [*shlex.split(command[0]), *command[1:]]
     except ValueError:
@@ -86,7 +86,7 @@ def _apart(command: Sequence[str]) -> list[str]:
 
 
 def _here(command: Sequence[str]) -> list[str]:
-    """The command, whose first word is a file of this folder, as it has to be typed."""
+    """The command as the user must type it, if its first word is a file of this folder."""
     runs = _RUN_BY.get(Path(command[0]).suffix)
     return [runs, *command] if runs else [f"./{command[0]}", *command[1:]]
 

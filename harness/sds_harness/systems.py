@@ -1,4 +1,4 @@
-"""On which systems implementations can be driven. Everything else is imported after that was asked."""
+"""Checks whether the suite supports this system. The caller imports the rest of the suite after that check."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _WINDOWS = (
 
 
 def unsupported() -> str:
-    """Why it cannot be done here, and what to do instead; empty where it can."""
+    """Why implementations cannot be driven on this system, and what to do instead; "" if they can."""
     return _WINDOWS if platform.system() == "Windows" else ""

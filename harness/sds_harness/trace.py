@@ -1,4 +1,4 @@
-"""The trace: what one schedule did to an implementation, step by step. Everything that judges reads traces."""
+"""The trace: the recorded steps of one schedule on an implementation. All judging reads traces."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .revision import Revision
 
 
 class Dialect(Protocol):
-    """A private wire layout, and its translation."""
+    """A private wire layout and its translation."""
 
     @property
     def name(self) -> str: ...
 
 
 def without(reply: Any, part: str) -> Any:
-    """A reply with nothing in a repeated part of its effects; the one given is not to be used any more."""
+    """A reply without one repeated field of its effects. The given reply must not be used afterwards."""
     reply.effects.ClearField(part)
-    lighter = type(reply)()  # the old one keeps its memory, whatever is taken out of it
+    lighter = type(reply)()  # clearing a field does not free its memory
     lighter.CopyFrom(reply)
     return lighter
 
 
 def together(reply: Any, part: str, values: Iterable[Any]) -> Any:
-    """A copy of a reply, with more in a repeated part of its effects."""
+    """A copy of a reply with more values in one repeated field of its effects."""
     whole = type(reply)()
     whole.CopyFrom(reply)
     getattr(whole.effects, part).extend(values)
@@ -51,24 +51,24 @@ class Step:
     participant: str
     request: Any
     reply: Any | None
-    """None where the implementation broke down instead of answering."""
+    """None if the implementation broke down instead of answering."""
     said: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
-    """What it wrote to stderr meanwhile: some lines, in its own words."""
+    """Some lines of what the implementation wrote to stderr during the step."""
 
     def lighten(self) -> None:
-        """Keep once what is large and the same in other steps. Called when the answer is there."""
+        """Share large values with other steps that have the same ones. Called when the answer has arrived."""
 
     @property
     def whole_request(self) -> Any:
-        """The request with all that was in it when it went out."""
+        """The request exactly as it was sent."""
         return self.request
 
     @property
     def whole_reply(self) -> Any | None:
-        """The reply with all that was in it when it came."""
+        """The reply exactly as it was received."""
         return self.reply
 
-    # Checks ask a step the same few things again and again; it does not change once it was answered.
+    # Checks read these properties of a step many times. A step does not change once it was answered.
 
     @lazy
     def command(self) -> str:
@@ -86,34 +86,34 @@ class Step:
 
     @lazy
     def channel_id(self) -> str:
-        """The channel the command names, "" if none."""
+        """The channel that the command names; "" if none."""
         command = getattr(self.request, self.command)
         return str(command.channel_id) if _names_a_channel(command.DESCRIPTOR) else ""
 
 
 @cache
 def _names_a_channel(command: Descriptor) -> bool:
-    """Does a command have a channel? To be asked for a field that it has not takes six times as long."""
+    """Does a command have the field ``channel_id``? Cached: reading a missing field takes six times as long."""
     return "channel_id" in command.fields_by_name
 
 
 @dataclass
 class Party:
-    """A participant under test: how it was opened."""
+    """A participant under test, and how it was opened."""
 
     name: str
-    """What it is called in the trace: its participant ID, unless another participant has the same."""
+    """Its name in the trace: its participant ID, unless another participant has the same ID."""
     handle: int
     channels: tuple[str, ...]
     opened_ms: int
     asked: Any
-    """The configuration it was asked to have, a message of the testee protocol."""
+    """The requested configuration, a message of the testee protocol."""
     in_force: Any
-    """The one that it says it has."""
+    """The configuration that it reports."""
     unnamed: bool = False
-    """It was opened without naming a channel."""
+    """Whether it was opened without naming a channel."""
     participant_id: str = ""
-    """The ID its messages carry."""
+    """The participant ID in its messages."""
 
     def __post_init__(self) -> None:
         self.participant_id = self.participant_id or self.name
@@ -130,22 +130,23 @@ class Trace(Generic[S]):
     """Name of the scenario or schedule."""
     declaration: Declaration
     revision: Revision
-    """The revision of the text that was spoken."""
+    """The revision of the specification that was spoken."""
     dialect: Dialect | None = None
     environment: str = PLAIN.name
-    """Name of the environment it was played in."""
+    """Name of the environment."""
     parties: dict[str, Party] = field(default_factory=dict)
     steps: list[S] = field(default_factory=list)
     start_ms: int = 0
     """Virtual time at the start, in epoch milliseconds."""
     breakdown: Breakdown | None = None
-    """Set when the conversation broke at the last step."""
+    """Set if the conversation broke at the last step."""
     suite_error: str = ""
-    """Set when the schedule itself failed: a fault of ours."""
+    """Set if the schedule itself failed: a fault of the suite."""
     stopped: str = ""
-    """Set when the schedule could not go on for a legal reason: a capability or a refusal, in words."""
+    """Set if the schedule stopped for a legal reason: says which capability was missing or which command was
+    refused."""
     recorded: int = field(default=0, compare=False)
-    """The line of the transcript with which it begins, 0 without one."""
+    """The line of the transcript at which it begins; 0 without a transcript."""
 
     def of(self, participant: str) -> Iterator[S]:
         """The steps of one participant."""
@@ -157,10 +158,10 @@ class Trace(Generic[S]):
 
     _steps_of: dict[str, list[S]] = field(default_factory=dict, repr=False, compare=False)
     _sorted: int = field(default=0, repr=False, compare=False)
-    """So many steps are in there."""
+    """The number of steps that were sorted into ``_steps_of``."""
 
     def to_json_lines(self) -> Iterator[str]:
-        """A header, then one line a step: for people and tools that look at a single run."""
+        """A header and then one JSON line per step, for people and tools that inspect a single run."""
         about = {
             "schedule": self.schedule,
             "implementation": self.declaration.name,
@@ -192,5 +193,5 @@ def _texts(values: dict[str, Any]) -> dict[str, str]:
 
 
 def _object(**texts: str) -> str:
-    """The JSON of an object from those of its values."""
+    """A JSON object from the JSON texts of its values."""
     return escaped("{" + ",".join(f'"{name}":{text}' for name, text in texts.items()) + "}")

@@ -1,4 +1,5 @@
-"""Holds each line of a conversation to the JSON Schema of its message: whose fault something is, and in which field."""
+"""Checks each message of a conversation against the JSON Schema of its type: which field is wrong, and whose fault it
+is."""
 
 from __future__ import annotations
 
@@ -24,16 +25,16 @@ from .language import Language
 from .link import UNKNOWN_COMMAND, Listener
 
 MAX_OF_ONE = 5
-"""Complaints about one message."""
+"""Most complaints about one message."""
 MAX_COMPLAINTS = 50
-"""Different ones that are kept."""
+"""Most distinct complaints that are kept."""
 _SHOWN = 60
 Told = tuple[str, str, str]
-"""The path of a field, what is wrong with it, and the rule that is not kept."""
+"""The path of a field, what is wrong with it, and the violated rule of the schema."""
 
 
 class Side(Enum):
-    """Who said what is complained of."""
+    """The sender of a message with a complaint."""
 
     ADAPTER = "the adapter"
     SUITE = "the suite"
@@ -41,39 +42,39 @@ class Side(Enum):
 
 @dataclass
 class Complaint:
-    """Something that is not as the schema has it."""
+    """One place in a message that violates the schema."""
 
     side: Side
     number: int
-    """Of the request, or of the reply to it, counted from 1."""
+    """The number of the request, or of the request that the reply answers, counted from 1."""
     what: str
-    """The command or the answer, "" if it cannot be told."""
+    """The command or the answer; "" if it cannot be determined."""
     path: str
-    """Of the field, from the message on: ``effects.events[0].channelId``. "" is the message itself."""
+    """The path of the field within the message: ``effects.events[0].channelId``; "" for the message itself."""
     said: str
-    """What is wrong with it, and what was expected."""
+    """Describes the error and what was expected."""
     rule: str = ""
-    """What of the schema is not kept: complaints about one field that differ in nothing but the value are alike."""
+    """The violated rule of the schema. Complaints about the same field and rule count as alike, whatever the value."""
     more: int = 0
-    """So many others are alike."""
+    """The number of further complaints that are alike."""
 
 
 class Validator(Listener):
-    """Listens to links and keeps complaints."""
+    """Listens to links and collects complaints."""
 
     def __init__(self, language: Language, framing: Framing) -> None:
         self.framing = framing
         self.requests = 0
         self.replies = 0
         self.dropped = 0
-        """Complaints that were not kept, for there are many."""
+        """Complaints that were not kept because there were too many."""
         self._kinds = {Side.SUITE: language.request, Side.ADAPTER: language.reply}
         self._schemas = {side: Draft202012Validator(schema_of(kind.DESCRIPTOR)) for side, kind in self._kinds.items()}
         self._kept: dict[tuple[Side, str, str], Complaint] = {}
 
     @property
     def complaints(self) -> list[Complaint]:
-        """In the order in which they came up."""
+        """The complaints in the order in which they arose."""
         return list(self._kept.values())
 
     def sent(self, body: bytes) -> None:
@@ -113,19 +114,19 @@ class Validator(Listener):
             yield "", f"{_quoted(message)} is not an object", ""
             return
         if side is Side.SUITE and UNKNOWN_COMMAND in message:
-            return  # which is what the schema must not know
+            return  # the suite sends this unknown command on purpose
         errors = sorted(self._schemas[side].iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
         strange = {tuple(error.absolute_path) for error in errors if error.validator == "additionalProperties"}
         for error in errors:
             for told in _told(error):
-                # What is misspelt is not missing as well.
+                # Do not also report a misspelt field as missing.
                 if not (
                     error.validator == "oneOf" and tuple(error.absolute_path) in strange and told[1].startswith("none")
                 ):
                     yield told
 
     def _of_protobuf(self, side: Side, body: bytes) -> Iterator[Told]:
-        """There are no names to misspell in it; numbers of fields there are."""
+        """Protobuf has no field names to misspell, but it can have unknown field numbers."""
         if side is Side.SUITE:
             return
         try:
@@ -140,11 +141,11 @@ class Validator(Listener):
 
 
 class _NoMessage(ValueError):
-    """A line that has no JSON object."""
+    """A line that is not a JSON object."""
 
 
 def _parsed(body: bytes) -> Any:
-    """Raises _NoMessage."""
+    """Parse a line of JSON. Raises _NoMessage."""
     try:
         return json.loads(body.decode("utf-8"), object_pairs_hook=_no_twins, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
@@ -155,7 +156,7 @@ def _parsed(body: bytes) -> Any:
         raise _NoMessage("the line is nested too deeply") from None
     except _NoMessage:
         raise
-    except ValueError as error:  # a number of too many digits
+    except ValueError as error:  # a number with too many digits
         raise _NoMessage(f"the line is no JSON: {error}") from None
 
 
@@ -182,11 +183,11 @@ def _what(message: Any) -> str:
     return printable(names[0], _SHOWN) if len(names) == 1 else ""
 
 
-# ---- Complaints in words -----------------------------------------------------------------------------------------
+# ---- Texts of complaints -----------------------------------------------------------------------------------------
 
 
 def _told(error: ValidationError) -> Iterator[Told]:
-    """What an error is about: the paths of fields, with sentences."""
+    """The paths of the fields that an error is about, with a sentence for each."""
     schema: Any = error.schema
     value: Any = error.instance
     path = _path(error.absolute_path)
@@ -218,7 +219,7 @@ def _told(error: ValidationError) -> Iterator[Told]:
 
 
 def _chosen(ways: list[dict[str, Any]], value: Any) -> str:
-    """Of several fields one is to be set, and another number is."""
+    """The complaint for a oneOf: exactly one of several fields must be set, but none or more are."""
     choices = [[name for one in way.get("anyOf", [way]) for name in one.get("required", ())] for way in ways]
     there = [names for names in choices if names and any(value.get(name) is not None for name in names)]
     if there:
@@ -240,7 +241,7 @@ def _expected(schema: dict[str, Any]) -> str:
 
 
 def _likely(name: str, known: list[str]) -> str:
-    """The name that was meant, "" if none is like it."""
+    """The name that was probably meant; "" if none is similar."""
     by_letters = {one.lower().replace("_", ""): one for one in known}
     close = get_close_matches(name[:100].lower().replace("_", ""), by_letters, 1)
     return by_letters[close[0]] if close else ""
@@ -265,12 +266,12 @@ def _quoted(value: Any) -> str:
 
 
 def _unknown(message: Message, path: str) -> Iterator[Told]:
-    """The fields of a message that nobody knows."""
+    """The fields of a message whose numbers are unknown."""
     strange = UnknownFieldSet(message)
     for index in range(len(strange)):
         yield path, f"field number {strange[index].field_number} is unknown in {message.DESCRIPTOR.name}", ""
     for descriptor, value in message.ListFields():
-        # The entries of a map are taken as they are.
+        # Entries of maps are not checked.
         if descriptor.message_type is not None and not descriptor.message_type.GetOptions().map_entry:
             place = f"{path}.{descriptor.json_name}".removeprefix(".")
             if descriptor.is_repeated:

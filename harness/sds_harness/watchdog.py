@@ -1,14 +1,14 @@
-"""The second line of defence against whatever blocks while an implementation is driven.
+"""A second line of defence against calls that block while an implementation is driven.
 
-Every link holds its own deadlines: it kills a process that does not answer, and cancels a call. Yet a call can block
-where no deadline of a link reaches: in a library, in a system call, in the end of a process. So a session asks its link
-for everything within ``bounded(seconds)``. A thread looks at these deadlines.
+Every link enforces its own deadlines: it kills a process that does not answer, and cancels a call. But a call can block
+where no deadline of a link applies: in a library, in a system call, in the end of a process. So a session makes all
+calls to its link within ``bounded(seconds)``. A thread watches these deadlines.
 
 1. GRACE_S seconds after a deadline, the thread interrupts the main thread with a signal. The handler raises Overdue in
-   the block. The session makes a breakdown of it, and what was played is judged and reported.
-2. LAST_S seconds later, if the block still has not ended, the program says so and ends.
+the block. The session turns it into a breakdown, and the finished steps are judged and reported.
+2. LAST_S seconds later, if the block still has not ended, the program reports that and ends.
 
-``watching`` switches the watchdog on. Only our own programs do: in another program, and outside the main thread,
+``watching`` switches the watchdog on. Only programs of the suite do so. In other programs, and outside the main thread,
 ``bounded`` does nothing.
 """
 
@@ -26,27 +26,27 @@ from typing import NoReturn
 from . import signals
 
 GRACE_S = 10.0
-"""Seconds after a deadline. A link needs some of them to kill a process, to hear its last words, and to read a large
-reply on a busy machine."""
+"""Seconds after a deadline. A link needs some of them to kill a process, to read its last lines of stderr, and to read
+a large reply on a busy machine."""
 LAST_S = 10.0
 """Seconds from the first interrupt to the end of the program."""
 _AGAIN_S = 3.0
-"""Seconds between two interrupts: what cleans up after the first one takes a moment."""
+"""Seconds between two interrupts: the cleanup after the first one takes a moment."""
 _LOOK_EVERY_S = 0.25
 _SIGNAL = getattr(signal, "SIGALRM", None)
 
 _deadlines: list[float] = []
-"""Of the blocks that the main thread is in, the innermost last."""
+"""The deadlines of the blocks that the main thread is in, the innermost last."""
 _on = False
 
 
 class Overdue(BaseException):
-    """A block was not over in time. Not an Exception, which a library may catch."""
+    """A block did not end in time. Not an Exception, because a library might catch that."""
 
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Raise Overdue in the block if it is not over so many seconds, and GRACE_S, from now on."""
+    """Raise Overdue in the block if it has not ended within ``seconds`` and GRACE_S from now."""
     if not _on or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -59,7 +59,8 @@ def bounded(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def watching(give_up: Callable[[], NoReturn]) -> Iterator[None]:
-    """Switch the watchdog on until the end of the block. ``give_up`` ends the program, in another thread."""
+    """Switch the watchdog on until the end of the block. ``give_up`` is called in another thread and must end the
+    program."""
     global _on
     if _on or _SIGNAL is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -74,12 +75,12 @@ def watching(give_up: Callable[[], NoReturn]) -> Iterator[None]:
     finally:
         _on = False
         ended.set()
-        thread.join()  # no signal may come when the handler is gone
+        thread.join()  # no signal may arrive after the handler is removed
         signal.signal(_SIGNAL, before)
 
 
 def watch_worker() -> None:
-    """Switch the watchdog on for good, in a process that works for another one of ours."""
+    """Switch the watchdog on permanently, in a worker process."""
     global _on
     if _SIGNAL is not None:
         signal.signal(_SIGNAL, _interrupt)
@@ -93,7 +94,7 @@ def _deadline() -> float:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    # The block may have ended just before the signal came.
+    # The block may have ended just before the signal arrived.
     if time.monotonic() >= _deadline() + GRACE_S:
         raise Overdue
 

@@ -1,1 +1,1 @@
-"""What the harness knows of the ClearSkies database extension."""
+"""Drives implementations of the ClearSkies database extension."""

@@ -1,4 +1,4 @@
-"""Peers under test, as a schedule of ClearSkies drives them."""
+"""Drives peers under test in schedules of ClearSkies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Actor:
-    """A peer under test, as a schedule drives it. What it sends is carried at once, where nothing is held."""
+    """A peer under test, driven by a schedule. Its messages are carried at once, unless a link is held."""
 
     def __init__(self, stage: Stage, party: Party, opening: pb.Open) -> None:
-        """``opening`` is the command that made it."""
+        """``opening`` is the command that opened it."""
         self.stage = stage
         self.party = party
         self._opening = opening
@@ -36,14 +36,14 @@ class Actor:
         return self.party.peer_id
 
     def after(self, milliseconds: int) -> Actor:
-        """Itself, when so much virtual time has passed."""
+        """Let virtual time pass. Returns the actor."""
         self.stage.advance(milliseconds)
         return self
 
-    # ---- What the application does -------------------------------------------------------------------------------
+    # ---- The application -----------------------------------------------------------------------------------------
 
     def put(self, key: str, value: Any = None, *, uuid: str = "", text: str | None = None) -> Step:
-        """Write a value under a key; ``text`` is JSON, or what is none, in place of ``value``."""
+        """Write a value under a key; ``text`` replaces ``value`` and need not be valid JSON."""
         if uuid:
             self.stage.need(pb.CAPABILITY_UUID_ACCEPTED)
         said = json.dumps(self.stage.value(value), ensure_ascii=False) if text is None else text
@@ -51,21 +51,21 @@ class Actor:
         return self._change(pb.Request(put=pb.Put(**self._addressed, key=key, value=said, uuid=uuid)))
 
     def rename(self, key: str, new_key: str) -> Step:
-        """Give the record with a key another one."""
+        """Give the record with this key another key."""
         self.stage.need(pb.CAPABILITY_RENAME)
         key, new_key = self.stage.label(key), self.stage.label(new_key)
         return self._change(pb.Request(rename=pb.Rename(**self._addressed, key=key, new_key=new_key)))
 
     def delete(self, key: str) -> Step:
-        """Delete the record with a key."""
+        """Delete the record with this key."""
         return self._change(pb.Request(delete=pb.Delete(**self._addressed, key=self.stage.label(key))))
 
     def tick(self) -> Step:
-        """Let the periodic work run that is due now."""
+        """Run the periodic work that is due now."""
         return self._change(pb.Request(tick=pb.Tick(**self._addressed)))
 
     def observe(self, *uuids: str) -> pb.State | None:
-        """Look at the state, of some records or of all, where the implementation can show it; None where it cannot."""
+        """The state of some records or of all; None if the implementation cannot show it."""
         if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
             return None
         return self.do(pb.Request(observe=pb.Observe(**self._addressed, uuids=uuids))).state
@@ -79,15 +79,15 @@ class Actor:
     def link(self, other: ScriptedPeer) -> ScriptedLink: ...
 
     def link(self, other: Actor | ScriptedPeer) -> Line | ScriptedLink:
-        """A link to another peer, which begins where the handshake has ended. Raises ScheduleStopped if refused."""
+        """Link to another peer. The link begins after the handshake. Raises ScheduleStopped if refused."""
         if isinstance(other, Actor):
             return self.stage.network.join(self, other)
         return self.stage.network.join_scripted(self, other)
 
-    # ---- Beginning and end ---------------------------------------------------------------------------------------
+    # ---- Closing and reopening -----------------------------------------------------------------------------------
 
     def close(self) -> Step:
-        """Free it, which breaks its links."""
+        """Free the peer, which breaks its links."""
         step = self.do(pb.Request(close=pb.Close(**self._addressed)))
         self.is_open = False
         self.stage.closed(self.party)
@@ -95,10 +95,10 @@ class Actor:
         return step
 
     def reopen(self, *, forget: bool = False, killed: bool = False) -> Actor:
-        """Itself, closed if it was not, and opened again as it was: with its store, or, to ``forget``, with a fresh
-        one. It has no links. Raises ScheduleStopped if that is refused.
+        """Close the peer if it is open, and open it again with its store; ``forget`` gives it a fresh store. Then it
+        has no links. Raises ScheduleStopped if refused.
 
-        ``killed`` opens it with a copy that was made of its store before it was closed, as if its process had been
+        ``killed`` opens it with a copy of its store that was made before it was closed, as if its process had been
         killed. Raises ScheduleStopped if the store is not on this machine.
         """
         if killed:
@@ -116,7 +116,7 @@ class Actor:
         return self
 
     def do(self, request: pb.Request) -> Step:
-        """Carry out one command. Raises ScheduleStopped where it is closed."""
+        """Send one command. Raises ScheduleStopped if the peer is closed."""
         if not self.is_open:
             raise ScheduleStopped(f"{self.name} is closed")
         return self.stage.step(self.name, request)

@@ -1,7 +1,7 @@
-"""Bodies of messages as JSON, whatever they are: what does not parse, and what stands twice, is told and not raised.
+"""Parses bodies of messages as JSON. Invalid JSON and duplicate names are reported in the result and never raised.
 
-Integers are exact. What comes from outside is bounded: in the digits of a number, in nesting, where strings take the
-place of what is too deep, and in how many values are kept of all bodies together.
+Integers are exact. Foreign input is bounded: the digits of a number; the nesting, where strings replace what is too
+deep; and the number of values that are kept of all bodies together.
 """
 
 from __future__ import annotations
@@ -13,32 +13,34 @@ from typing import Any
 from clearskies_reference.json_text import collapse
 
 MAX_VALUES = 4_000_000
-"""So many values are kept of all bodies of a trace: more is not read."""
+"""Most values of all bodies of a trace. Further bodies are not parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The bytes of a body, and what they say."""
+    """The bytes of a body and their JSON value."""
 
     raw: bytes
     value: Any = None
-    """What it parses to, None if it does not."""
+    """The parsed value; None if the body is not valid JSON."""
     error: str = ""
-    """Why it does not parse."""
+    """Why the body is not valid JSON."""
     twice: tuple[str, ...] = ()
-    """Names that stand more than once in an object; the value has what came last."""
+    """Names that occur more than once in an object. The value has the last one."""
 
     depth: int = 0
-    """How deep it is nested, where that is too deep for ``value``, which has strings in place of what is innermost."""
+    """The depth of the nesting if it is too deep for ``value``, in which strings replace the innermost parts;
+    else 0."""
 
     @property
     def members(self) -> dict[str, Any]:
-        """Those of the object; none if it is no object."""
+        """The members of the object; empty if the body is not an object."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def is_unicode(self) -> bool:
-        """Are all its strings text? Half a surrogate pair can be escaped, and many refuse that (RFC 8259, 8.2)."""
+        """Are all strings valid Unicode? Lone surrogates can be escaped, and many parsers reject them (RFC
+        8259, 8.2)."""
         if b"\\u" not in self.raw:
             return True
         try:
@@ -49,13 +51,13 @@ class Body:
 
     @property
     def type(self) -> str:
-        """What it says that it is, "" if it says nothing."""
+        """The type in the body; "" if there is none."""
         found = self.members.get("type")
         return found if isinstance(found, str) else ""
 
 
 def read(raw: bytes) -> Body:
-    """What a body says."""
+    """Parse a body."""
     twice: dict[str, None] = {}
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -69,7 +71,7 @@ def read(raw: bytes) -> Body:
         return out
 
     def parse(text: bytes) -> Any:
-        # As text: bytes would be taken for UTF-16 where they look like that.
+        # Decode first: json.loads would take some bytes for UTF-16.
         return json.loads(text.decode(), object_pairs_hook=members, parse_constant=_no_number)
 
     depth = 0
@@ -89,26 +91,26 @@ def _no_number(text: str) -> None:
 
 
 class Bodies:
-    """The bodies of one trace: equal ones are read once, and kept once."""
+    """The bodies of one trace: equal ones are parsed and stored once."""
 
     def __init__(self, most_values: int = MAX_VALUES) -> None:
         self._most = self._left = most_values
         self._known: dict[bytes, Body] = {}
         self._everywhere: dict[bytes, Body] = {}
-        """Also those that were read beside it."""
+        """All parsed bodies, shared with the instances that ``beside`` makes."""
 
     def beside(self) -> Bodies:
-        """Those of something else that is about the same messages: there is room in it for itself, and what both read
-        is kept once."""
+        """The bodies of another trace of the same messages. It has its own bound, and shares parsed bodies with this
+        one."""
         other = Bodies(self._most)
         other._everywhere = self._everywhere
         return other
 
     def read(self, raw: bytes) -> Body:
-        """What a body says, as long as there is room for it."""
+        """Parse a body, unless the bound on values is exceeded."""
         body = self._known.get(raw)
         if body is None:
-            # Every value but the first stands behind one of these.
+            # Every value except the first follows one of these characters.
             values = sum(map(raw.count, (b"[", b"{", b",", b":")))
             if values > self._left:
                 return Body(raw, error="not read: the bodies that came before it have too many values")

@@ -1,4 +1,5 @@
-"""The network of a schedule: that of a stage, which keeps account of what was sent, by whom, and what arrived of it."""
+"""The network of a schedule: the network of a stage that also records what was sent, by which peer, and what
+arrived."""
 
 from __future__ import annotations
 
@@ -22,37 +23,37 @@ Lost = Callable[[Packet, str], None]
 
 
 class CountedNetwork(Network):
-    """Links between peers of one stage or of several.
+    """Links between peers of one or several stages.
 
-    Links are streams, so what arrives need not begin where something was sent: what each listener still has to get of
-    each packet is counted in bytes.
+    Links are streams, so a delivery need not begin where a packet begins. For each recipient, the bytes of each packet
+    that have not arrived yet are counted.
     """
 
     def __init__(self, stage: Stage, at: Callable[[str], Stage], took: Took, lost: Lost) -> None:
-        """``at`` gives the stage of a peer at that one's time; ``took`` is told each step before what it sent goes
-        under way, ``lost`` each packet that somebody does not get."""
+        """``at`` returns the stage of a peer at the peer's time. ``took`` is called with each step before its messages
+        go under way, ``lost`` with each packet that a peer does not receive."""
         super().__init__(stage)
         self._at = at
         self._on_step = took
         self._on_loss = lost
         self._under_way: dict[tuple[int, str], deque[tuple[Packet, int]]] = {}
-        """By link and listener: packets, with what is left of each."""
+        """By link and recipient: packets, each with the number of bytes that have not arrived."""
         self.arriving: Packet | None = None
-        """That of which the bytes are, or begin with, which a peer is receiving."""
+        """The packet with which the bytes begin that a peer is receiving."""
 
     def let_go(self) -> None:
-        """Tell nobody anything any more: who was told holds this, and would be kept in memory with all that it has."""
+        """Drop the callbacks. They refer to this network in a cycle, which would keep all of it in memory."""
         self._at = lambda who: self._stage
         self._on_step = lambda actor, step: None
         self._on_loss = lambda packet, listener: None
 
     def sent(self, packet: Packet, listener: str) -> None:
-        """A packet goes under way."""
+        """Record that a packet goes under way."""
         key = packet.wire.link, listener
         self._under_way.setdefault(key, deque()).append((packet, len(packet.wire.raw)))
 
     def listener_of(self, number: int, sender: str) -> str:
-        """The peer under test to whom something goes on a link, "" if to none."""
+        """The peer under test that receives from ``sender`` on a link; "" if none does."""
         match self._links.get(number):
             case Line() as line:
                 return next((end.name for end in line.ends if end.name != sender), "")
@@ -74,14 +75,15 @@ class CountedNetwork(Network):
             self.arriving = None
 
     def endless(self, deliveries: int) -> NoReturn:
-        """Raises TooLong: what follows would take as long each time. That it was so stands in the trace."""
+        """Raises TooLong, because the rest of the schedule would take as long each time. The trace records the
+        event."""
         try:
             super().endless(deliveries)
         except ScheduleStopped as stopped:
             raise TooLong(str(stopped)) from None
 
     def _next(self, number: int, listener: str, size: int) -> Packet | None:
-        """The packet with which the next so many bytes begin, which have arrived then."""
+        """The packet with which the next ``size`` bytes begin. Marks these bytes as arrived."""
         waiting = self._under_way.get((number, listener), deque())
         first = waiting[0][0] if waiting else None
         while waiting and size:

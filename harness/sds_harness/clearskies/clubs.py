@@ -1,6 +1,6 @@
-"""A club: the keys of its two access levels and the IDs of its peers, fixed so that every run has the same.
+"""A club: the keys of its two access levels and the IDs of its peers, which are the same in every run.
 
-The keys are test keys: they are shipped with the suite, and guard nothing (core protocol, "Access Levels").
+The keys are test keys. They ship with the suite and protect nothing (core protocol, "Access Levels").
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def public_pem(level: AccessLevel) -> str:
 
 
 def keys_of(level: AccessLevel) -> pb.Keys:
-    """What a member of a level has: a read-only peer lacks the private key of those that write."""
+    """The keys of a member with this level. A read-only peer does not have the private key of the writers."""
     return pb.Keys(
         read_write_private=private_pem(READ_WRITE) if level is READ_WRITE else "",
         read_only_private=private_pem(READ_ONLY),
@@ -63,7 +63,7 @@ def keys_of(level: AccessLevel) -> pb.Keys:
 
 
 def profile_called(name: str) -> SignatureProfile | None:
-    """How bodies are signed by a declaration, "" being the default; None if nobody knows that way."""
+    """The signature profile of a declaration, "" being the default; None if it is unknown."""
     try:
         return signature_profile(name) if name else RSA_PKCS1_SHA256
     except ConfigurationError:
@@ -71,13 +71,14 @@ def profile_called(name: str) -> SignatureProfile | None:
 
 
 def sign(body: bytes, level: AccessLevel, profile: SignatureProfile) -> bytes:
-    """The signature of whoever has the private key of a level, the same each time."""
+    """Sign with the private key of a level. The result is deterministic."""
     key = _private(level)
     return pss.signature(body, key) if isinstance(profile.padding, PSS) else profile.sign(body, key)
 
 
 def signer(message: Message, profile: SignatureProfile) -> AccessLevel | None:
-    """The level whose key made the signature of a message; None if there is no signature, or none of the club's."""
+    """The level whose key made the signature of a message; None without a signature, or if no key of the club verifies
+    it."""
     try:
         signature = message.signature_bytes()
     except MalformedMessage:
@@ -90,27 +91,27 @@ _public = cache(lambda level: public_key(public_pem(level)))
 
 
 def peer_id(name: str) -> str:
-    """The ID of whoever has that name: 32 lower-case hex digits, the same in every run."""
+    """The ID of a peer: 32 lower-case hex digits, the same in every run."""
     return sha256(f"peer {name}".encode()).hexdigest()[:32]
 
 
 def record_id(name: str) -> str:
-    """A uuid for a record that a scripted peer makes, the same in every run."""
+    """A uuid for a record of a scripted peer, the same in every run."""
     return sha256(f"record {name}".encode()).hexdigest()[:32]
 
 
 class Club:
-    """Who is in the club: names by ID, for what is told to people."""
+    """The members of the club: names by ID, for reports."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
     def join(self, name: str) -> str:
-        """The ID of a member."""
+        """Add a member. Returns its ID."""
         member = peer_id(name)
         self._names[member] = name
         return member
 
     def name_of(self, member: str) -> str:
-        """Who has an ID; the ID itself if nobody here has it."""
+        """The name of a member; the ID itself if it is unknown."""
         return self._names.get(member, member)

@@ -1,4 +1,4 @@
-"""The corpora of ClearSkies: the columns that they have beside those of every corpus, and how they are stored."""
+"""The corpora of ClearSkies: their columns beyond those of every corpus, and how they are stored."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ COLUMNS = Columns(COMPARED, INFORMATIVE)
 
 
 def loads(text: str) -> Schedule:
-    """The schedule in the text of a file. Raises ScheduleFileError."""
+    """Parse a schedule of the side table. Raises ScheduleFileError."""
     return NOTATION.loads(text)
 
 
 def write_dialect(dialect: Any) -> str:
-    """There are none."""
+    """Always "": ClearSkies has no dialects."""
     return ""
 
 
 def read_dialect(text: str) -> Dialect:
-    """There are none. Raises ValueError."""
+    """Raises ValueError: ClearSkies has no dialects."""
     raise ValueError("there are no dialects of ClearSkies")
 
 
 def translate(performance: Performance) -> None:
-    """There are no dialects."""
+    """Does nothing: ClearSkies has no dialects."""
 
 
 def portable(request: Any) -> Any:
-    """A request without what hangs on the machine: stores are in a folder that is made for one performance."""
+    """A request without the folder of its store, which is made for one performance."""
     if request.WhichOneof("command") != "open" or not request.open.store:
         return request
     out = type(request)()
@@ -90,7 +90,7 @@ KIND = Kind(
     write_dialect,
     read_dialect,
     translate,
-    # What they answer hangs on the request alone.
+    # Their answers depend only on the request.
     frozenset({"compare_clocks", "frame", "unframe", "verify"}),
     stored_names={"signature": "signature_profile"},
     portable=portable,

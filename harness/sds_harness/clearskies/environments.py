@@ -10,25 +10,27 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from ..environment import PLAIN, PROCESSES, UNSTEADY_MS, Environment
 
 SINGLE_BYTES = 6
-"""So many at the beginning of what arrives come one by one, and some at its end: there are lengths and newlines."""
+"""Bytes at the beginning of a delivery that arrive one by one, because the lengths are there; and ``LAST_BYTES`` at its
+end, because newlines are there."""
 LAST_BYTES = 2
 
 
 @dataclass(frozen=True)
 class ClearSkiesEnvironment(Environment):
-    """One that changes what only links and databases have."""
+    """An environment that changes something that only links and databases have."""
 
     torn: bool = False
-    """What arrives at once comes in pieces, the smallest of one byte."""
+    """Whether deliveries arrive in pieces, some of one byte."""
     halved: bool = False
-    """What arrives at once comes in two pieces."""
+    """Whether deliveries arrive in two pieces."""
     bystanders: bool = False
-    """Every peer has a link more, on which nobody says anything."""
+    """Whether every peer has one more link, without traffic."""
     chatter: bool = False
-    """Scripted peers write JSON with blanks and unknown members, and messages of unknown types between the others."""
+    """Whether scripted peers write JSON with blanks and unknown members, and send messages of unknown types in
+    between."""
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """What arrives at once, as it comes."""
+        """The pieces in which a delivery arrives."""
         if self.torn:
             tail = max(SINGLE_BYTES, len(data) - LAST_BYTES)
             cuts = [*range(min(SINGLE_BYTES, len(data))), (SINGLE_BYTES + tail) // 2, *range(tail, len(data))]

@@ -1,4 +1,4 @@
-"""Messages as scripted peers write them: a body and a signature, neither of which has to be right."""
+"""Messages of scripted peers: a body and a signature, neither of which need be correct."""
 
 from __future__ import annotations
 
@@ -19,37 +19,38 @@ class Frame:
 
     body: bytes
     signature: bytes | None = None
-    """In base64."""
+    """Base64."""
 
     def signed(self, profile: SignatureProfile, level: AccessLevel = READ_WRITE) -> Frame:
-        """The same, signed by whoever has the private key of a level."""
+        """The message, signed with the private key of a level."""
         return replace(self, signature=b64encode(sign(self.body, level, profile)))
 
     def unsigned(self) -> Frame:
         return replace(self, signature=None)
 
     def flipped(self, place: int = -2, bit: int = 0) -> Frame:
-        """With one bit of the body flipped, and the signature as it was. ``place`` is that of the byte."""
+        """The message with one bit of its body flipped and the signature unchanged. ``place`` is the index of
+        the byte."""
         body = bytearray(self.body)
         body[place] ^= 1 << bit
         return replace(self, body=bytes(body))
 
     def forged(self) -> Frame:
-        """With another character in the signature, which still is base64. It must have one."""
+        """The message with one character of its signature changed; it is still base64. The message must be signed."""
         assert self.signature, "there is no signature to be forged"
         first = b"B" if self.signature[:1] == b"A" else b"A"
         return replace(self, signature=first + self.signature[1:])
 
     @property
     def wire(self) -> bytes:
-        """The bytes of it, whether they are right or not ("Framing" of the core protocol)."""
+        """The bytes on the wire, correct or not ("Framing" of the core protocol)."""
         if self.signature is None:
             return b"m%d%s" % (len(self.body), self.body)
         return b"s%d:%d%s\n%s\n" % (len(self.body), len(self.signature), self.body, self.signature)
 
 
 def frame_of(members: Mapping[str, Any], spaced: bool = False) -> Frame:
-    """The message whose body is that object; ``spaced``, with blanks, another order and a member that nobody knows."""
+    """A message with this object as its body; ``spaced`` adds blanks and an unknown member, and reverses the order."""
     if spaced:
         odd = {**dict(sorted(members.items(), reverse=True)), "x-written-by": "hand"}
         return Frame(json.dumps(odd, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass"))
@@ -63,4 +64,4 @@ PING_TYPE = "core.ping"
 PING = frame_of({"type": PING_TYPE, "timeout": 60})
 UNKNOWN = frame_of({"type": "x.nobody-knows", "since": {}, "key": 1})
 CHATTER = (PING, UNKNOWN)
-"""What may come at any time, and says nothing to a database."""
+"""Messages that may arrive at any time and do not concern a database."""

@@ -1,7 +1,7 @@
-"""Generated schedules: a few peers, links between them, and one to four passages, each about one kind of trouble.
+"""Generates schedules: a few peers, links between them, and one to four passages, each about one kind of trouble.
 
-In the end mostly everybody is there and reaches everybody, what is under way arrives, and a stranger asks each peer for
-all that it has: then it shows whether they have the same.
+At the end, usually all peers are open and connected, everything under way arrives, and a stranger asks each peer for
+everything it has. This shows whether they have the same records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .passages import PASSAGES, Passage
 from .writer import Writer
 
 PARTICIPANTS = ((3, 50), (4, 25), (5, 11), (6, 7), (7, 4), (8, 3))
-"""How many there are, with weights: a change is a step at least for each of them."""
+"""Numbers of participants with weights: a change is at least one step for each participant."""
 CLOCKS_MS = (1_000, -1_000, 40, 3_600_000, -3_600_000, 600_000)
 
 
@@ -27,13 +27,13 @@ class Grammar:
 
     fewest: int = 3
     most: int = 8
-    """Participants."""
+    """Number of participants."""
     scripted: bool = True
-    """Scripted peers take part."""
+    """Whether scripted peers take part."""
     passages: tuple[str, ...] = ()
-    """Only these; all if empty."""
+    """Only these passages; empty means all."""
     longest: int = 4
-    """Passages of one schedule."""
+    """Most passages of one schedule."""
 
     def __post_init__(self) -> None:
         hold_to_bounds(self.fewest, self.most, self.longest, self.passages, PASSAGES)
@@ -42,21 +42,21 @@ class Grammar:
 ANYTHING = Grammar()
 
 _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
-"""The simplest first, to which Hypothesis shrinks."""
+"""The simplest passage first: Hypothesis shrinks towards it."""
 
 
 def generated(seed: int, index: int, grammar: Grammar = ANYTHING) -> Schedule:
-    """The schedule of that number: the same on every machine."""
+    """The schedule with this seed and index; the same on every machine."""
     return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index))
 
 
 def name_of(seed: int, index: int) -> str:
-    """What that schedule is called."""
+    """The name of the schedule with this seed and index."""
     return f"seed {seed}, schedule {index}"
 
 
 def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "") -> Schedule:
-    """A schedule by ``choices``."""
+    """Draw a schedule."""
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     count = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
     members = _members(choices, count)
@@ -78,7 +78,8 @@ def _members(choices: Choices, count: int) -> tuple[Member, ...]:
         Member(
             name,
             clock_ms=pick(choices, CLOCKS_MS) if skewed and chance(choices, 50) else 0,
-            # Of three two may write, and one of them is the first, who is under test where the others are references.
+            # Of three peers, two may write. One of these is the first, which is under test if the others are
+            # references.
             read_only=chance(choices, 45 if place > 1 else 8 if place == 0 and count > 2 else 0),
             store=chance(choices, 25),
         )
@@ -89,12 +90,12 @@ def _members(choices: Choices, count: int) -> tuple[Member, ...]:
 def _possible(grammar: Grammar, writer: Writer) -> list[tuple[Passage, int]]:
     passages = map(PASSAGES.__getitem__, grammar.passages or _IN_ORDER)
     fitting = [each for each in passages if each.fits(writer) and (grammar.scripted or not each.scripted)]
-    # Where none of those fits that were asked for, something simple happens.
+    # If none of the requested passages fits, use a simple one.
     return [(each, each.weight) for each in fitting or [PASSAGES["chatter"]]]
 
 
 def _finish(writer: Writer, choices: Choices) -> None:
-    """Mostly time for everything to come right, and a look at what it is like."""
+    """Usually add a calm, in which everything can settle, and a look at the states."""
     if chance(choices, 85):
         for name in list(writer.closed):
             writer.reopen(name)

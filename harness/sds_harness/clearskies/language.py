@@ -1,4 +1,4 @@
-"""The commands of the ClearSkies testee protocol, and the capabilities that they need."""
+"""The commands of the ClearSkies testee protocol and the capabilities that they need."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ CAPABILITY_OF_COMMAND: dict[str, int] = {
     "unframe": pb.CAPABILITY_MESSAGE_CODEC,
     "verify": pb.CAPABILITY_SIGNATURE_CODEC,
 }
-"""The other commands are for everybody."""
+"""Commands that are not listed need no capability."""
 CAPABILITY_OF_RESOLUTION: dict[int, int] = {
     pb.RESOLUTION_MERGE: pb.CAPABILITY_RESOLUTION_MERGE,
     pb.RESOLUTION_SEPARATE: pb.CAPABILITY_RESOLUTION_SEPARATE,
 }
-"""The default is for everybody."""
+"""The default resolution needs no capability."""
 
 
 def needed_capabilities(request: pb.Request) -> list[int]:
-    """Capabilities without which an implementation may answer `unsupported` to ``request``."""
+    """The capabilities that ``request`` needs. An implementation that lacks one of them may answer `unsupported`."""
     command = request.WhichOneof("command") or ""
     needed = [CAPABILITY_OF_COMMAND[command]] if command in CAPABILITY_OF_COMMAND else []
     if command == "open":
@@ -62,7 +62,8 @@ HONOURED_LIMITS: dict[str, HonouredLimit] = {
     "clock_members": HonouredLimit("the vector clock in the example of the text has so many (CA-16)", least=3),
 }
 UPDATE_IDENTIFIERS = ("uuid", "last_updated_by", "vector_clock", "since")
-"""Those in messages of the text, and in replies under the same names. Keys are the application's: they are content."""
+"""Identifiers in messages of the specification, and in replies under the same names. Keys are not among them: they are
+content of the application."""
 
 CLEARSKIES = Language(
     pb.Request,

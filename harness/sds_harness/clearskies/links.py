@@ -1,4 +1,4 @@
-"""Links between peers on a stage: who is at the other end, and what is under way."""
+"""Links between peers on a stage: their ends and the bytes under way."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ if TYPE_CHECKING:
 
 
 class Line:
-    """A link between two peers under test. Bytes go along it in order, at once or when they are let go."""
+    """A link between two peers under test. Bytes arrive in order: at once, or when the link is released."""
 
     def __init__(self, network: Network, number: int, ends: tuple[Actor, Actor]) -> None:
         self.network = network
         self.number = number
         self.ends = ends
         self.held = False
-        """Nothing arrives for now."""
+        """Whether nothing arrives for now."""
         self.connected: list[Actor] = []
-        """The ends that know of it."""
+        """The ends that know of the link."""
         self.closed_by: Actor | None = None
-        """Who closed it of its own accord: the other one hears of that when all has arrived that came before."""
+        """The end that closed the link by itself. The other end learns of that after everything sent before has
+        arrived."""
         self.broken = False
         self.under_way: dict[str, deque[bytes]] = {end.name: deque() for end in ends}
-        """By the name of who sent it."""
+        """The bytes under way by the name of their sender."""
 
     def other(self, end: Actor) -> Actor:
-        """Who is at the other end."""
+        """The other end."""
         return self.ends[1] if end is self.ends[0] else self.ends[0]
 
     def hears(self, end: Actor) -> bool:
-        """Can anything arrive there?"""
+        """Can anything arrive at this end?"""
         return not self.broken and end in self.connected and end is not self.closed_by
 
     def hold(self) -> Line:
-        """Itself; whatever is sent from now on is under way."""
+        """Hold the link: everything sent from now on stays under way. Returns the link."""
         self.held = True
         return self
 
     def release(self) -> None:
-        """Let arrive what is under way, and what comes of it."""
+        """Let everything under way arrive, and carry what the peers send in response."""
         self.held = False
         self.network.carry()
 
     def let_through(self, sender: Actor, size: int) -> None:
-        """Let ``size`` bytes of those that ``sender`` has under way arrive, although the line is held, and no more."""
+        """Let only ``size`` bytes of those that ``sender`` has under way arrive. The line stays held."""
         waiting = b"".join(self.under_way[sender.name])
         self.under_way[sender.name] = deque([waiting[size:]] if waiting[size:] else [])
         if (arriving := waiting[:size]) and self.hears(self.other(sender)):
@@ -62,12 +63,12 @@ class Line:
         self.network.carry()
 
     def cut(self) -> None:
-        """Break it, be it in the middle of a message: what is under way is lost, and both ends hear of it."""
+        """Break the link, possibly in the middle of a message. Bytes under way are lost; both ends get a disconnect."""
         self.network.cut(self)
 
 
 class ScriptedLink:
-    """A link between a peer under test and a scripted one, as that one sees it."""
+    """A link between a peer under test and a scripted peer, seen from the scripted peer."""
 
     def __init__(self, network: Network, number: int, actor: Actor, peer: ScriptedPeer, hearing: Stream) -> None:
         self.network = network
@@ -81,32 +82,32 @@ class ScriptedLink:
 
     @property
     def heard(self) -> list[Message]:
-        """The whole messages that the peer under test has sent on it."""
+        """The whole messages that the peer under test has sent on the link."""
         return self._hearing.messages
 
     @property
     def updates(self) -> list[Message]:
-        """Those that are updates."""
+        """The received updates."""
         return [message for message in self.heard if message.type == UPDATE]
 
     @property
     def requests(self) -> list[Message]:
-        """Those that ask for updates."""
+        """The received requests for updates."""
         return [message for message in self.heard if message.type == GET_UPDATES]
 
     @property
     def level(self) -> AccessLevel:
-        """Of who listens."""
+        """The access level of the peer under test."""
         return self.actor.party.level
 
     def hear(self, data: bytes, step: Step) -> None:
-        """The peer under test has sent something."""
+        """Receive bytes of the peer under test."""
         self._hearing.feed(data, step.index)
 
     def send(self, *what: Frame | Message | bytes) -> Step:
-        """Write messages and bytes to it just as they are, in order, as long as it is there; the step of the last.
+        """Send messages and bytes unchanged, in order, while the link exists. Returns the last step.
 
-        Raises ScheduleStopped where it is not there to begin with.
+        Raises ScheduleStopped if the link is broken at the start.
         """
         assert what, "there is nothing to send"
         if self.broken:
@@ -116,7 +117,7 @@ class ScriptedLink:
             if self.peer.stage.ways.chatter and self._between_messages and not isinstance(each, bytes):
                 for chatter in CHATTER:
                     self.network.arrive(self.actor, self.number, chatter.wire)
-            # Of bytes nobody knows whether they end with a message.
+            # After raw bytes it is unknown whether a message is complete.
             self._between_messages = self._between_messages and not isinstance(each, bytes)
             step = self.network.arrive(self.actor, self.number, data)
             self.network.carry()
@@ -125,15 +126,15 @@ class ScriptedLink:
         return step
 
     def say(self, *frames: Frame) -> Step:
-        """Send messages signed where the text has them signed; the step of the last."""
+        """Send messages, signed where the specification requires it. Returns the last step."""
         return self.send(*(self.peer.suited(frame, self.level) for frame in frames))
 
     def ask(self, since: object = None) -> list[Message]:
-        """Send database.get_updates; the updates that came of it."""
+        """Send database.get_updates. Returns the updates received in response."""
         known = len(self.updates)
         self.send(self.peer.get_updates(since))
         return self.updates[known:]
 
     def cut(self) -> None:
-        """Break it: the peer under test hears of it."""
+        """Break the link; the peer under test receives a disconnect."""
         self.network.hang_up(self)

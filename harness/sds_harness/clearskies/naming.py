@@ -1,7 +1,7 @@
-"""Names of records and messages in corpora: the same on any implementation that does the same.
+"""Names of records and messages in corpora that are the same for all implementations with the same behaviour.
 
-uuids are drawn at random, and the first revision may be 1 or 2 (CA-4). So a record is called by the change with which
-it came about, and an update by its writer and by which of that one's changes it tells of.
+Uuids are random, and the first revision may be 1 or 2 (CA-4). So the name of a record is the change that created it.
+The name of an update consists of the writer and the number of the writer's change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Names:
         self._members = {peer_id(name): name for name in schedule.names}
         self._club = performance.traces[0].club
         self.first: dict[str, int] = {}
-        """By participant: the least revision of its own that it has told of, or shown."""
+        """By participant, the least own revision that it has sent or shown."""
         self._records: dict[str, str] = {}
         self._written: Counter[int] = Counter()
         self._unlabelled: Counter[str] = Counter()
@@ -38,40 +38,40 @@ class Names:
             self._read(act)
 
     def who(self, member: object) -> str:
-        """Whoever has an ID: a participant, or a scripted peer; the ID itself if nobody has it."""
+        """The name of a participant or scripted peer; "=" and the ID for others."""
         if not isinstance(member, str):
             return "?"
         return self._members.get(member) or f"={self._club.name_of(member)[:LONGEST]}"
 
     def record(self, uuid: object) -> str:
-        """The record with a uuid."""
+        """The name of the record with this uuid."""
         return self._records.get(uuid, f"={uuid[:LONGEST]}") if isinstance(uuid, str) else "?"
 
     def revision(self, member: object, revision: object) -> int | str:
-        """Which of the changes of a peer that is, from 1; of others than participants the revision as it is. 0 is that
-        of who has made none."""
+        """The number of a peer's change, from 1. For peers that are not participants, the revision itself. 0 stands for
+        a peer without changes."""
         if type(revision) is not int:
             return "?"
         first = self.first.get(self.who(member))
         return revision if first is None or revision == 0 else revision - first + 1
 
     def version(self, by: object, revision: object) -> str:
-        """A change, by who has made it and its revision."""
+        """The name of a change: its writer and its number."""
         return f"{self.who(by)}:{self.revision(by, revision)}"
 
     def since(self, known: Mapping[Any, Any]) -> list[tuple[str, int | str]]:
-        """Revisions by peer, as who asks for updates gives them; peers of which nothing is known are left out."""
+        """The known revisions by peer in a request for updates, without peers of which nothing is known."""
         return sorted((self.who(by), self.revision(by, known[by])) for by in known if known[by])
 
     def called(self, message: Message) -> str:
-        """A message; "" if it is none of the database extension's."""
+        """The name of a message; "" if it is not a message of the database extension."""
         members = message.body.members
         if message.type == UPDATE:
             return self.version(members.get("last_updated_by"), members.get("last_updated_rev"))
         return REQUEST if message.type == GET_UPDATES else ""
 
     def arriving(self, act: Act) -> list[str]:
-        """The messages that arrive whole in a step; what a scripted peer has to say is called by it."""
+        """The messages that arrive whole in a step. Messages of a scripted peer have its name and label."""
         messages = act.trace.into(act.step)
         scripted = act.packet is not None and act.packet.sender not in self.performance.schedule.names
         if scripted and act.packet is not None:
@@ -92,15 +92,15 @@ class Names:
                 self._records[uuid] = self._unnamed(act, uuid)
 
     def _label(self, act: Act) -> str:
-        """That of the change which an application makes."""
+        """The label of the change that the application makes."""
         operations = self.performance.schedule.operations
         label = getattr(operations[act.operation], "label", "") if 0 <= act.operation < len(operations) else ""
         number = self._written[act.operation]
         return f"{label}.{number}" if number > 1 else label
 
     def _unnamed(self, act: Act, uuid: str) -> str:
-        """A record that no application has made: by its uuid if a scripted peer has drawn it, which draws the same in
-        every performance, else by who tells of it first."""
+        """The name of a record that no application has created. If a scripted peer has, the uuid, which is the same in
+        every performance. Otherwise the first peer that sent it, with a number."""
         if act.packet is not None and act.packet.sender not in self.performance.schedule.names:
             return f"={uuid}"
         self._unlabelled[act.who] += 1
@@ -108,7 +108,7 @@ class Names:
 
 
 def _told(act: Act) -> Iterator[tuple[Any, Any, Any]]:
-    """uuid, writer and revision of all that arrives in a step, is sent, or is shown."""
+    """Uuid, writer and revision of all records that arrive, are sent, or are shown in a step."""
     for message in (*act.trace.into(act.step), *act.trace.out(act.step)):
         if message.type == UPDATE:
             members = message.body.members

@@ -1,4 +1,4 @@
-"""The network of a stage: carries what peers under test send to whom it is for, until all are quiet."""
+"""The network of a stage: carries what peers under test send, until all are quiet."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
     from .trace import Step
 
 MAX_DELIVERIES = 2_000
-"""So often a message arrives somewhere before all is quiet, of what a schedule does: more is gossip without an end."""
+"""Most deliveries caused by one operation. More means that the gossip has no end."""
 DELIVERIES_A_LINK = 100
-"""And so often for each link, where there are many."""
+"""Most deliveries per link, if that is more."""
 
 
 class Network:
-    """All links of a stage, or of several whose peers are linked to each other."""
+    """All links of one stage, or of several stages whose peers are linked."""
 
     def __init__(self, stage: Stage) -> None:
-        """``stage`` is that of scripted peers, and whose environment it is."""
+        """``stage`` is the stage of scripted peers. Its environment applies to the network."""
         self._stage = stage
         self._last = 0
         self._links: dict[int, Line | ScriptedLink] = {}
         self._bodies = stage.trace.bodies.beside()
 
     def join(self, one: Actor, other: Actor, *, held: bool = False) -> Line:
-        """A link between two peers under test; ``held`` from its beginning, or not."""
+        """Link two peers under test; ``held`` holds the link from the beginning."""
         self._last += 1
         line = Line(self, self._last, (one, other))
         line.held = held
         self._links[line.number] = line
         for here, there in ((one, other), (other, one)):
-            # What the first one says at once is under way until the second one knows of the link.
+            # Bytes that the first end sends at once stay under way until the second end knows of the link.
             if line.closed_by is None:
                 line.connected.append(here)
                 self._connect(here, line.number, there.party.peer_id, there.party.level)
@@ -54,7 +54,7 @@ class Network:
         return line
 
     def join_scripted(self, actor: Actor, peer: ScriptedPeer) -> ScriptedLink:
-        """A link between a peer under test and a scripted one."""
+        """Link a peer under test and a scripted peer."""
         self._last += 1
         hearing = Stream(self._last, self._bodies, self._stage.profile)
         link = ScriptedLink(self, self._last, actor, peer, hearing)
@@ -64,7 +64,7 @@ class Network:
         return link
 
     def took(self, actor: Actor, step: Step) -> None:
-        """What came of a step goes under way; links that the peer closes are at their end."""
+        """Put the messages of a step under way, and end the links that the peer has closed."""
         for number, data in step.sent:
             match self._links.get(number):
                 case Line() as line if actor in line.connected:
@@ -72,25 +72,25 @@ class Network:
                 case ScriptedLink() as link if link.actor is actor:
                     link.hear(data, step)
                 case _:
-                    pass  # a fact of the trace: nobody is there
+                    pass  # the peer wrote to a link that does not exist; the trace records it
         for closed in step.signals("link_closed"):
             self._closed_by(actor, closed.link)
 
     def arrive(self, actor: Actor, number: int, data: bytes) -> Step:
-        """Bytes arrive at a peer under test, in the pieces of the environment; the step of the last."""
+        """Deliver bytes to a peer under test, in the pieces of the environment. Returns the last step."""
         for piece in self._stage.ways.pieces(data):
             now_ms = self.now_of(actor)
             command = pb.Receive(now_ms=now_ms, handle=actor.party.handle, link=number, data=piece)
             step = actor.do(pb.Request(receive=command))
             self.took(actor, step)
             if not self._hears(actor, number):
-                break  # it has closed the link
+                break  # the peer has closed the link
         return step
 
     def carry(self) -> None:
-        """Let everything arrive that is under way and not held, and what comes of it.
+        """Deliver everything that is under way and not held, and what the peers send in response.
 
-        Raises ScheduleStopped if there is no end of it, which is told in the trace.
+        Raises ScheduleStopped if it has no end, which is recorded in the trace.
         """
         most = max(MAX_DELIVERIES, DELIVERIES_A_LINK * len(self._links))
         for _ in range(most):
@@ -99,7 +99,7 @@ class Network:
         self.endless(most)
 
     def endless(self, deliveries: int) -> NoReturn:
-        """There is no end of what peers tell each other. Raises ScheduleStopped."""
+        """Stop because peers send messages without end. Raises ScheduleStopped."""
         trace = self._stage.trace
         trace.unsettled.append(len(trace.steps))
         raise ScheduleStopped(f"after {deliveries} deliveries there is still something under way")
@@ -109,20 +109,20 @@ class Network:
         return actor.stage.now_ms
 
     def cut(self, line: Line) -> None:
-        """A line breaks, and both ends hear of it."""
+        """Break a line; both ends receive a disconnect."""
         if not line.broken:
             self._break(line)
             self.carry()
 
     def hang_up(self, link: ScriptedLink) -> None:
-        """The scripted end closes a link."""
+        """Let the scripted end close a link."""
         if not link.broken:
             self._forget(link)
             self._disconnect(link.actor, link.number)
             self.carry()
 
     def left(self, actor: Actor) -> None:
-        """A peer under test is there no more: whoever is at the other end of its links hears of that."""
+        """Remove a peer under test; the other ends of its links receive a disconnect."""
         for link in list(self._links.values()):
             match link:
                 case Line() if actor in link.ends:
@@ -134,7 +134,7 @@ class Network:
         self.carry()
 
     def _carry_one(self) -> bool:
-        """Let one thing happen that is due; False if nothing is."""
+        """Deliver one item that is due; False if none is."""
         for line in list(self._links.values()):
             if not isinstance(line, Line) or line.held:
                 continue
@@ -142,10 +142,10 @@ class Network:
                 waiting, other = line.under_way[end.name], line.other(end)
                 if waiting and line.hears(other):
                     step = self.arrive(other, line.number, waiting.popleft())
-                    # Links are streams: pieces of one message are no more than one.
+                    # Links are streams: deliver all pieces of one message together.
                     while waiting and line.hears(other) and not other.stage.trace.into(step):
                         step = self.arrive(other, line.number, waiting.popleft())
-                    # Who was served goes to the end of the queue, so that all links have their turn.
+                    # Move a served link to the end of the queue, so that all links get their turn.
                     if line.number in self._links:
                         self._links[line.number] = self._links.pop(line.number)
                     return True
@@ -182,16 +182,16 @@ class Network:
             case ScriptedLink() as link if link.actor is actor:
                 self._forget(link)
             case _:
-                pass  # a fact of the trace
+                pass  # the trace records it
 
     def _break(self, line: Line, gone: Actor | None = None) -> None:
-        """Whoever still has the line hears that it has not."""
+        """Break a line and tell the ends that still have it."""
         hearing = [end for end in line.ends if line.hears(end) and end is not gone]
         self._forget(line)
         for end in hearing:
             self._disconnect(end, line.number)
 
     def _forget(self, link: Line | ScriptedLink) -> None:
-        """A link is there no more, nor what was under way on it."""
+        """Remove a link and the bytes under way on it."""
         link.broken = True
         self._links.pop(link.number, None)

@@ -1,4 +1,4 @@
-"""How schedules of ClearSkies stand in files: ``schedule.schema.json`` of this package has their shape and bounds."""
+"""The file format for schedules of ClearSkies: ``schedule.schema.json`` of this package has their shape and bounds."""
 
 from ..schedules.files import Notation
 from .operations import OPERATIONS, Member

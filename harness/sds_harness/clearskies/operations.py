@@ -1,6 +1,6 @@
-"""What can happen in a schedule of ClearSkies: what any schedule has, and what peers, links and databases do.
+"""The operations of schedules of ClearSkies: those of all protocols, and those of peers, links and databases.
 
-A participant is a peer under test. A link is named by its two ends, of which there may be several links.
+A participant is a peer under test. A link is named by its two ends; there may be several links between them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
 
 SIGNATURES = ("usual", "none", "forged", "flipped", "read-only")
-"""How a scripted peer signs: as the text has it, not at all, with another signature, with another body than the signed
-one, or with the key of those who only read."""
+"""How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, or
+with the key of read-only peers."""
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
     *("not-deleted", "large"),
 )
-"""What is odd about a body that a scripted peer writes, or unusual: not to be deleted goes without saying."""
+"""Oddities of a body that a scripted peer writes. ``not-deleted`` is unusual but valid: it says ``"deleted":
+false``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,14 @@ class Put(Operation, op="put", command="put"):
     label: str
     key: str = "k"
     text: str = ""
-    """JSON, or what is none; "" is a value that no other write has."""
+    """The value as JSON, or invalid text; "" is a value that no other write has."""
     times: int = 1
-    """So many records at once, with ".2", ".3", ... behind their keys and labels."""
+    """Number of records at once. The keys and labels of the others end in ".2", ".3", ..."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rename(Operation, op="rename", command="rename"):
-    """It gives the record with a key another key ("It is legal to change the key on a record")."""
+    """The application gives the record with a key another key ("It is legal to change the key on a record")."""
 
     who: str
     label: str
@@ -54,7 +55,7 @@ class Rename(Operation, op="rename", command="rename"):
 
 @dataclass(frozen=True, slots=True)
 class Delete(Operation, op="delete", command="delete"):
-    """It deletes the record with a key (section "Deleted Records")."""
+    """The application deletes the record with a key (section "Deleted Records")."""
 
     who: str
     label: str
@@ -63,19 +64,19 @@ class Delete(Operation, op="delete", command="delete"):
 
 @dataclass(frozen=True, slots=True)
 class Link(Operation, op="link", command="connect"):
-    """Two participants are linked from now on, if they are not."""
+    """Link two participants, unless they are linked."""
 
     who: str
     to: str
     held: bool = False
-    """Nothing arrives on it for now, not even what both say when it begins."""
+    """Whether the link is held from the beginning, including what both send when it begins."""
     second: bool = False
-    """Also if there is a link between them."""
+    """Whether to link them even if there is a link between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unlink(Operation, op="unlink"):
-    """The links between two participants break; what is under way is lost, be it half a message."""
+    """Break the links between two participants. Bytes under way are lost, possibly half a message."""
 
     who: str
     to: str
@@ -83,7 +84,7 @@ class Unlink(Operation, op="unlink"):
 
 @dataclass(frozen=True, slots=True)
 class Hold(Operation, op="hold"):
-    """What is sent between two participants from now on is under way until it is released."""
+    """Hold everything that is sent between two participants from now on until it is released."""
 
     who: str = EVERYBODY
     to: str = EVERYBODY
@@ -91,52 +92,53 @@ class Hold(Operation, op="hold"):
 
 @dataclass(frozen=True, slots=True)
 class Release(Operation, op="release"):
-    """What is under way between two participants arrives."""
+    """Deliver what is under way between two participants."""
 
     who: str = EVERYBODY
     to: str = EVERYBODY
     size: int = 0
-    """No more than so many bytes of what ``who`` has sent, and the link is held on; 0 for all, of both."""
+    """Deliver only this many bytes of ``who``, and keep the link held; 0 delivers everything of both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Close(Operation, op="close", command="close"):
-    """A participant ends, and with it its links."""
+    """Close a participant, which ends its links."""
 
     who: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reopen(Operation, op="reopen", command="open"):
-    """A participant that has ended is there again, without links, and with what was in its store."""
+    """Open a closed participant again, without links, with the content of its store."""
 
     who: str
     forget: bool = False
-    """Its store is lost."""
+    """Whether its store is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read(Operation, op="read"):
-    """A stranger of the club links itself to participants, asks each of them for everything, and hangs up."""
+    """Let a stranger of the club link to participants, ask each of them for everything, and hang up."""
 
     who: str = EVERYBODY
     read_only: bool = False
-    """The stranger is a read-only peer."""
+    """Whether the stranger is a read-only peer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scripted(Operation):
-    """What a scripted peer does, who is no participant of the schedule; linked to one, if it is not yet."""
+    """An operation of a scripted peer, which is not a participant. It links to the participant ``to`` if it is not
+    linked yet."""
 
     peer: str
     to: str
     read_only: bool = False
-    """Its access level, by the first that it does."""
+    """Whether the peer may only read; its first operation decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Say(Scripted, op="say"):
-    """A scripted peer sends a database.update, and may say in it whatever it likes."""
+    """A scripted peer sends a database.update with any content."""
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after")
@@ -146,21 +148,21 @@ class Say(Scripted, op="say"):
     """A string as its value; "" is one that no other message has."""
     deleted: bool = False
     after: str = ""
-    """It changes the record of this label, by its uuid; "" for one of its own under that key."""
+    """The label of the update whose record it changes, by uuid; "" for its own record with that key."""
     concurrent: bool = False
-    """And knows nothing of the change of that label."""
+    """Whether it does not know of the change with that label."""
     at_ms: int = 0
-    """Its update_time, from virtual time on."""
+    """Its update_time, relative to virtual time."""
     digits: int = 3
-    """So many stand after the point of it."""
+    """Digits after the decimal point of its update_time."""
     poses_as: str = ""
-    """It gives this participant as the last writer."""
+    """The participant that it names as the last writer."""
     revision: int = 0
-    """Instead of its next one; 0 for that."""
+    """Its revision; 0 means the peer's next one."""
     clock_members: int = 0
-    """So many strangers have a number in its vector clock."""
+    """The number of strangers in its vector clock."""
     clock_number: int = 0
-    """Its own number there, instead of the next one; 0 for that."""
+    """Its own number in the vector clock; 0 means the next one."""
     signature: str = "usual"
     """One of ``SIGNATURES``."""
     odd: str = ""
@@ -169,11 +171,11 @@ class Say(Scripted, op="say"):
 
 @dataclass(frozen=True, slots=True)
 class Again(Scripted, op="again"):
-    """A scripted peer sends a message that was sent before, with the signature that it had, if it had one."""
+    """A scripted peer sends a message again, with its original signature, if it had one."""
 
     label: str = "m1"
     flipped: bool = False
-    """With a bit of it flipped."""
+    """Whether one bit of it is flipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +183,12 @@ class Ask(Scripted, op="ask"):
     """A scripted peer sends a database.get_updates."""
 
     known: int = 0
-    """The revision of each participant that it says to know, at most; 0 for none."""
+    """The revision that it claims to know of each participant; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Garble(Scripted, op="garble"):
-    """A scripted peer writes bytes that are no message, or hardly one."""
+    """A scripted peer writes bytes that are not a message, or barely one."""
 
     wire: str = "00"
     """Hexadecimal digits."""
@@ -203,7 +205,7 @@ class Member(operations.Member):
 
     read_only: bool = False
     store: bool = False
-    """What it knows is there again when it is reopened, if it can have a store."""
+    """Whether it has a store, if it supports one: its records are kept when it is reopened."""
 
 
 OPERATIONS: dict[str, type[Operation]] = {
@@ -213,4 +215,4 @@ OPERATIONS: dict[str, type[Operation]] = {
         *(Tick, Wait, Look, StepClock, Calm),
     )
 }
-"""By the name that stands in a schedule file."""
+"""The operations by their names in a schedule file."""

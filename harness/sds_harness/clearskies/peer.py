@@ -1,4 +1,4 @@
-"""Scripted peers: members of the club whose messages the harness writes itself, byte by byte where it wants to."""
+"""Scripted peers: members of the club whose messages the harness writes itself, byte by byte if needed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def iso(at_ms: int) -> str:
-    """A time in epoch milliseconds as it goes over the wire."""
+    """A time in epoch milliseconds, in its form on the wire."""
     seconds, rest = divmod(at_ms, 1000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03}Z"
 
 
 class ScriptedPeer:
-    """A peer that does what it is told. It remembers its revision and the clocks of its records, and what it heard."""
+    """A scripted peer. It remembers its revision, the clocks of its records, and what it received."""
 
     def __init__(self, stage: Stage, name: str, level: AccessLevel = READ_WRITE) -> None:
         self.stage = stage
@@ -39,7 +39,7 @@ class ScriptedPeer:
 
     @property
     def heard(self) -> list[Message]:
-        """The whole messages that it was sent, link by link."""
+        """The whole messages that it received, link by link."""
         return [message for link in self.links for message in link.heard]
 
     def update(
@@ -53,10 +53,10 @@ class ScriptedPeer:
         without: Collection[str] = (),
         **fields: Any,
     ) -> Frame:
-        """A database.update, as somebody writes it who changes a record: of the one that it had under that key, of that
-        in the message ``after``, or of a new one.
+        """A database.update that changes a record: the peer's own record with that key, the record in the message
+        ``after``, or a new one.
 
-        ``fields`` are said in place of what would be, whatever they are; those in ``without`` are left out.
+        ``fields`` replace members, with any values; members in ``without`` are left out.
         """
         key = self.stage.label(key)
         uuid = str(after.body.members.get("uuid")) if after is not None else self._uuid(key)
@@ -81,20 +81,20 @@ class ScriptedPeer:
         return self.frame({name: said for name, said in (members | fields).items() if name not in without})
 
     def get_updates(self, since: Any = None, without: Collection[str] = (), **fields: Any) -> Frame:
-        """A database.get_updates; ``since`` is empty if it is left out, and may be anything."""
+        """A database.get_updates; ``since`` is empty by default, and may be any value."""
         members = {"type": GET_UPDATES, "since": {} if since is None else since} | fields
         return self.frame({name: said for name, said in members.items() if name not in without})
 
     def frame(self, members: Mapping[str, Any]) -> Frame:
-        """A message of any members, without a signature."""
+        """An unsigned message with these members."""
         return frame_of(members, self.stage.ways.chatter)
 
     def sign(self, frame: Frame, level: AccessLevel = READ_WRITE) -> Frame:
-        """The message, signed by whoever has the private key of a level, in the way that was declared."""
+        """The message, signed with the private key of a level, in the declared profile."""
         return frame.signed(self.stage.profile, level)
 
     def suited(self, frame: Frame, listener: AccessLevel) -> Frame:
-        """The message as the text has this peer send it: signed by those who write, where a read-only peer sends or
+        """The message as the specification requires it of this peer: signed by a writer, if a read-only peer sends or
         receives it."""
         if frame.signature is not None or READ_ONLY not in (self.level, listener):
             return frame
@@ -105,7 +105,7 @@ class ScriptedPeer:
 
 
 def _merge(clock: dict[str, int], other: Any) -> None:
-    """Each number the larger of the two; what is none is let be."""
+    """Take the larger of both numbers for each member; ignore values that are not integers."""
     for member, number in other.items() if isinstance(other, dict) else ():
         if type(number) is int and number > clock.get(member, 0):
             clock[member] = number

@@ -1,4 +1,5 @@
-"""What came of a schedule of ClearSkies: the steps, traces and wires of its performances are those of ClearSkies."""
+"""The result of playing a schedule of ClearSkies: the classes of ``schedules.performance`` with the types of
+ClearSkies."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from .trace import Step, Trace
 
 @dataclass(frozen=True)
 class Wire:
-    """What somebody wrote to a link at once: mostly a message, but a link is a stream."""
+    """The bytes that a peer wrote to a link at once: usually one message, but a link is a stream."""
 
     link: int
     raw: bytes
     messages: tuple[Message, ...] = ()
-    """Those of which it has the end."""
+    """The messages that end in these bytes."""
     club: Club = field(default_factory=Club, compare=False, repr=False)
-    """Whose IDs are whose."""
+    """The names of peers by ID."""
 
 
 Packet = performance.Packet[Wire]

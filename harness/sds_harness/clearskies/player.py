@@ -1,4 +1,4 @@
-"""Plays a schedule of ClearSkies: what applications write, how links come and go, and what scripted peers say."""
+"""Plays a schedule of ClearSkies: applications, links, and scripted peers."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ from .streams import Message, Stream
 from .trace import Step, Trace
 
 CUT = "cut"
-"""Why a copy is lost: its link broke."""
+"""The reason of a loss: the link broke."""
 MOST_SPOKEN = 64 << 20
-"""So many bytes scripted peers may write in all: each of them is repeated to everybody."""
+"""Most bytes that all scripted peers may write: each byte is repeated to all peers."""
 READER, READER_ONLY = "stranger", "reader"
-"""The strangers that ask for everything, of whom one may write."""
+"""The strangers that ask for everything: a writer and a read-only peer."""
 ANSWER_TICKS = 4
-"""So often peers are ticked that a stranger has asked: some gather what they send for seconds."""
+"""Ticks after a stranger's request: some implementations collect what they send for seconds."""
 
 
 _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE)}
-"""By number; the default is not asked for."""
+"""By number; the default is not requested."""
 
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
-    """Play a schedule; ``stages`` says on which stage each of its members stands.
+    """Play a schedule; ``stages`` is the stage of each member.
 
-    The stages are closed at the end. A breakdown of an implementation ends the performance and is noted in it.
+    The stages are closed at the end. A breakdown of an implementation ends the performance and is recorded in it.
     """
     return Player(schedule, stages).play()
 
@@ -80,9 +80,9 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._lines: list[Line] = []
         self._peers: dict[str, ScriptedPeer] = {}
         self._writes: dict[tuple[str, str], str] = {}
-        """Labels of the last changes, by who made them and the uuid."""
+        """The label of the last change, by the writer and the uuid."""
         self._signed: dict[str, Message] = {}
-        """By label, the first copy that has a signature."""
+        """By label, the first signed copy of the update."""
         for stage in self._distinct:
             stage.network = self._network
             stage.trace.bodies = self._bodies.beside()
@@ -152,7 +152,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._note()
 
     def _present(self, who: str) -> Actor | None:
-        """Who is there, at its own time."""
+        """The actor of an open participant, at its own time; None if it is not open."""
         self._at(who)
         return self._actors.get(who)
 
@@ -167,7 +167,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._actors[who].observe()
             self._note()
 
-    # ---- what applications do --------------------------------------------------------------------------------------
+    # ---- applications ----------------------------------------------------------------------------------------------
 
     def _put(self, op: Put) -> None:
         for number in range(1, op.times + 1):
@@ -191,12 +191,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             actor.delete(op.key)
 
     _writing = ""
-    """Label of the change that is being made."""
+    """Label of the change in progress."""
 
     # ---- links -----------------------------------------------------------------------------------------------------
 
     def _between(self, who: str, to: str) -> list[Line]:
-        """The links between two participants, or all of one or of all of them."""
+        """The links between two participants, or all links of one participant, or all links."""
         self._lines = [line for line in self._lines if not line.broken]
         named = {who, to} - {EVERYBODY}
         return [line for line in self._lines if named <= {end.name for end in line.ends}]
@@ -225,7 +225,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
     # ---- scripted peers --------------------------------------------------------------------------------------------
 
     def _scripted(self, op: Scripted) -> ScriptedLink | None:
-        """The link of a scripted peer to a participant, made if there is none; None if that one is not there."""
+        """The link of a scripted peer to a participant; a new one if there is none. None if the participant is not
+        open."""
         actor = self._present(op.to)
         if actor is None:
             return None
@@ -238,7 +239,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return link or self._network.join_scripted(actor, peer)
 
     def _write(self, link: ScriptedLink, data: bytes, label: str = "") -> None:
-        """A scripted peer writes to its link."""
+        """Let a scripted peer write to its link."""
         self._spoken += len(data)
         if self._spoken > MOST_SPOKEN:
             raise TooLong(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
@@ -248,7 +249,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             link.send(data)
 
     _spoken = 0
-    """Bytes."""
+    """Bytes that scripted peers have written."""
 
     def _say(self, op: Say) -> None:
         link = self._scripted(op)
@@ -294,7 +295,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._at(who)
             links.append(self._network.join_scripted(self._actors[who], reader))
             self._write(links[-1], reader.get_updates().wire)
-        # Some answer when they are ticked, and have said all when that brings nothing more.
+        # Some implementations answer when they are ticked.
         for _ in range(ANSWER_TICKS):
             self._pass(ROUND_MS)
             self._tick(Tick(op.who))
@@ -313,19 +314,19 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return self._said
 
     _said = 0
-    """Updates and requests so far, but for those that are repeated: what else is said changes no database."""
+    """Updates and requests so far, without repeated ones. Other messages do not change a database."""
 
-    # ---- what comes of it ------------------------------------------------------------------------------------------
+    # ---- results ---------------------------------------------------------------------------------------------------
 
     def _took(self, actor: Actor, step: Step) -> None:
-        """A step was made: what it sent goes under way."""
+        """Called after a step, before its messages go under way."""
         if step.command in ("put", "rename", "delete") and step.uuid and self._writing:
             self._writes[actor.name, step.uuid] = self._writing
             self._writing = ""
         self._note()
 
     def _note(self) -> None:
-        """What steps were made since the last time become acts."""
+        """Record new steps as acts, and their messages as packets."""
         show = self.performance
         for stage in self._distinct:
             trace: Trace = stage.trace
@@ -360,8 +361,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return packet
 
     def _label_of(self, sender: str, messages: tuple[Message, ...], act: int) -> str:
-        """The label of the change that is told in messages for the first time, by who made it, in an act with which it
-        tells all that are there; "" if there is none."""
+        """The label of the peer's own change that appears in the messages, if it appears in an act for the first time;
+        "" if there is none."""
         for message in messages:
             members = message.body.members
             uuid, by = members.get("uuid"), members.get("last_updated_by")
@@ -380,5 +381,5 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
 
 def _update(packet: Packet) -> Message | None:
-    """The first update of which a packet has the end."""
+    """The first update that ends in a packet."""
     return next((message for message in packet.wire.messages if message.type == UPDATE), None)

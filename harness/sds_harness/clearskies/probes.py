@@ -1,7 +1,7 @@
-"""Probes: what a peer has, read from the wire alone, as anybody could who connects to it.
+"""Probes: read the content of a peer from the wire alone, as any peer could that connects to it.
 
-A scripted peer links itself, asks for everything and hangs up. Whoever sends a record may count that in its vector
-clock (rule 3); everything else stays as it is.
+A scripted peer links to it, asks for everything and hangs up. The peer may count the sent records in its vector clock
+(rule 3); nothing else changes.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from .streams import Message
 
 @dataclass(frozen=True)
 class Seen:
-    """What a peer told a stranger."""
+    """The messages that a peer sent to a stranger."""
 
     updates: tuple[Message, ...]
-    """What it sent, in order."""
+    """The updates, in order."""
     request: Message | None
-    """The database.get_updates with which it began, None if it sent none."""
+    """The database.get_updates that it sent first; None if it sent none."""
 
     @property
     def since(self) -> dict[str, Any]:
-        """The highest known revisions of which the request tells."""
+        """The highest known revisions in its request."""
         found = self.request.body.members.get("since") if self.request is not None else None
         return found if isinstance(found, dict) else {}
 
     @property
     def records(self) -> dict[str, dict[str, Any]]:
-        """The members of the last update of each uuid, by the uuid in lower case. Those without one are left out."""
+        """The members of the last update of each uuid, by uuid in lower case. Updates without a uuid are left out."""
         sent = (message.body.members for message in self.updates)
         return {members["uuid"].lower(): members for members in sent if isinstance(members.get("uuid"), str)}
 
     @property
     def values(self) -> dict[str, list[Any]]:
-        """By key, the values of the records that are not deleted: more than one where some are hidden."""
+        """By key, the values of the records that are not deleted; several if records with the same key are hidden."""
         out: dict[str, list[Any]] = {}
         for members in self.records.values():
             if members.get("deleted") is not True and isinstance(key := members.get("key"), str):
@@ -45,7 +45,7 @@ class Seen:
 
 
 def look(actor: Actor, *, read_only: bool = False) -> Seen:
-    """What a peer under test tells a stranger who asks for everything. Raises ScheduleStopped if it lets nobody in."""
+    """Ask a peer under test for everything, as a stranger. Raises ScheduleStopped if it refuses the link."""
     stage = actor.stage
     reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)
     link = actor.link(reader)

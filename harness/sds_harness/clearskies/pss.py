@@ -1,7 +1,7 @@
-"""Signatures by RSA-PSS without chance: what scripted peers sign must be the same whenever a schedule is played again.
+"""Deterministic RSA-PSS signatures: scripted peers must sign the same way whenever a schedule is played again.
 
-Whoever verifies cannot tell: the salt is one of those that could have been drawn. The library draws it and takes none,
-so it is put in here. The keys are test keys, and nothing is secret about what is done with them.
+A verifier cannot notice this, because the salt is a valid one. The library draws a random salt and accepts none from
+outside, so this module builds the signature itself. The keys are test keys and not secret.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ _DIGEST_BYTES = 32
 
 
 def signature(body: bytes, key: RSAPrivateKey) -> bytes:
-    """The signature of a body with SHA-256, MGF1 of it and a salt as long as it (RFC 8017, 8.1.1)."""
+    """The signature of a body with SHA-256, MGF1 with SHA-256, and a salt of 32 bytes (RFC 8017, 8.1.1)."""
     size = key.key_size // 8
     numbers = key.private_numbers()
     encoded = int.from_bytes(_encoded(sha256(body).digest(), size))
-    # By both primes, which takes a third of the time (RFC 8017, 5.1.2).
+    # Use both primes (CRT), which takes a third of the time (RFC 8017, 5.1.2).
     by_p, by_q = (pow(encoded, e, prime) for e, prime in ((numbers.dmp1, numbers.p), (numbers.dmq1, numbers.q)))
     signed = by_q + (by_p - by_q) * numbers.iqmp % numbers.p * numbers.q
     return signed.to_bytes(size)
 
 
 def _encoded(digest: bytes, size: int) -> bytes:
-    """EMSA-PSS of a digest in so many bytes, for a key whose bits fill them (RFC 8017, 9.1.1)."""
+    """EMSA-PSS of a digest in ``size`` bytes, for a key whose bits fill them (RFC 8017, 9.1.1)."""
     salt = sha256(b"salt" + digest).digest()
     hashed = sha256(bytes(8) + digest + salt).digest()
     block = (b"\x01" + salt).rjust(size - _DIGEST_BYTES - 1, b"\x00")

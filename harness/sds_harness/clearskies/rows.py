@@ -1,4 +1,4 @@
-"""The steps of ClearSkies as rows of a corpus: what they tell, with what the text leaves open taken out of it."""
+"""Converts the steps of ClearSkies to rows of a corpus, without what the specification leaves open."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .streams import Message
 from .trace import Step, Trace
 
 _EXACT = 1 << 53
-"""Below that every whole number is one of its own, however it is kept."""
+"""Below this, a double represents every integer exactly."""
 
 
 class Facts:
-    """What the steps of one performance tell, by the names in ``columns.py``."""
+    """Reads the columns of ClearSkies from the steps of one performance."""
 
     def __init__(self, performance: Performance) -> None:
         self.names = Names(performance)
@@ -66,7 +66,7 @@ class Facts:
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
-        """The others."""
+        """The informative columns of ClearSkies."""
         state = step.state
         clocks = [message.body.members.get("vector_clock") for message in trace.out(step) if message.type == UPDATE]
         shown = sorted((record.uuid, sorted(record.vector_clock.items())) for record in state.records) if state else []
@@ -78,7 +78,7 @@ class Facts:
         }
 
     def sent(self, step: Step, trace: Trace) -> list[str]:
-        """What a step wrote, each message after who gets it: in which order one tells of several is open."""
+        """The messages of a step, each after its recipient, sorted, because the order of several messages is open."""
         return self._sent(step, trace.out(step))
 
     def _sent(self, step: Step, messages: Iterable[Message]) -> list[str]:
@@ -86,11 +86,12 @@ class Facts:
         return sorted(f"{end} {name}" for end, name in named if name)
 
     def _end(self, step: Step, number: int) -> str:
-        """Who is at the other end of a link."""
+        """The peer at the other end of a link, and the number of the link."""
         return self._ends.get((step.participant, number), f"nobody/{number}")
 
     def said(self, message: Message) -> list[Any]:
-        """What an update says of its record, but for what the text leaves open; of what is deleted only that it is."""
+        """The content of an update, without what the specification leaves open; for a deleted record only that
+        it is deleted."""
         members = message.body.members
         deleted = members.get("deleted", False)
         said = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"))]
@@ -104,7 +105,7 @@ class Facts:
         return [self.names.called(message), seconds]
 
     def _shown(self, record: pb.Record) -> str:
-        """A record that is shown, by its name and the update that it is from."""
+        """A shown record: its name and the update that it comes from."""
         return f"{self.names.record(record.uuid)} {self.names.version(record.last_updated_by, record.last_updated_rev)}"
 
 
@@ -114,12 +115,12 @@ def _since(message: Message) -> dict[Any, Any]:
 
 
 def _ordered(values: Iterable[list[Any]]) -> list[str]:
-    """As JSON, in one order, each once: a message goes to several."""
+    """The values as JSON, sorted, without duplicates, because one message goes to several peers."""
     return sorted({json.dumps(value) for value in values})
 
 
 def _plain(text: str) -> list[Any]:
-    """JSON text by what it means, whatever it looks like; what is none as it is."""
+    """The value of a JSON text in one form; invalid JSON as a digest."""
     try:
         return _form(json.loads(text))
     except (ValueError, RecursionError):
@@ -127,8 +128,8 @@ def _plain(text: str) -> list[Any]:
 
 
 def _form(value: Any) -> list[Any]:
-    """A JSON value in one form, however deep it is nested: its parts one after the other, lists with their lengths and
-    objects with their names in order. There is one kind of number."""
+    """A JSON value in one form, however deep it is nested: a flat list of its parts, lists with their lengths and
+    objects with their sorted names. Integers and floats of equal value are equal."""
     out: list[Any] = []
     left = [value]
     while left:

@@ -1,4 +1,4 @@
-"""What scripted peers of a schedule say: updates that somebody could send, and some that nobody should."""
+"""The messages of scripted peers in schedules: valid updates and invalid ones."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .peer import ScriptedPeer
 from .streams import Message
 
 DEPTH = 20_000
-"""Levels of nesting of a body that is too deep for anybody who reads it by recursion."""
+"""Levels of nesting that are too deep for a recursive parser."""
 LATEST_MS = 253_402_300_799_000
-"""The last second of the year 9999, which has four digits."""
+"""The last second of the year 9999, the last one with four digits."""
 LARGE_BYTES = 15_000_000
-"""A string of so many bytes leaves room for the rest of the largest body that is allowed."""
+"""Bytes of a string that leaves room for the rest of the largest allowed body."""
 
 
 def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | None, poses_as: str) -> Frame:
-    """The message of a Say: ``after`` is the update that it follows, ``poses_as`` the ID of the writer that it has."""
+    """The message of a Say. ``after`` is the update that it follows, ``poses_as`` the ID of the claimed writer."""
     own = peer.peer_id
     fields: dict[str, Any] = {}
     if op.after and after is None:
@@ -57,13 +57,13 @@ def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | No
 
 
 def _with_digits(time: str, digits: int) -> str:
-    """A time with three digits after the point, with so many: what is left out is earlier."""
+    """Change the number of digits after the decimal point from three; removing digits makes the time earlier."""
     second, _, rest = time.removesuffix("Z").partition(".")
     return f"{second}.{rest:0<9}"[: len(second) + (digits + 1 if digits else 0)] + "Z"
 
 
 def signed(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) -> Frame:
-    """The message with the signature that is asked for, one of ``SIGNATURES``."""
+    """The message with a signature of the kind ``how``, one of ``SIGNATURES``."""
     match how:
         case "none":
             return frame
@@ -74,12 +74,12 @@ def signed(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) ->
         case "read-only":
             return peer.sign(frame, READ_ONLY)
         case _:
-            # A read-only peer has no key with which it could sign for those who write.
+            # A read-only peer does not have the key of the writers.
             return frame if peer.level is READ_ONLY else peer.suited(frame, listener)
 
 
 def replayed(message: Message, *, flipped: bool) -> Frame:
-    """A message once more, just as it was, or with one bit of its body flipped."""
+    """A message again, unchanged or with one bit of its body flipped."""
     frame = Frame(message.body.raw, message.signature)
     return frame.flipped(len(frame.body) // 2) if flipped else frame
 
@@ -97,7 +97,7 @@ def _without(name: str) -> Callable[[dict[str, Any]], bytes]:
 
 
 def _value(text: bytes) -> Callable[[dict[str, Any]], bytes]:
-    """With a value that is written so."""
+    """A body with this text as its value."""
     return lambda members: _text(members | {"value": 0}).replace(b'"value":0', b'"value":' + text, 1)
 
 
@@ -113,7 +113,7 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "no-time": _with(update_time="yesterday"),
     "negative": _with(last_updated_rev=-1),
     "not-deleted": _with(deleted=False),
-    # Made when it is said: who says none does not keep it.
+    # A lambda, so that the large body is not made when the module is imported.
     "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),
 }
-"""By one of ``ODDITIES``: the body with it."""
+"""For each oddity, a function from the members to the body."""

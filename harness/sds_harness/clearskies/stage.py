@@ -1,4 +1,4 @@
-"""The stage on which a schedule of ClearSkies is played, its peers under test and its scripted ones."""
+"""The stage on which a schedule of ClearSkies is played, with its peers under test and scripted peers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .trace import CLEARSKIES_DATABASE, Party, Step, Trace, store_name
 QUIET_ROUNDS = 2
 MAX_ROUNDS = 50
 ROUND_MS = 5_000
-"""Some gather for seconds what they have to send, and links must not be idle for too long."""
+"""Some implementations collect for seconds what they send, and links must not be idle for too long."""
 
 
 class Stage(stage.Stage[Step]):
@@ -41,7 +41,7 @@ class Stage(stage.Stage[Step]):
     def __init__(
         self, session: Session, schedule: str, dialect: object = None, environment: Environment = PLAIN
     ) -> None:
-        """There are no dialects: ``dialect`` is taken because every stage takes one."""
+        """``dialect`` is ignored, because ClearSkies has no dialects; every stage has the parameter."""
         trace = Trace(
             schedule,
             session.declaration,
@@ -54,7 +54,7 @@ class Stage(stage.Stage[Step]):
             session, trace, lambda index, who, request: Step(index, who, request, None, known=known), environment
         )
         self.ways = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL
-        """What the environment changes that only ClearSkies has."""
+        """The settings of the environment that only ClearSkies has."""
         self.actors: list[Actor] = []
         self.network = Network(self)
         self._stores: Path | None = None
@@ -63,7 +63,7 @@ class Stage(stage.Stage[Step]):
 
     @property
     def profile(self) -> SignatureProfile:
-        """How scripted peers sign: as was declared, where that is known."""
+        """The signature profile of scripted peers: the declared one, if it is known."""
         declared = profile_called(self.trace.declaration.profile("signature"))
         return declared or next(iter(PROFILES.values()))
 
@@ -75,9 +75,9 @@ class Stage(stage.Stage[Step]):
         resolution: pb.Resolution | None = None,
         store: bool = False,
     ) -> Actor:
-        """Make a peer under test; with a ``store``, what it knows is there again when it is reopened.
+        """Open a peer under test; with a ``store``, its records are kept when it is reopened.
 
-        Raises ScheduleStopped if what it needs is not declared, or if it is refused.
+        Raises ScheduleStopped if a needed capability is not declared, or if the peer is refused.
         """
         if read_only:
             self.need(pb.CAPABILITY_READ_ONLY)
@@ -124,12 +124,12 @@ class Stage(stage.Stage[Step]):
         self.opened(party.name, party.handle)
 
     def surround(self, actor: Actor) -> None:
-        """Give a peer under test what the environment has for it, when it has just been opened."""
+        """Add what the environment prescribes to a peer under test that was just opened."""
         if self.ways.bystanders:
             actor.link(self.peer(f"bystander of {actor.name}"))
 
     def closed(self, party: Party) -> None:
-        """A peer under test is freed already."""
+        """Forget the handle of a peer under test that was already freed."""
         self._handles.remove((party.name, party.handle))
 
     def close(self) -> None:
@@ -142,9 +142,9 @@ class Stage(stage.Stage[Step]):
     def settle(self) -> None:
         """Let time pass, five seconds at a time, until all peers under test are quiet: some send when they are ticked.
 
-        Raises ScheduleStopped if there is no end of it, which is told in the trace.
+        Raises ScheduleStopped if they do not become quiet, which is recorded in the trace.
         """
-        # Where the clock steps back, who waits for a time is given all that it shows twice.
+        # If the clock steps back, an implementation that waits for a time gets all offsets of the clock twice.
         quiet, enough = 0, QUIET_ROUNDS * max(1, len(self.environment.clock_offsets_ms))
         for _ in range(MAX_ROUNDS):
             self.advance(ROUND_MS)
@@ -162,12 +162,12 @@ class Stage(stage.Stage[Step]):
         )
 
     def _says_something(self, step: Step) -> bool:
-        """Did a peer send more than that it is there, and what it has asked for and answered before?"""
+        """Did a peer send more than pings, repeated requests and repeated answers?"""
         messages = self.trace.out(step)
         return bool(step.sent) and not (messages and all(m.type == PING_TYPE or m.repeated for m in messages))
 
     def value(self, value: Any) -> Any:
-        """A JSON value as it is said here: texts in it may be of other alphabets."""
+        """A JSON value in this environment: its strings may use other scripts."""
         match value:
             case str():
                 return self.label(value)
@@ -179,16 +179,16 @@ class Stage(stage.Stage[Step]):
                 return value
 
     def store_path(self, name: str) -> str:
-        """A path for a store that was not used before. What is there is removed at the end."""
+        """A new path for a store. The files there are removed at the end."""
         if self._stores is None:
             self._stores = Path(tempfile.mkdtemp(prefix="clearskies-"))
-            # Also where nobody closes the stage, because the conversation broke.
+            # Also if the stage is never closed, because the conversation broke.
             self._removal = weakref.finalize(self, shutil.rmtree, self._stores, ignore_errors=True)
         self._count += 1
         return str(self._stores / f"{self._count}-{self.trace.club.join(name)[:8]}.store")
 
     def copy_store(self, path: str) -> str:
-        """The path of a copy of a store as it is now, with all files whose names begin with its."""
+        """Copy a store: all files whose names begin with its name. Returns the path of the copy."""
         self._count += 1
         name = Path(path).name
         copy = Path(path).with_name(f"{store_name(path)}.copy-{self._count}.store")
@@ -201,11 +201,12 @@ class Stage(stage.Stage[Step]):
         return str(copy)
 
     def need_store_at(self, path: str) -> None:
-        """Raises ScheduleStopped if nothing is stored there, say because the implementation is on another machine."""
+        """Raises ScheduleStopped if no file of the store exists, for example because the implementation runs on another
+        machine."""
         if not _files_of(path):
             raise ScheduleStopped(f"there is no file {path} on this machine, and no other that begins with its name")
 
 
 def _files_of(path: str) -> list[Path]:
-    """The files of a store: all whose names begin with its."""
+    """The files of a store: all whose names begin with its name."""
     return [file for file in Path(path).parent.iterdir() if file.name.startswith(Path(path).name)]

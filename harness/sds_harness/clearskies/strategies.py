@@ -1,4 +1,5 @@
-"""Hypothesis strategies for schedules of ClearSkies: for tests of your own, in which Hypothesis generates and shrinks.
+"""Hypothesis strategies for schedules of ClearSkies, for your own tests: Hypothesis generates and shrinks the
+schedules.
 
     from hypothesis import given
     from sds_harness.clearskies.strategies import schedules
@@ -7,7 +8,7 @@
     def test_my_implementation(schedule):
         ...
 
-They draw from the same grammar as the command line does. Needs the extra ``hypothesis``.
+The strategies use the same grammar as the command line. Needs the extra ``hypothesis``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .operations import Schedule
 def schedules(
     fewest: int = 3, most: int = 8, *, scripted: bool = True, passages: Sequence[str] = (), longest: int = 4
 ) -> st.SearchStrategy[Schedule]:
-    """Whole schedules of ``fewest`` to ``most`` participants; see Grammar for the rest. Raises ValueError."""
+    """Schedules of ``fewest`` to ``most`` participants; see Grammar for the rest. Raises ValueError."""
     return grammatical(Grammar(fewest, most, scripted, tuple(passages), longest))
 
 

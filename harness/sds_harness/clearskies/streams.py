@@ -1,6 +1,6 @@
-"""Streams: the bytes that go one way on one link, taken apart into messages wherever the pieces of it end.
+"""Streams: the bytes of one direction of a link, split into messages wherever the pieces end.
 
-A stream that breaks is a fact, with the place at which it does; nothing raises (core protocol, "Framing").
+A stream that breaks is recorded, with the position; no error is raised (core protocol, "Framing").
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Message:
 
     link: int
     began: int
-    """Index of the step that has its first byte."""
+    """Index of the step with its first byte."""
     step: int
-    """Index of the step that has its last byte."""
+    """Index of the step with its last byte."""
     body: Body
     signature: bytes | None
-    """In base64, as it was sent; None if it is not signed."""
+    """Base64, as it was sent; None if it is not signed."""
     profile: SignatureProfile | None = field(default=None, compare=False, repr=False)
     repeated: bool = False
-    """It asks for what was asked for last on that link, or answers such a request with what was told there before, in
-    the same words: who polls so, and who is polled, has nothing to say."""
+    """Whether it repeats the last request on the link, or answers such a repeated request with the same bytes as
+    before. Peers that only poll each other in this way count as quiet."""
 
     @property
     def type(self) -> str:
@@ -40,13 +40,13 @@ class Message:
 
     @property
     def framed(self) -> Framed:
-        """Its bytes, as whoever relays it must repeat them."""
+        """The message with the exact bytes that a relay must preserve."""
         return Framed(self.body.raw, self.signature)
 
     @cached_property
     def signer(self) -> AccessLevel | None:
-        """The level whose key verifies the signature; None if there is none, if it is forged, or of a profile that
-        nobody knows."""
+        """The level whose key verifies the signature; None without a signature, or if it is forged or of an unknown
+        profile."""
         if self.signature is None or self.profile is None:
             return None
         return signer(self.framed, self.profile)
@@ -54,24 +54,24 @@ class Message:
 
 @dataclass(frozen=True)
 class Break:
-    """Where a stream has no sense any more."""
+    """The position at which a stream stops being valid."""
 
     step: int
-    """Index of the step with the bytes that show it."""
+    """Index of the step whose bytes show it."""
     offset: int
-    """Of the first byte of what is no message, from the beginning of the stream."""
+    """Offset of the first byte that does not belong to a message, from the beginning of the stream."""
     reason: str
 
 
 class Stream:
-    """What goes one way on one link."""
+    """One direction of a link."""
 
     def __init__(self, link: int, bodies: Bodies, profile: SignatureProfile | None) -> None:
         self.link = link
         self.messages: list[Message] = []
         self.broken: Break | None = None
         self.length = 0
-        """Bytes in all, those behind a break with them."""
+        """Length in bytes, including the bytes after a break."""
         self._bodies = bodies
         self._profile = profile
         self._parser = Parser()
@@ -80,27 +80,27 @@ class Stream:
         self._asked: dict[str, Any] | None = None
         """The members of the last request for updates."""
         self._asked_again = 0
-        """So many requests for updates asked for what was asked for last."""
+        """How many requests for updates repeated the one before."""
         self._told: dict[bytes, int] = {}
-        """By the bodies of updates: how often the other end had asked again when each was told last."""
+        """By the body of an update: the number of repeated requests of the other end when it was last sent."""
         self._other: Stream | None = None
 
     def face(self, other: Stream) -> None:
-        """``other`` is what goes the other way on the same link: what is told here may answer what is asked there."""
+        """Connect with ``other``, the other direction of the link: its requests may be answered here."""
         self._other, other._other = other, self
 
     @property
     def rest(self) -> int:
-        """Bytes at the end that are of no whole message."""
+        """The number of bytes at the end that are not a whole message."""
         return self._rest
 
     @property
     def unfinished(self) -> int | None:
-        """Index of the step with the first byte of that; None if there is none."""
+        """Index of the step with the first of these bytes; None if there are none."""
         return self._began if self._rest else None
 
     def feed(self, data: bytes, step: int) -> list[Message]:
-        """The messages that ``data`` of a step completes."""
+        """The messages that are completed by ``data`` of a step."""
         self.length += len(data)
         if self.broken is not None:
             self._rest += len(data)
@@ -127,7 +127,7 @@ class Stream:
             return again
         if body.type != UPDATE or self._other is None:
             return False
-        # Each copy needs a request of its own: who tells the same again and again without one says something.
+        # Each copy needs its own request. A copy without one does not count as repeated.
         asked = self._other._asked_again
         again = self._told.get(body.raw, asked) < asked
         self._told[body.raw] = asked

@@ -1,7 +1,7 @@
 """Traces of ClearSkies: what went over the links of each peer, as bytes and as messages.
 
-Links are streams, so a message may begin in one step and end in a later one. Streams are put together when they are
-asked for, each byte once.
+Links are streams, so a message may begin in one step and end in a later one. Streams are assembled on demand, each byte
+once.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ _NO_RECORD = pb.Record()
 
 
 class Event(NamedTuple):
-    """What a peer tells its application, decoded from the testee protocol."""
+    """A signal of a peer to its application, decoded from the testee protocol."""
 
     kind: str
     """``changed``, ``conflict`` or ``link_closed``; "" for any other."""
     record: pb.Record = _NO_RECORD
-    """What the record is now that was changed; it has no fields in other events."""
+    """The new state of a changed record; empty in other events."""
     uuid: str = ""
-    """Of the record that was there, in a conflict."""
+    """In a conflict, the uuid of the existing record."""
     incoming_uuid: str = ""
-    """Of the one that came."""
+    """In a conflict, the uuid of the incoming record."""
     link: int = 0
-    """The number of the link that is closed."""
+    """The number of the closed link."""
     reason: str = ""
-    """Why it is closed, in the words of the implementation."""
+    """Why the link was closed, as reported by the implementation."""
 
     @classmethod
     def of(cls, event: pb.Event) -> Event:
-        """The event that a reply carries."""
+        """Convert the event of a reply."""
         match event.WhichOneof("event"):
             case "changed":
                 return cls("changed", record=event.changed.record)
@@ -55,7 +55,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Text:
-    """A revision of the text, of which there is one."""
+    """A revision of the specification; there is one."""
 
     name: str
     title: str
@@ -66,12 +66,12 @@ CLEARSKIES_DATABASE = Text("clearskies-database", "ClearSkies database extension
 
 
 def store_name(path: str) -> str:
-    """The part of a store's path that its copies have as well; "" if there is no store."""
+    """The part of a store's path that its copies share; "" if there is no store."""
     return PurePath(path).name.partition(".")[0]
 
 
 LARGE_BYTES = 1 << 16
-"""Of a reply with messages: what is in it goes to others as it is."""
+"""Replies of this size are stored without their messages, which are shared with other steps."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Step(trace.Step):
     request: pb.Request
     reply: pb.Reply | None
     known: dict[bytes, bytes] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
-    """The large ones of what went over links in the steps of a trace: copies are kept once."""
+    """Large messages of the trace: equal bytes are stored once."""
 
     def lighten(self) -> None:
         reply = self.reply
@@ -100,16 +100,16 @@ class Step(trace.Step):
         return whole
 
     _moved: list[tuple[int, bytes]] = field(default_factory=list, init=False, compare=False, repr=False)
-    """What was sent by its reply, where that says it no longer."""
+    """The messages that were removed from the reply."""
 
     @cached_property
     def link(self) -> int:
-        """The link that the command names, 0 if none."""
+        """The link that the command names; 0 if none."""
         return int(getattr(getattr(self.request, self.command), "link", 0))
 
     @cached_property
     def effects(self) -> pb.Effects | None:
-        """What came of it; None where the answer is another one."""
+        """The effects in the reply; None if the answer is another one."""
         return self.reply.effects if self.reply is not None and self.answer == "effects" else None
 
     @cached_property
@@ -119,38 +119,38 @@ class Step(trace.Step):
 
     @cached_property
     def sent(self) -> list[tuple[int, bytes]]:
-        """What it wrote to its links, in order: the number of the link, and bytes."""
+        """The bytes written to links, in order, each with the number of the link."""
         if self.effects is None:
             return []
         return self._moved or [(each.link, each.data) for each in self.effects.sent]
 
     @cached_property
     def uuid(self) -> str:
-        """Of the record that was written, in lower case; "" if it is not told."""
+        """The uuid of the written record, in lower case; "" if it is not reported."""
         return self.effects.uuid.lower() if self.effects is not None else ""
 
     @property
     def state(self) -> pb.State | None:
-        """The state that it shows, None if it shows none."""
+        """The state in the reply; None if there is none."""
         return self.reply.state if self.reply is not None and self.answer == "state" else None
 
     @property
     def refusal(self) -> str:
-        """Why the command was refused, "" if it was not."""
+        """Why the command was refused; "" if it was not."""
         if self.reply is None or self.answer != "rejected":
             return ""
         return printable(self.reply.rejected.reason) or "no reason given"
 
     def sent_on(self, link: int) -> bytes:
-        """What it wrote to one link."""
+        """The bytes written to one link."""
         return b"".join(data for number, data in self.sent if number == link)
 
     def signals(self, kind: str) -> list[Event]:
-        """Its events of a kind, in order."""
+        """The signals of this kind, in order."""
         return [event for event in self.events if event.kind == kind]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be worked out again."""
+        """Leave out what can be computed again."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -171,29 +171,29 @@ class Party(trace.Party):
 
 @dataclass
 class Connection:
-    """One link of one peer, from one end: what came, and what went."""
+    """One link from one of its ends: the bytes in both directions."""
 
     participant: str
     number: int
     peer_id: str
-    """Of the other end."""
+    """ID of the other end."""
     level: AccessLevel
-    """Of the other end."""
+    """Level of the other end."""
     began: int
-    """Index of the step."""
+    """Index of the step in which it began."""
     sent: Stream
     arrived: Stream
     ended: int = 0
-    """Index of the step, 0 while it is there."""
+    """Index of the step in which it ended; 0 while it exists."""
     closed_by_peer: bool = False
-    """Of its own accord."""
+    """Whether the peer under test closed it by itself."""
     reason: str = ""
-    """Why, in its own words."""
+    """Why, as reported by the peer."""
 
 
 @dataclass(frozen=True)
 class Stray:
-    """Bytes for a link that is not there."""
+    """Bytes for a link that does not exist."""
 
     participant: str
     step: int
@@ -202,13 +202,13 @@ class Stray:
 
 
 class _Wiring:
-    """What the steps of a trace say about links, as far as they were read."""
+    """The links in the steps of a trace that were read."""
 
     def __init__(self, profile: SignatureProfile | None, bodies: Bodies) -> None:
         self.profile = profile
         self.bodies = bodies
         self.read = 0
-        """So many steps."""
+        """Number of steps read."""
         self.connections: list[Connection] = []
         self.strays: list[Stray] = []
         self.out: dict[int, list[Message]] = {}
@@ -216,7 +216,7 @@ class _Wiring:
         self._open: dict[tuple[str, int], Connection] = {}
 
     def take(self, step: Step) -> None:
-        """One step more."""
+        """Read one more step."""
         match step.command:
             case "connect" if step.effects is not None:
                 self._begin(step)
@@ -263,21 +263,21 @@ class Trace(trace.Trace[Step]):
     """One run of one schedule."""
 
     club: Club = field(default_factory=Club)
-    """Whose IDs are whose."""
+    """The names of peers by ID."""
     unsettled: list[int] = field(default_factory=list)
-    """Steps at which peers had so much to say to each other that the schedule gave up waiting for an end (CA-3)."""
+    """Steps at which the schedule stopped waiting, because the peers did not become quiet (CA-3)."""
     bodies: Bodies = field(default_factory=Bodies, init=False, compare=False, repr=False)
-    """What its messages say."""
+    """The parsed bodies of its messages."""
     _wiring: _Wiring | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def connections(self) -> list[Connection]:
-        """All links of all peers under test, each end by itself, in the order in which they came about."""
+        """All links of all peers under test, each end separately, in the order in which they began."""
         return self._read().connections
 
     @property
     def strays(self) -> list[Stray]:
-        """What was written to links, or came on them, that are not there, or no longer."""
+        """Bytes that were written to, or arrived on, links that do not exist or no longer exist."""
         return self._read().strays
 
     def links_of(self, participant: str) -> Iterator[Connection]:
@@ -285,18 +285,18 @@ class Trace(trace.Trace[Step]):
         return (each for each in self.connections if each.participant == participant)
 
     def out(self, step: Step) -> list[Message]:
-        """The messages of which a peer wrote the end in a step, in order."""
+        """The messages that end in the bytes sent in a step, in order."""
         return self._read().out.get(step.index, [])
 
     def into(self, step: Step) -> list[Message]:
-        """The messages of which the end arrived in a step, in order."""
+        """The messages that end in the bytes received in a step, in order."""
         return self._read().into.get(step.index, [])
 
     def _read(self) -> _Wiring:
         if self._wiring is None:
             self._wiring = _Wiring(profile_called(self.declaration.profile("signature")), self.bodies)
         wiring = self._wiring
-        # A step without an answer is not over yet, unless everything is.
+        # A step without an answer is not complete, unless the conversation broke.
         for step in self.steps[wiring.read :]:
             if step.reply is None and self.breakdown is None:
                 break
@@ -305,5 +305,5 @@ class Trace(trace.Trace[Step]):
         return wiring
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be worked out again."""
+        """Leave out what can be computed again."""
         return {**self.__dict__, "bodies": Bodies(), "_wiring": None, "_steps_of": {}}

@@ -1,4 +1,4 @@
-"""What passages write with: the operations so far, who is there, who is linked to whom, and which records there are."""
+"""The writer of passages: the operations so far, the present participants, their links, and the records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .operations import (
 )
 
 PEERS = ("xavier", "Yvonne", "zoe", "🦊", "e\u0301mile")
-"""Scripted peers."""
+"""Scripted peers that may write."""
 LURKERS = ("mallory", "Wanda")
 """Scripted peers that may only read."""
 KEYS = ("k", "photo-1234", "k2", "a/b", "", "ключ", "K", "e\u0301", "é", "\u2028 ", "🦊")
@@ -30,21 +30,21 @@ SHORT_MS = (7, 1, 40, 1_000, 61_000)
 
 
 class Writer:
-    """A schedule in the making."""
+    """Builds one schedule."""
 
     def __init__(self, choices: Choices, members: Sequence[Member]) -> None:
         self.choices = choices
         self.members = {member.name: member for member in members}
         self.operations: list[Operation] = []
         self.here = [member.name for member in members]
-        """Participants that are there."""
+        """Participants that are present."""
         self.closed: list[str] = []
         self.links: list[tuple[str, str]] = []
-        """Between whom there is one."""
+        """Pairs of linked participants."""
         self.keys: list[str] = []
-        """Those that somebody has written to, oldest first."""
+        """Keys that were written, oldest first."""
         self.labels: list[str] = []
-        """Of changes, oldest first."""
+        """Labels of changes, oldest first."""
 
     # ---- choosing --------------------------------------------------------------------------------------------------
 
@@ -55,25 +55,25 @@ class Writer:
         return range(self.choices.integer(least, most))
 
     def someone(self, *but: str) -> str:
-        """A participant that is there, another one than ``but`` if there is one."""
+        """A present participant, not one of ``but`` if possible."""
         return pick(self.choices, [name for name in self.here if name not in but] or self.here)
 
     @property
     def writers(self) -> list[str]:
-        """Those that are there and may write; there is always one."""
+        """The present writers; there is always one."""
         return [name for name in self.here if not self.members[name].read_only]
 
     @property
     def readers(self) -> list[str]:
-        """Those that are there and may only read."""
+        """The present read-only participants."""
         return [name for name in self.here if self.members[name].read_only]
 
     def writer(self, *but: str) -> str:
-        """One that may write, another one than ``but`` if there is one."""
+        """A present writer, not one of ``but`` if possible."""
         return pick(self.choices, [name for name in self.writers if name not in but] or self.writers)
 
     def two_writers(self) -> tuple[str, str]:
-        """Two that may write, different ones if there are."""
+        """Two present writers, different ones if possible."""
         one = self.writer()
         return one, self.writer(one)
 
@@ -82,7 +82,7 @@ class Writer:
         return pick(self.choices, self.keys[-4:]) if self.keys and self.chance(60) else self.new_key()
 
     def new_key(self) -> str:
-        """A key that nobody has written to, as long as there is one."""
+        """A key that was not written yet, if there is one."""
         return pick(self.choices, [key for key in KEYS if key not in self.keys][:4] or KEYS)
 
     def recent(self, count: int = 4) -> list[str]:
@@ -90,11 +90,11 @@ class Writer:
         return self.labels[-count:]
 
     def linked_to(self, who: str) -> list[str]:
-        """Those that are linked to one."""
+        """The participants that are linked to this one."""
         return [other for pair in self.links if who in pair for other in pair if other != who]
 
     def neighbour(self, who: str) -> str:
-        """One that is linked to somebody, linked now if there is none."""
+        """A participant that is linked to this one; adds a link if there is none."""
         near = self.linked_to(who)
         if near:
             return pick(self.choices, near)
@@ -108,15 +108,15 @@ class Writer:
         self.operations += operations
 
     def perhaps(self, percent: int, *operations: Operation) -> None:
-        """Add them, or not."""
+        """Add the operations with this probability in percent."""
         if self.chance(percent):
             self.add(*operations)
 
     def pause(self) -> None:
-        """Mostly some time passes: what is changed within one millisecond has one update_time."""
+        """Usually let some time pass: changes within one millisecond have the same update_time."""
         if not self.chance(6):
             self.add(Wait(pick(self.choices, SHORT_MS)))
-        # Some send when they are ticked.
+        # Some implementations send when they are ticked.
         self.perhaps(12, Tick())
 
     def label(self) -> str:
@@ -127,7 +127,7 @@ class Writer:
     def put(
         self, who: str, key: str | None = None, text: str = "", times: int = 1, *, in_the_same_moment: bool = False
     ) -> str:
-        """A value under a key, by default any; the label."""
+        """Add a write to a key, by default any key. Returns the label."""
         if not in_the_same_moment:
             self.pause()
         key = self.key() if key is None else key
@@ -150,7 +150,7 @@ class Writer:
         return label
 
     def change(self, who: str, key: str) -> str:
-        """Something is done to what has a key."""
+        """Add a change of the record with this key: a write, a deletion or a new key. Returns the label."""
         match self.choices.integer(0, 9):
             case 7 | 8:
                 return self.delete(who, key)
@@ -160,33 +160,33 @@ class Writer:
                 return self.put(who, key)
 
     def say(self, peer: str, to: str, **rest: object) -> str:
-        """A scripted peer says something; the label."""
+        """Add an update of a scripted peer. Returns the label."""
         self.pause()
         label = self.label()
         self.add(replace(Say(peer, to, label=label), **rest))  # type: ignore[arg-type]
         return label
 
     def link(self, one: str, other: str, *, held: bool = False) -> None:
-        """Two are linked, unless they are."""
+        """Link two participants, unless they are linked."""
         if one != other and not self._are_linked(one, other):
             self.links.append((one, other))
             self.add(Link(one, other, held))
 
     def unlink(self, one: str, other: str) -> None:
-        """The link between two breaks, if there is one."""
+        """Break the link between two participants, if there is one."""
         if self._are_linked(one, other):
             self.links = [pair for pair in self.links if {*pair} != {one, other}]
             self.add(Unlink(one, other))
 
     def isolate(self, who: str) -> list[str]:
-        """All links of one break; who they were to."""
+        """Break all links of a participant. Returns those to which it was linked."""
         others = self.linked_to(who)
         for other in others:
             self.unlink(who, other)
         return others
 
     def close(self, who: str) -> None:
-        """One ends, unless nobody would be left who writes, or too few."""
+        """Close a participant, unless no writer or only one participant would be left."""
         if len(self.here) > 2 and self.writers != [who]:
             self.here.remove(who)
             self.closed.append(who)
@@ -194,7 +194,7 @@ class Writer:
             self.add(Close(who))
 
     def reopen(self, who: str, *, forget: bool = False) -> None:
-        """One that has ended is there again."""
+        """Open a closed participant again."""
         if who in self.closed:
             self.closed.remove(who)
             self.here.append(who)
@@ -203,7 +203,7 @@ class Writer:
     # ---- graphs ----------------------------------------------------------------------------------------------------
 
     def parts(self) -> list[list[str]]:
-        """Those that are there, by whom they reach over links."""
+        """The connected components of the present participants."""
         left, out = list(self.here), []
         while left:
             part = [left.pop(0)]
@@ -215,25 +215,25 @@ class Writer:
         return out
 
     def others_than(self, *but: str) -> list[str]:
-        """All that are there but some."""
+        """The present participants except some."""
         return [name for name in self.here if name not in but]
 
     def connect_others(self, *but: str) -> None:
-        """Links until all others reach each other without these."""
+        """Add links until all others are connected without these."""
         first, *others = self.others_than(*but) or [self.here[0]]
         for name in others:
             if not any(name in part and first in part for part in self.parts()):
                 self.link(first, name)
 
     def connect_all(self) -> None:
-        """Links until everybody reaches everybody."""
+        """Add links until all participants are connected."""
         first, *others = self.parts()
         for part in others:
             self.link(pick(self.choices, first), pick(self.choices, part))
             first += part
 
     def arrange(self, names: Sequence[str]) -> None:
-        """Links between some, in one of the usual shapes."""
+        """Add links between these participants in one of the usual shapes."""
         names = list(names)
         shape = pick(self.choices, ("line", "star", "ring", "mesh", "random", "none"))
         for place, name in enumerate(names[1:], 1):

@@ -1,1 +1,2 @@
-"""Corpora: many performances as Parquet, recorded by Spark jobs. FORMAT.md beside this file says what is in one."""
+"""Corpora: many performances as Parquet files, recorded by Spark jobs. FORMAT.md in this folder describes the
+format."""

@@ -1,7 +1,7 @@
-"""Digests of a corpus. They are stored, so what they are made of is part of the format: see FORMAT.md.
+"""Digests of a corpus. They are stored, so their input is part of the format: see FORMAT.md.
 
-All are BLAKE2b over JSON or over other digests, in order: two rows that change places, or one that stands twice, change
-the digest of their schedule.
+All are BLAKE2b over JSON or over other digests, in order. Swapping two rows or repeating one changes the digest of
+their schedule.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ _NONE = (-1).to_bytes(8, "little", signed=True)
 
 
 def signed(value: int) -> int:
-    """The bits of an unsigned 64-bit number as a signed one: Spark has no unsigned integers, and would make decimals of
-    them."""
+    """The bits of an unsigned 64-bit number as a signed one. Spark has no unsigned integers and would turn them into
+    decimals."""
     value &= _MASK
     return value - (1 << 64) if value >> 63 else value
 
 
 def digest64(values: Sequence[Any]) -> int:
-    """Signed 64-bit digest of JSON values; 0 of none."""
+    """Signed 64-bit digest of JSON values; 0 for an empty sequence."""
     if not values:
         return 0
     return _digest64(_encode(values).encode())
 
 
 def plain_digest64(values: Sequence[Any]) -> int:
-    """The same of texts, whole numbers, truth values and lists of such, in a third of the time.
+    """The same digest, in a third of the time, for texts, integers, booleans and lists of these.
 
-    Another library writes them: in the same way if all are ASCII that can be printed, as nearly all are.
+    orjson writes the JSON. Its output is the same if all characters are printable ASCII, as they almost always are.
+    Otherwise this falls back to ``digest64``.
     """
     if not values:
         return 0
@@ -43,7 +44,7 @@ def plain_digest64(values: Sequence[Any]) -> int:
         text = orjson.dumps(values)
         if text.isascii() and b"\x7f" not in text:
             return _digest64(text)
-    except TypeError:  # a text with half of a surrogate pair, or a number of more than 64 bits
+    except TypeError:  # a lone surrogate, or a number of more than 64 bits
         pass
     return digest64(values)
 
@@ -58,12 +59,13 @@ def joined(row_hashes: Iterable[int]) -> bytes:
 
 
 def schedule_digest(row_hashes: bytes) -> bytes:
-    """16 bytes, of the hashes of the compared rows, joined."""
+    """16 bytes: the digest of the joined hashes of the compared rows."""
     return blake2b(row_hashes, digest_size=16).digest()
 
 
 def exact_digest(messages: Iterable[bytes | None]) -> bytes:
-    """16 bytes, of all requests and replies in order; the length of each stands before it, and -1 for none."""
+    """16 bytes: the digest of all requests and replies in order, each after its length; the length of a missing one is
+    -1."""
     hashed = blake2b(digest_size=16)
     for message in messages:
         hashed.update(_NONE if message is None else len(message).to_bytes(8, "little") + message)
@@ -71,5 +73,5 @@ def exact_digest(messages: Iterable[bytes | None]) -> bytes:
 
 
 def plan_digest(text: str) -> bytes:
-    """16 bytes, of a schedule as it stands in the side table."""
+    """16 bytes: the digest of a schedule as stored in the side table."""
     return blake2b(text.encode(), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""What can be wrong with a corpus, or with the place where it is to be made."""
+"""Errors of a corpus, or of the place where it is to be recorded."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ class CorpusError(Exception):
 
 
 class SparkMissing(CorpusError):
-    """PySpark, or a Java that it runs on, is not there. The message says what to type."""
+    """PySpark, or a suitable Java, is missing. The message says what to type."""
 
 
 class SparkFailed(Exception):
-    """Spark ended a job, or itself, for a reason of its own: the message says which."""
+    """Spark itself failed. The message says why."""
 
 
 class SuiteFault(Exception):
-    """Something of this suite failed in a task: the message says what, and where."""
+    """The suite failed in a task. The message says what failed and where."""
 
 
 class NotDriven(CorpusError):
-    """The implementation could not be driven, or was given up: the message says where and why."""
+    """The implementation could not be driven, or was abandoned. The message says where and why."""

@@ -1,4 +1,4 @@
-"""Finds a Java for Spark: JAVA_HOME, then ``java`` on the PATH, then the runtime that the extra ``spark`` brings."""
+"""Finds a Java for Spark: JAVA_HOME, then ``java`` on the PATH, then the runtime of the extra ``spark``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sds_testee.installation import install_package
 from .errors import SparkMissing
 
 OLDEST, NEWEST = 17, 25
-"""Major versions of Java that Spark 4 runs on."""
+"""Major versions of Java that Spark 4 supports."""
 VECTOR_MODULE = "jdk.incubator.vector"
-"""Spark's launcher asks for this module without asking whether it is there. It speeds up machine learning alone, and
-Spark does without it; but a Java runtime that was linked without it does not even start."""
+"""Spark's launcher requests this module without checking that it exists. The module speeds up machine learning only,
+and Spark works without it. But a Java runtime that was linked without the module does not start at all."""
 _ASK_S = 20.0
 _FILTER = """#!/bin/sh
 # Java without a module that this runtime does not have.
@@ -40,7 +40,7 @@ class Java:
     major: int
     """Major version: 17, 21, ..."""
     where: str
-    """How it was found, in words."""
+    """How it was found, as a phrase."""
     has_vector_module: bool = True
 
     @property
@@ -48,24 +48,24 @@ class Java:
         return self.home / "bin" / "java"
 
     def home_for_spark(self, scratch: Path) -> Path:
-        """What JAVA_HOME has to be for Spark's launcher.
+        """The value of JAVA_HOME for Spark's launcher.
 
-        For a runtime without the module that the launcher asks for, that is a folder in ``scratch`` whose
-        ``bin/java`` leaves the request out.
+        If the runtime lacks the module that the launcher requests, this is a folder in ``scratch`` whose ``bin/java``
+        drops the request.
         """
         if self.has_vector_module:
             return self.home
         home = scratch / "java"
         (home / "bin").mkdir(parents=True, exist_ok=True)
         script = home / "bin" / "java"
-        # In a private temporary folder no link can wait.
+        # The folder is private and temporary, so it cannot contain a foreign link.
         script.write_text(_FILTER.format(module=VECTOR_MODULE, java=self.program), "utf-8")
         script.chmod(0o755)
         return home
 
 
 def find_java() -> Java:
-    """The Java that Spark is to run on. Raises SparkMissing, with what is there and does not do."""
+    """The Java for Spark. Raises SparkMissing, which lists the unsuitable runtimes that were found."""
     unfit: list[str] = []
     for home, where in _candidates():
         found = look_at(home, where)
@@ -80,7 +80,7 @@ def find_java() -> Java:
 
 
 def look_at(home: Path, where: str) -> Java | str:
-    """The runtime at ``home``, or why it will not do, in half a sentence."""
+    """The runtime at ``home``, or a clause that says why it is unsuitable."""
     program = home / "bin" / "java"
     try:
         asked = subprocess.run(
@@ -94,7 +94,7 @@ def look_at(home: Path, where: str) -> Java | str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not start ({type(error).__name__})"
     version = re.search(r"^java\.base@(\d+)", asked.stdout, re.MULTILINE)
-    if version is None:  # --list-modules came with Java 9
+    if version is None:  # --list-modules exists since Java 9
         return "is older than that, or no Java"
     major = int(version[1])
     if not OLDEST <= major <= NEWEST:

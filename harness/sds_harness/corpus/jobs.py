@@ -1,4 +1,4 @@
-"""Spark jobs over the shards of a corpus: one task a piece of work, Arrow batches in and out of Python workers.
+"""Spark jobs over the shards of a corpus: one task per shard, with Arrow batches in and out of Python workers.
 
 Only DataFrames are used, so that the same job runs embedded, on a cluster, and through Spark Connect.
 """
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Work = Callable[[int], Iterable[pa.RecordBatch]]
-"""What one task does with one number of a job; it has to be something that can be pickled."""
+"""The work of one task for one number of a job. It must be picklable."""
 Progress = Callable[[int, int], None]
-"""Called now and then with the tasks that are done, and how many there are."""
+"""Called from time to time with the number of finished tasks and the total."""
 
 MOST_TASKS = 1 << 14
-"""Of one job."""
+"""Most tasks of one job."""
 _EVERY_S = 0.2
 
 
 def over(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, tasks: int = 0) -> DataFrame:
-    """The rows that ``work`` gives for each number, in so many tasks (0: one for each number).
+    """The rows that ``work`` yields for each number, in ``tasks`` tasks (0: one task per number).
 
-    ``schema`` is that of the rows, in the words of Spark SQL. Nothing runs before the rows are asked for. However many
-    numbers there are, none of them is written down, and there are no more tasks than Spark can keep in mind.
+    ``schema`` is the schema of the rows in the notation of Spark SQL. Nothing runs before the rows are read. The
+    numbers are not stored in the plan, and the number of tasks is bounded to what Spark can keep in memory.
     """
     count = len(numbers)
 
@@ -50,29 +50,30 @@ def over(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, t
 
 
 def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 0) -> Progress:
-    """Progress in schedules, of which some are ``known`` already, out of that in tasks of a job over so many numbers.
+    """Converts progress in tasks of a job over ``numbers`` to progress in schedules, ``known`` of which are already
+    recorded.
 
-    A task that is done has done its schedules, or has said why not.
+    A finished task has finished its schedules, or has reported why not.
     """
     tasks = min(numbers, MOST_TASKS)
 
     def told(done: int, of: int) -> None:
-        if of == tasks:  # else it is the stage that adds up what the others have found
+        if of == tasks:  # otherwise it is the stage that sums up the results
             progress(known + (schedules - known) * done // tasks, schedules)
 
     return told
 
 
 def settle_garbage() -> None:
-    """A performance is many objects that live and die together; to look through them again and again takes a fifth of
-    the time."""
+    """Tune the garbage collector: the many objects of a performance live and die together, and scanning them repeatedly
+    takes a fifth of the time."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
 
 
 @contextlib.contextmanager
 def watched(spark: SparkSession, progress: Progress) -> Iterator[None]:
-    """Tell how far the jobs in the block have come. Through Spark Connect nobody says, so nothing is told."""
+    """Report the progress of the jobs in the block. Spark Connect has no progress, so nothing is reported there."""
     context: Any = getattr(spark, "_sc", None)
     if context is None:
         yield
@@ -99,7 +100,7 @@ def watched(spark: SparkSession, progress: Progress) -> Iterator[None]:
 
 @contextlib.contextmanager
 def faults_named() -> Iterator[None]:
-    """What a task raises, as an exception that says whose fault it is: of that alone the driver hears."""
+    """Convert exceptions of a task to exceptions that say whose fault it is. The driver sees only the exception."""
     try:
         yield
     except CorpusError:
@@ -115,16 +116,17 @@ def _line_of(error: BaseException) -> str:
 
 
 def _place_of(error: BaseException) -> str:
-    """The file and line that raised it."""
+    """The file and line that raised the error."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{'/'.join(frame.filename.split('/')[-2:])}:{frame.lineno}"
 
 
 @contextlib.contextmanager
 def failures_told() -> Iterator[None]:
-    """What a worker raised, as the sentence that it was: Spark wraps it into the tracebacks of both languages.
+    """Convert the exceptions that Spark raises in the block. Spark wraps the exception of a worker into tracebacks of
+    Java and Python.
 
-    Raises CorpusError, SuiteFault where a task of ours failed, and SparkFailed where Spark did.
+    Raises CorpusError; SuiteFault if a task of the suite failed; SparkFailed if Spark failed.
     """
     try:
         yield
@@ -135,7 +137,7 @@ def failures_told() -> Iterator[None]:
 
 
 def told_of(error: Exception) -> Exception:
-    """The exception of a worker in what Spark raised, else the line that says why Spark failed."""
+    """The exception of the worker within the one that Spark raised, else a SparkFailed with the line that says why."""
     text = str(error)
     found = re.findall(r"^\s*sds_[\w.]+\.(\w+): (.+)$", text, re.MULTILINE)
     if found:
@@ -147,7 +149,7 @@ def told_of(error: Exception) -> Exception:
             "--spark-memory gives it more."
         )
     lines = [line.strip(" \t:") for line in text.splitlines() if line.strip(" \t:")]
-    # What Python raised in a worker, or what Spark says itself; the first line only names a call of ours.
+    # A Python exception of a worker, or Spark's own reason. The first line only names the call.
     for pattern in (r"\w+(\.\w+)*(Error|Exception|Interrupt)\b", r"(Caused by|.*Job aborted|.*ExecutorLost)"):
         lines = [line for line in lines if re.match(pattern, line)] or lines
     return SparkFailed(f"A Spark job failed: {(lines or [type(error).__name__])[0][:400]}")

@@ -1,4 +1,4 @@
-"""The kind of a corpus: what recording one, reading it and making its performances again is handed by a protocol."""
+"""The kind of a corpus: the functions by which a protocol takes part in recording, reading and rebuilding."""
 
 from __future__ import annotations
 
@@ -15,59 +15,60 @@ from .schema import Columns, Row
 
 
 class Facts(Protocol):
-    """What the steps of one performance tell, in the columns of their protocol."""
+    """Reads the columns of its protocol from the steps of one performance."""
 
     def compared(self, step: Any, trace: Any) -> Row:
-        """The normative columns, but for those that every corpus has."""
+        """The normative columns, except for those that every corpus has."""
         ...
 
     def informative(self, step: Any, trace: Any) -> Row:
-        """The others, but for these."""
+        """The informative columns, except for those that every corpus has."""
         ...
 
 
-# Of the module, for a kind goes to other processes.
+# A module-level function, because a kind is pickled for other processes.
 def _as_it_is(request: Any) -> Any:
     return request
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The corpora of a protocol. Functions are given by their names, for workers to be handed them."""
+    """The corpora of a protocol. All functions must be picklable by name, because workers receive them."""
 
     language: Language
     columns: Columns
     facts: Callable[[Performance], Facts]
     """Reads a performance."""
     stage: Callable[[Session, str, Any], Stage[Any]]
-    """Makes the stage for a schedule of that name, with the dialect that it is played in."""
+    """Makes the stage for a schedule with this name, in this dialect."""
     play: Callable[[Schedule, Mapping[str, Any]], Performance]
-    """Plays a schedule; the mapping says on which stage each of its members stands."""
+    """Plays a schedule. The mapping is the stage of each member."""
     dumps: Callable[[Schedule], str]
-    """A schedule as the side table has it."""
+    """Serialises a schedule for the side table."""
     loads: Callable[[str], Schedule]
-    """The schedule in such a text. Raises ScheduleFileError."""
+    """Parses a schedule of the side table. Raises ScheduleFileError."""
     name_of: Callable[[int, int], str]
-    """What the schedule of a seed and a number is called."""
+    """The name of the schedule for a seed and an index."""
     write_dialect: Callable[[Any], str]
-    """A dialect as the side table has it."""
+    """Serialises a dialect for the side table."""
     read_dialect: Callable[[str], Dialect]
-    """The dialect in such a text. Raises ValueError."""
+    """Parses a dialect of the side table. Raises ValueError."""
     translate: Callable[[Performance], None]
-    """Puts the bytes on the network, where they are in a dialect, into the layout of the text, for good."""
+    """Translates the bytes on the network from a dialect to the layout of the specification, in place."""
     not_compared: frozenset[str] = frozenset()
-    """Commands that the harness gives for itself: which of them it gives hangs on what an implementation declares."""
+    """Commands that the harness sends for its own purposes. Which ones it sends depends on the declared
+    capabilities."""
     shown: str = "observe"
     """The command, and the capability, by which an implementation shows its state."""
     portable: Callable[[Any], Any] = _as_it_is
-    """A request without what hangs on the machine that it was made on, such as paths."""
+    """A request without the parts that depend on the machine, such as paths."""
     stored_names: Mapping[str, str] = field(default_factory=dict)
-    """What profiles of the handshake are called in a manifest, where that is not their name."""
+    """The names of profiles in a manifest, where they differ from those in the handshake."""
 
     def compares(self, act: Act) -> bool:
-        """Is the row of an act one of those that are compared?"""
+        """Is the row of an act compared?"""
         return act.step.command not in self.not_compared
 
     def stored_name(self, profile: str) -> str:
-        """What a profile of the handshake is called in a manifest."""
+        """The name of a profile of the handshake in a manifest."""
         return self.stored_names.get(profile, profile)

@@ -1,4 +1,5 @@
-"""A corpus, and its manifest: what was recorded of whom, and whether all of it is there."""
+"""A corpus and its manifest: which implementation was recorded, with which options, and whether the corpus is
+complete."""
 
 from __future__ import annotations
 
@@ -19,32 +20,32 @@ from .schema import READABLE, SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
 
 MANIFEST, SUCCESS = "manifest.json", "_SUCCESS"
 STEPS, SIDE, TWINS = "steps", "schedules", "twins"
-"""Folders: the rows, the side table, and what was played besides to compare."""
+"""Folders: the rows, the side table, and the twins (what was played in addition, for comparison)."""
 MOST_SCHEDULES = 1 << 40
 _SHARDS_WANTED = 64
 _LARGEST_SHARD = 4096
 _MOST_PER_SHARD = 1 << 16
-"""That is believed of a manifest."""
+"""Larger values in a manifest are rejected."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is written about a corpus, at its beginning and again at its end."""
+    """The manifest of a corpus. It is written at the beginning and again at the end."""
 
     implementation: dict[str, Any]
-    """What was declared in the handshake: name, version, capabilities, profiles, ..."""
+    """The declaration of the handshake: name, version, capabilities, profiles, ..."""
     seed: int
     schedules: int
-    """How many there are to be; their indexes are 0 and up."""
+    """The number of schedules to record. Their indexes begin at 0."""
     grammar: dict[str, Any]
     revision: str
     casting: str
     dialect: str
     per_shard: int
-    """Schedules in one shard, the last may have fewer."""
+    """Schedules in one shard; the last shard may have fewer."""
     command: list[str] = field(default_factory=list)
     twins_every: int = 0
-    """Every so many schedules, what was played to compare is kept, too; 0 if not."""
+    """For every n-th schedule, the twins are stored, too; 0 for none."""
     schema_version: int = SCHEMA_VERSION
     suite_version: str = field(default_factory=suite_version)
     steps: int = 0
@@ -61,16 +62,16 @@ class Manifest:
         return range(shard * self.per_shard, min(self.schedules, (shard + 1) * self.per_shard))
 
     def shards_of(self, schedules: range) -> range:
-        """The shards in which the schedules of a range are."""
+        """The shards that contain the schedules of a range."""
         stop = min(schedules.stop, self.schedules)
         return range(schedules.start // self.per_shard, -(-stop // self.per_shard) if schedules.start < stop else 0)
 
     def can(self, capability: str) -> bool:
-        """Did the implementation declare a capability, by its short name?"""
+        """Did the implementation declare this capability, given by its short name?"""
         return capability in (self.implementation.get("capabilities") or ())
 
     def has_twins(self, schedule: int) -> bool:
-        """Is what it is compared with kept of a schedule?"""
+        """Are twins stored for this schedule?"""
         return bool(self.twins_every) and not schedule % self.twins_every
 
     @property
@@ -80,20 +81,20 @@ class Manifest:
         return printable(f"{known.get('name', '')} {known.get('version', '')}".strip()) or "an implementation"
 
     def stranger(self, performance: Performance, judged: Iterable[str]) -> str:
-        """Who played one of the members under test without being the implementation of this corpus: its name and
-        version, safe to print; "" if nobody. Who broke before it said who it is declares nothing."""
+        """The name and version of another implementation that played one of the members under test, safe to print; ""
+        if none did. An implementation that broke down before its handshake declares nothing and is ignored."""
         known = self.implementation
         for member in judged:
             trace = performance.cast[member]
             declared = trace.declaration
-            # The rest of a declaration may be another one every time they start.
+            # Other parts of a declaration may differ at every start.
             told = (declared.name or UNNAMED, declared.version, declared.capability_names)
             if trace.breakdown is None and told != (known.get("name") or UNNAMED, *map(known.get, _APART)):
                 return printable(f"{declared.name} {declared.version}".strip(), 60)
         return ""
 
     def told_apart(self, other: Manifest) -> list[str]:
-        """What differs of that on which the schedules hang, in words."""
+        """The differences of the two manifests in what determines the schedules, as phrases."""
         sides = {what: (getattr(self, what), getattr(other, what)) for what in ("seed", "grammar")}
         return [
             f"{what}: {printable(repr(mine))} and {printable(repr(theirs))}"
@@ -109,12 +110,12 @@ class Manifest:
 
 
 _APART = ("version", "capabilities")
-"""What tells implementations of one name apart."""
+"""What distinguishes implementations with the same name."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus that is recorded, or read."""
+    """A corpus that is being recorded or read."""
 
     place: Place
     manifest: Manifest
@@ -122,11 +123,11 @@ class Corpus:
 
 
 KindOf = Callable[[str], Kind]
-"""The kind of a corpus, by the revision in its manifest, which need not be one that anybody knows."""
+"""The kind of a corpus, by the revision in its manifest, which may be unknown."""
 
 
 WORDS = ("name", "version", "language", "homepage")
-"""What implementations declare in words of their own."""
+"""Fields of the declaration that are free text."""
 
 
 def implementation_of(declared: Declaration, kind: Kind) -> dict[str, Any]:
@@ -141,20 +142,20 @@ def implementation_of(declared: Declaration, kind: Kind) -> dict[str, Any]:
 
 
 def shard_size(schedules: int) -> int:
-    """How many schedules a shard has: whole row groups, shards enough for many tasks, and no more than a few thousand
-    schedules, which is what a failed task costs."""
+    """Schedules per shard: whole row groups, enough shards for many tasks, and at most a few thousand schedules,
+    because a failed task repeats its whole shard."""
     wanted = -(-schedules // _SHARDS_WANTED)
     groups = -(-wanted // SCHEDULES_PER_ROW_GROUP)
     return min(_LARGEST_SHARD, max(1, groups) * SCHEDULES_PER_ROW_GROUP)
 
 
 def grammar_json(grammar: Any) -> dict[str, Any]:
-    """The grammar, a dataclass, as it stands in a manifest."""
+    """The grammar, a dataclass, as stored in a manifest."""
     return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(grammar).items()}
 
 
 def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
-    """The corpus at ``place``. Raises CorpusError: there is none, or its manifest cannot be read."""
+    """The corpus at ``place``. Raises CorpusError if there is none, or if its manifest cannot be read."""
     file = place / MANIFEST
     if not file.exists():
         what = "is no corpus: it has no manifest.json" if place.is_folder() else "is not there"
@@ -190,7 +191,7 @@ def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
 
 
 def is_of_corpus(file: Place) -> bool:
-    """Is that a manifest, of whatever version and however damaged its values are?"""
+    """Is this file a manifest, whatever its version and however damaged its values?"""
     try:
         data = json.loads(file.read_text())
     except (CorpusError, ValueError, RecursionError):
@@ -199,7 +200,7 @@ def is_of_corpus(file: Place) -> bool:
 
 
 def read_complete(place: Place, kind_of: KindOf) -> Corpus:
-    """A corpus that was recorded to its end. Raises CorpusError."""
+    """A corpus that was recorded completely. Raises CorpusError."""
     corpus = read_corpus(place, kind_of)
     if not corpus.manifest.complete or not (place / SUCCESS).exists():
         raise CorpusError(

@@ -1,7 +1,7 @@
-"""A folder that a corpus is in: on this machine, or on any file system that Arrow can write to (``hdfs://``, ``s3://``,
+"""The folder of a corpus: on this machine, or on a file system that Arrow can write to (``hdfs://``, ``s3://``,
 ``gs://``, ``file://``).
 
-A file appears whole or not at all: it is written under another name, in the same folder, and then renamed.
+Files appear atomically: they are written under another name in the same folder and then renamed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .errors import CorpusError
 
 _SECRETS = re.compile(r"\?.*$|(?<=://)[^/@]*@", re.DOTALL)
 TEMPORARY = ".tmp-"
-"""How the names of files begin that are being written. Spark and Arrow leave out what begins with a dot."""
+"""Prefix of the names of files that are being written. Spark and Arrow ignore names that begin with a dot."""
 MAX_TEXT = 1 << 20
 """Bytes of a small text file, such as the manifest."""
 
@@ -33,19 +33,19 @@ class Place:
     """A folder on a file system."""
 
     shown: str
-    """As it was named, without what follows "?" in a URI, and without a password."""
+    """The name as given, without a password and without the query of a URI."""
     system: Any
-    """A ``pyarrow.fs.FileSystem``; Arrow's type stubs do not say that it can be pickled, which it can."""
+    """A ``pyarrow.fs.FileSystem``. It can be pickled, although Arrow's type stubs do not say so."""
     root: str
 
     @classmethod
     def at(cls, named: str) -> Place:
-        """The folder of that name: a path, or a URI. Raises CorpusError if nobody knows the scheme."""
+        """The folder with this name: a path or a URI. Raises CorpusError for an unknown scheme."""
         if "://" not in named:
             try:
                 root = str(Path(named).resolve())
                 root.encode()
-            except (OSError, ValueError, RuntimeError) as error:  # a loop of links, or no name that Arrow takes
+            except (OSError, ValueError, RuntimeError) as error:  # a loop of links, or a name that Arrow cannot encode
                 raise CorpusError(f"{printable(named)} can be no folder: {_first_line(error)}") from None
             return cls(named, fs.LocalFileSystem(), root)
         try:
@@ -69,26 +69,26 @@ class Place:
         return self._info().type is fs.FileType.Directory
 
     def is_link(self) -> bool:
-        """Is it a symbolic link of this machine?"""
+        """Is it a symbolic link on this machine?"""
         return isinstance(self.system, fs.LocalFileSystem) and Path(self.root).is_symlink()
 
     def is_odd(self) -> bool:
-        """Is it there, and is neither a file nor a folder? A pipe would keep its reader waiting."""
+        """Does it exist, and is neither a file nor a folder? Reading a pipe would block."""
         return self._info().type is fs.FileType.Unknown
 
     def names(self) -> list[str]:
-        """What is in the folder, sorted; nothing if it is not there."""
+        """The names in the folder, sorted; empty if it does not exist."""
         with _told(self):
             infos = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
         return sorted(info.base_name for info in infos)
 
     def make(self) -> None:
-        """Make the folder, and those above it."""
+        """Make the folder and its parents."""
         with _told(self):
             self.system.create_dir(self.root, recursive=True)
 
     def remove(self) -> None:
-        """Remove the file, or the folder with all that is in it."""
+        """Remove the file, or the folder with its content."""
         with _told(self):
             if self.is_folder():
                 self.system.delete_dir(self.root)
@@ -96,7 +96,7 @@ class Place:
                 self.system.delete_file(self.root)
 
     def read_text(self) -> str:
-        """A small file in UTF-8. Raises CorpusError."""
+        """Read a small file in UTF-8. Raises CorpusError."""
         raw = self._read(MAX_TEXT)
         try:
             return raw.decode("utf-8")
@@ -116,20 +116,21 @@ class Place:
         return raw
 
     def write_text(self, text: str) -> None:
-        """Write a small file; it is there whole or not at all."""
+        """Write a small file atomically."""
         with self.writing() as half, _told(self), self.system.open_output_stream(half.root) as file:
             file.write(text.encode())
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Place]:
-        """A file beside this one that takes its place when the block ends, and is gone when the block fails."""
+        """A temporary file in the same folder. It replaces this file when the block ends, and is removed when the block
+        fails."""
         folder, _, name = self.root.rpartition("/")
         half = Place(self.shown, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
         try:
             yield half
             with _told(self):
                 if not isinstance(self.system, fs.LocalFileSystem) and self.exists():
-                    self.system.delete_file(self.root)  # Hadoop does not rename onto what is there
+                    self.system.delete_file(self.root)  # Hadoop does not rename onto an existing file
                 self.system.move(half.root, self.root)
         except BaseException:
             with contextlib.suppress(Exception):
@@ -142,7 +143,7 @@ class Place:
 
 
 def remove_halves(folder: Place) -> None:
-    """Remove what was being written in a folder when its writer was killed."""
+    """Remove the unfinished files in a folder whose writer was killed."""
     for name in folder.names():
         if name.startswith(TEMPORARY):
             (folder / name).remove()
@@ -150,7 +151,7 @@ def remove_halves(folder: Place) -> None:
 
 @contextlib.contextmanager
 def _told(place: Place) -> Iterator[None]:
-    """What Arrow has to say of a file, in one line with its name."""
+    """Convert errors of Arrow to one line with the name of the file."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:

@@ -1,7 +1,7 @@
-"""Stored schedules, one after the other, each held to the digests that were made when it was recorded.
+"""Reads stored schedules one after the other and checks each against the digests made when it was recorded.
 
-Judging reads some columns. Verifying reads all of them: it makes every row again, also of the twins, compares it with
-the stored one, and refuses files and rows that belong to no schedule.
+Judging reads some columns. Verifying reads all columns: it computes every row again, also those of the twins, compares
+it with the stored row, and rejects files and rows that belong to no schedule.
 """
 
 from __future__ import annotations
@@ -23,37 +23,38 @@ from .schema import SCHEDULES_PER_ROW_GROUP, Row
 from .shards import DamagedFile, file_name, hold_to_count, pair_of
 
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
-"""Columns of the rows from which a performance can be made again."""
+"""The columns from which a performance can be rebuilt."""
 Compare = Callable[[Performance, Replay], None]
-"""Asks for the performances with which one was compared when it was recorded."""
+"""Requests the performances with which one was compared when it was recorded."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What is stored of one schedule."""
+    """The stored data of one schedule."""
 
     corpus: Corpus
     side: Row
     rows: list[Row]
-    """In order of their position."""
+    """Ordered by position."""
     where: str
-    """The file, for messages."""
+    """The file name, for messages."""
 
     @property
     def schedule(self) -> int:
         return int(self.side["schedule"])
 
     def performance(self, plan: Schedule | None = None) -> Rebuilt:
-        """What was played. Raises DamagedFile if what is stored does not fit together.
+        """Rebuild the performance. Raises DamagedFile if the stored data contradict each other.
 
-        ``plan`` is the schedule, where it is known: what a property makes of one need not be a schedule that a file
-        may have.
+        ``plan`` is the schedule, if the caller knows it: a schedule that a property derives may be one that a file
+        cannot hold.
         """
         self.hold_to_digests()
         kind = self.corpus.kind
         try:
             rebuilt = rebuild(kind, self.corpus.manifest.revision, self.side, self.rows, plan)
-            # What is compared has to be what was said: else a diff would speak of other steps than the checks.
+            # The compared columns must match the requests and replies. Otherwise a diff and the checks would use
+            # different steps.
             if digest_of(kind, rebuilt.performance) != self.side["digest"]:
                 raise Unsound("its normative columns are not what its requests and replies give")
             if len(rebuilt.compared) != self.side["steps"]:
@@ -65,8 +66,8 @@ class Stored:
         return rebuilt
 
     def hold_to_rows(self, rebuilt: Rebuilt) -> None:
-        """Is all that is stored what recording the performance would have written, in every column? ``self.rows`` have
-        to have them all. Raises DamagedFile."""
+        """Check that all stored columns equal what recording this performance would write. ``self.rows`` must have all
+        columns. Raises DamagedFile."""
         wanted = rows_of(self.corpus.kind, rebuilt.performance, self.schedule, rebuilt.judged)
         pairs = [("schedules/", wanted.side, self.side)]
         pairs += [("steps/", *rows) for rows in zip(wanted.steps, self.rows, strict=True)]
@@ -79,7 +80,7 @@ class Stored:
                 )
 
     def hold_to_digests(self) -> None:
-        """Raises DamagedFile if rows are missing, or not what was recorded."""
+        """Raises DamagedFile if rows are missing or differ from what was recorded."""
         side, rows = self.side, self.rows
         if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
             wrong = f"has {len(rows)} rows, which are not 1 to {side['rows']}"
@@ -100,10 +101,10 @@ def stored_in(
     *,
     twins: bool = False,
 ) -> Iterator[Stored]:
-    """The schedules of a shard, or those ``schedules`` of it, in order, with ``columns`` of their rows, None for all;
-    or what was played besides, to compare with them.
+    """The schedules of a shard, or some of them, in order. ``columns`` are those to read of their rows; None for all.
+    With ``twins``, the stored twins instead.
 
-    A row group at a time is in memory, in Arrow's columns, and the objects of one schedule. Raises DamagedFile.
+    Memory holds one row group in Arrow's columns and the objects of one schedule at a time. Raises DamagedFile.
     """
     place = corpus.place / TWINS if twins else corpus.place
     side_file, steps_file = pair_of(place, shard, corpus.kind.columns)
@@ -120,28 +121,28 @@ def stored_in(
 
 
 class RowsOf:
-    """The rows of a table by their schedule, as they stand; they become objects when they are asked for."""
+    """The rows of a table by schedule, in stored order. They are converted to objects when requested."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
-        # Arrow's own way to NumPy would import pandas, which takes half a second in each process.
+        # Arrow's own conversion to NumPy imports pandas, which takes half a second per process.
         numbers = np.array(table["schedule"].to_pylist(), np.int64)
-        # Where the number is another one than in the row before, rows of a schedule begin.
+        # A new schedule begins where the number differs from that of the row before.
         starts = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist()] if len(numbers) else []
         self._parts: dict[int, list[tuple[int, int]]] = {}
         for start, end in zip(
             starts, [*starts[1:], len(numbers)][: len(starts)], strict=True
-        ):  # of none there is no end
+        ):  # an empty table has no ends
             self._parts.setdefault(int(numbers[start]), []).append((start, end))
 
     def of(self, schedule: int) -> list[Row]:
-        """Those of a schedule."""
+        """The rows of one schedule."""
         parts = self._parts.get(schedule, ())
         return [row for start, end in parts for row in self._table.slice(start, end - start).to_pylist()]
 
 
 def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
-    """Are these the schedules of that shard? Raises DamagedFile."""
+    """Check that these are the schedules of the shard. Raises DamagedFile."""
     wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFile(
@@ -151,7 +152,7 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
 
 
 def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] | None = TO_REBUILD) -> list[Stored]:
-    """What was played to compare a schedule with, in that order. Raises DamagedFile."""
+    """The performances with which a schedule was compared, in that order. Raises DamagedFile."""
     first = schedule * TWINS_OF_ONE
     return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True))
 
@@ -162,8 +163,8 @@ def stored_twins(
     performance_of: Callable[[Stored, Schedule], Performance],
     columns: Sequence[str] | None = TO_REBUILD,
 ) -> Replay:
-    """The stored twins of a schedule, in place of an implementation that plays them. They are read when the first of
-    them is asked for. Raises DamagedFile where another schedule is asked for than is stored."""
+    """A replay that returns the stored twins of a schedule instead of playing on an implementation. They are read at
+    the first request. Raises DamagedFile if another schedule is requested than is stored."""
 
     def twins() -> Iterator[Stored]:
         yield from twins_of(of.corpus, shard, of.schedule, columns)
@@ -180,11 +181,11 @@ def stored_twins(
 
 
 Hold = Callable[[Stored, Rebuilt], None]
-"""Holds a rebuilt performance to the manifest. Raises DamagedFile."""
+"""Checks a rebuilt performance against the manifest. Raises DamagedFile."""
 
 
 def verify_folders(corpus: Corpus) -> None:
-    """Are the shards there, with twins if it says so, and no others? Raises CorpusError."""
+    """Check that all shards are there, with twins if the manifest says so, and no other files. Raises CorpusError."""
     hold_to_count(corpus)
     all_of_them = {file_name(shard) for shard in range(corpus.manifest.shards)}
     for place, wanted in (
@@ -199,7 +200,7 @@ def verify_folders(corpus: Corpus) -> None:
 
 
 def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Count:
-    """Read all of a shard, and count what it has. Raises DamagedFile."""
+    """Read and verify a whole shard, and count its content. Raises DamagedFile."""
     count, twins, found = Count(), Count(), []
     for stored in stored_in(corpus, shard, None, None):
         found.append(stored.schedule)

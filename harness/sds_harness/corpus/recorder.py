@@ -1,7 +1,7 @@
-"""Recording: a Spark job in which each task plays the schedules of one shard on an implementation of its own.
+"""Records a corpus: a Spark job in which each task plays the schedules of one shard on its own implementation.
 
-Which schedules a shard has follows from the manifest alone, and what a schedule is from seed and index. So a second run
-records what is missing and nothing else, and a task that is tried again writes what the first try would have written.
+The manifest alone determines the schedules of a shard; seed and index determine each schedule. So a second run records
+only what is missing, and a retried task writes what the first try would have written.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PATIENCE = 64
-"""So many schedules in a row that the implementation breaks in end the recording."""
+"""The recording ends if the implementation breaks in this many schedules in a row."""
 TWINS_OF_ONE = 64
-"""A twin is found under the index of its schedule, times that, and its own number, from 1."""
+"""The index of a twin is the index of its schedule times this, plus the number of the twin, from 1."""
 
 Replay = Callable[[Schedule], Performance]
 
 
 @contextlib.contextmanager
 def insisting(replay: Replay) -> Iterator[Replay]:
-    """A replay whose CorpusError is raised when the block ends: to whoever asks for twins in it, it is one more thing
-    that goes wrong."""
+    """Wraps a replay so that its CorpusError is raised again at the end of the block. The code in the block may treat
+    the error as one more failure of the implementation and suppress it."""
     troubles: list[CorpusError] = []
 
     def play(schedule: Schedule) -> Performance:
@@ -56,18 +56,18 @@ def insisting(replay: Replay) -> Iterator[Replay]:
 
 
 class Company(Protocol):
-    """Whoever plays: the implementation under test and those it plays with."""
+    """The players of a schedule: the implementation under test and the others in the cast."""
 
     def start(self) -> Declaration:
-        """Shake hands. Raises TesteeFault."""
+        """Do the handshake. Raises TesteeFault."""
         ...
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule of that index."""
+        """The schedule with this index."""
         ...
 
     def play(self, schedule: Schedule) -> Performance:
-        """Raises NotDriven when the implementation cannot be started any more."""
+        """Play the schedule. Raises NotDriven if the implementation can no longer be started."""
         ...
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Company(Protocol):
         ...
 
     def compare(self, performance: Performance, replay: Replay) -> None:
-        """Play whatever a performance is to be compared with."""
+        """Play everything that the performance must be compared with."""
         ...
 
     def kill(self) -> None:
@@ -85,21 +85,21 @@ class Company(Protocol):
 
 @dataclass(frozen=True)
 class Recording(Corpus):
-    """What the tasks of a recording share. Plain data and functions by their names, for workers to be given it."""
+    """The data that the tasks of a recording share. It must be picklable, because workers receive it."""
 
     company: Callable[[], Company]
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """The task: records one shard, and says how it went."""
+    """The task: records one shard and reports the result."""
 
     recording: Recording
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
         began, count, kept, trouble = time.monotonic(), Count(), Count(), ""
         try:
-            # Nothing is recorded twice, by a task that is tried again or by another command.
+            # Do not record a shard that a retried task or another command has already recorded.
             if not (self.recording.place / SIDE / file_name(shard)).exists():
                 count = record_shard(self.recording, shard)
         except Committed:
@@ -116,12 +116,12 @@ class Recorder:
 _SUMS = ("schedules", "steps", "rows", "kept_steps", "kept_rows", "seconds")
 _SCHEMA = ", ".join(f"{name} {'double' if name == 'seconds' else 'long'}" for name in _SUMS) + ", trouble string"
 _TROUBLES = 8
-"""That are told."""
+"""The most reasons that are reported."""
 
 
 @dataclass
 class Count:
-    """What was recorded."""
+    """Counts of what was recorded."""
 
     schedules: int = 0
     steps: int = 0
@@ -130,27 +130,27 @@ class Count:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a recording."""
+    """The result of a recording."""
 
     known: int
-    """Schedules that were there before."""
+    """Schedules that were already recorded."""
     recorded: int = 0
     """Schedules that were recorded now."""
     steps: int = 0
-    """Of those that were recorded now."""
+    """Steps of the schedules that were recorded now."""
     rows: int = 0
     seconds: float = 0.0
-    """That tasks spent on them, all together."""
+    """Seconds that all tasks together spent on them."""
     troubles: tuple[str, ...] = ()
-    """Why shards are missing, if any are."""
+    """Why shards are missing; empty if none are."""
 
 
 def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
-    """Make the folder, or see what is in it already: the shards that are there. Raises CorpusError where it is not what
-    this recording would make."""
+    """Create the folder, or check that its content belongs to this recording. Returns the shards that exist. Raises
+    CorpusError if the content differs from what this recording would write."""
     place, manifest = corpus.place, corpus.manifest
     if overwrite and (place / MANIFEST).exists():
-        # Looked at before anything is removed: other projects have a manifest.json, too.
+        # Check this before removing anything: other projects have a manifest.json, too.
         if not is_of_corpus(place / MANIFEST):
             raise CorpusError(f"{place.shown} has a {MANIFEST} that is of no corpus: name another folder.")
         if strange := set(place.names()) - set(_PARTS):
@@ -176,8 +176,8 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
 
 
 _PARTS = (SUCCESS, MANIFEST, SIDE, STEPS, TWINS)
-"""All that is in the folder of a corpus. First what says that it is complete, so that nothing half removed passes for a
-corpus."""
+"""Everything in the folder of a corpus. The mark of completeness is removed first, so that a half-removed corpus does
+not pass for a complete one."""
 _SAME = [f.name for f in fields(Manifest) if f.name not in ("command", "steps", "rows", "complete")]
 
 
@@ -191,9 +191,10 @@ def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:
 
 
 def record(spark: SparkSession, recording: Recording, progress: Progress = lambda done, of: None) -> Outcome:
-    """Record what is missing. Raises CorpusError.
+    """Record the missing shards. Raises CorpusError.
 
-    An interrupt leaves what is committed. The manifest and ``_SUCCESS`` close the corpus when nothing is missing.
+    After an interrupt, the committed shards remain. When no shard is missing, the manifest is completed and
+    ``_SUCCESS`` is written.
     """
     from pyspark.sql import functions as f
 
@@ -204,7 +205,7 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     troubles = f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")
     told = in_schedules(progress, manifest.shards, manifest.schedules, known)
     with watched(spark, told), failures_told():
-        # Spark adds the rows up: one for each shard may be many.
+        # Spark sums the rows up: one row per shard may be many.
         rows = over(spark, range(manifest.shards), Recorder(recording), _SCHEMA)
         (total,) = rows.groupBy().agg(*(f.sum(name).alias(name) for name in _SUMS), troubles).collect()
     if not total.troubles:
@@ -215,7 +216,7 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
 
 
 def _count_of(corpus: Corpus, shard: int) -> Count:
-    """Count a committed shard. Raises CorpusError if it does not have the schedules that it should."""
+    """Count a committed shard. Raises CorpusError if it does not contain the right schedules."""
     with side_of(corpus.place, shard) as side:
         table = side.read(["schedule", "steps", "rows"])
     if table["schedule"].to_pylist() != list(corpus.manifest.range_of(shard)):
@@ -224,8 +225,8 @@ def _count_of(corpus: Corpus, shard: int) -> Count:
 
 
 def record_shard(recording: Recording, shard: int) -> Count:
-    """Play the schedules of a shard and commit it. Raises NotDriven, and Committed if another task was quicker: then
-    nothing was recorded."""
+    """Play the schedules of a shard and commit it. Raises NotDriven; raises Committed, and records nothing, if another
+    task was faster."""
     count = Count()
     place, manifest = recording.place, recording.manifest
     company = recording.company()
@@ -238,7 +239,7 @@ def record_shard(recording: Recording, shard: int) -> Count:
             rows = stack.enter_context(ShardWriter(place, shard, recording.kind.columns))
             twins = None
             if manifest.twins_every:
-                # Left first, so that a shard that is there has its twins.
+                # This context exits first, so that a committed shard always has its twins.
                 twins = stack.enter_context(ShardWriter(place / TWINS, shard, recording.kind.columns, replace=True))
             _play_all(recording, shard, company, count, rows, twins)
     finally:
@@ -261,13 +262,13 @@ def _play_all(
 def _play_one(
     recording: Recording, index: int, company: Company, count: Count, rows: ShardWriter, twins: ShardWriter | None
 ) -> bool:
-    """Play a schedule and keep its rows; of the performance nothing is left then. Did it come to its end?"""
+    """Play a schedule and store its rows. Returns whether it ran to its end. The performance is not kept in memory."""
     manifest = recording.manifest
     schedule = company.schedule(index)
     performance = company.play(schedule)
     judged = company.judged(schedule)
     if stranger := manifest.stranger(performance, judged):
-        # Of two implementations, or releases, nobody could say which of them a finding is about.
+        # With rows of two implementations or releases, a finding could not be attributed to one of them.
         raise NotDriven(
             f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
             f"{stranger}, or declares other capabilities: let the command start the same one every time, on every "
@@ -284,7 +285,7 @@ def _play_one(
 
 
 def _keeping(kind: Kind, company: Company, index: int, twins: ShardWriter) -> Replay:
-    """Plays the twins of one schedule and keeps them."""
+    """Plays the twins of one schedule and stores them."""
     keys = itertools.count(index * TWINS_OF_ONE + 1)
 
     def play(schedule: Schedule) -> Performance:

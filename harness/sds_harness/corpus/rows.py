@@ -1,9 +1,9 @@
-"""A performance as rows of a corpus, one per step and one for the side table, and the way back.
+"""Converts a performance to rows of a corpus, one per step and one for the side table, and back.
 
 A performance is rebuilt without the implementation, so that the checks can judge it like a live one. The player plays
-the stored schedule on stages whose other end answers with the stored replies. A request is a function of the schedule
-and of the replies, so it must be equal, byte for byte, to the stored one. A corpus that was changed, or recorded by a
-suite that plays otherwise, is therefore unsound.
+the stored schedule on stages whose links answer with the stored replies. A request is a function of the schedule and
+the replies, so it must be equal to the stored one, byte for byte. If it is not, the corpus was changed, or recorded by
+a suite that plays differently; then it is reported as unsound.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Recorded:
     """The rows of one performance."""
 
     side: Row
-    """By the names in ``SIDE_COLUMNS``."""
+    """Its keys are the names in ``SIDE_COLUMNS``."""
     steps: list[Row] = field(default_factory=list)
-    """By those of the columns that their kind has."""
+    """Their keys are the column names of the kind."""
 
 
 def rows_of(kind: Kind, performance: Performance, schedule: int, judged: Sequence[str]) -> Recorded:
-    """All that is stored of a performance; ``schedule`` is its index, ``judged`` are the members under test."""
+    """Everything that is stored of a performance; ``schedule`` is its index, ``judged`` are the members under test."""
     writer = _Writer(kind, performance)
     steps: list[Row] = []
     compared = 0
@@ -69,14 +69,14 @@ def rows_of(kind: Kind, performance: Performance, schedule: int, judged: Sequenc
 
 
 def digest_of(kind: Kind, performance: Performance) -> bytes:
-    """The digest of a performance that ``rows_of`` puts into the side table."""
+    """The digest of a performance, as in the side table."""
     writer = _Writer(kind, performance)
     compared = (writer.compared(act.step, act.trace, act) for act in performance.acts if kind.compares(act))
     return schedule_digest(joined(map(kind.columns.hash_of, compared)))
 
 
 def bare(message: Any) -> bytes:
-    """The bytes of a request or reply without its id, which counts whatever a session did before."""
+    """The bytes of a request or reply without its ID, which depends on what the session did before."""
     number, message.id = message.id, 0
     try:
         out: bytes = message.SerializeToString(deterministic=True)
@@ -99,8 +99,8 @@ def _played_by(kind: Kind, trace: Trace[Any]) -> Row:
 
 
 def _in_order(performance: Performance) -> Iterator[tuple[Step, Trace[Any], Act | None]]:
-    """The steps of all traces in one order: that of the acts, with what the harness did for itself before the act that
-    needed it."""
+    """The steps of all traces in one order: the order of the acts, with the harness's own requests before the act that
+    needed them."""
     done = {id(trace): 0 for trace in performance.traces}
     for act in performance.acts:
         first = done[id(act.trace)]
@@ -114,7 +114,7 @@ def _in_order(performance: Performance) -> Iterator[tuple[Step, Trace[Any], Act 
 
 
 class _Writer:
-    """Writes the rows of one performance: what every corpus has, and what its protocol tells."""
+    """Writes the rows of one performance: the columns of every corpus and those of its protocol."""
 
     def __init__(self, kind: Kind, performance: Performance) -> None:
         self._columns, self._portable = kind.columns, kind.portable
@@ -122,7 +122,7 @@ class _Writer:
         self._places = {id(trace): place for place, trace in enumerate(performance.traces)}
 
     def row(self, step: Step, trace: Trace[Any], act: Act | None) -> Row:
-        """All columns but the keys."""
+        """All columns except the keys."""
         row, reply = self.compared(step, trace, act), step.whole_reply
         return {
             **row,
@@ -150,17 +150,17 @@ class Unsound(CorpusError):
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A stored performance."""
+    """A rebuilt performance."""
 
     performance: Performance
     judged: tuple[str, ...]
     """The members under test."""
     compared: tuple[Act, ...]
-    """The acts that are compared: the first of them is step 1."""
+    """The compared acts; the first of them is step 1."""
 
 
 class _StoredLink(Link):
-    """The other end of a conversation: the replies of one trace, in order."""
+    """A link that answers with the stored replies of one trace, in order."""
 
     def __init__(self, kind: Kind, played_by: Row, rows: Iterable[Row]) -> None:
         self._portable = kind.portable
@@ -177,7 +177,7 @@ class _StoredLink(Link):
         asked = bare(self._portable(request))
         row = self._rows[self._next] if self._next < len(self._rows) else None
         if command == "close" and (row is None or row["request"] != asked):
-            return reply(id=request.id, effects={})  # of the end of a session only what broke is stored
+            return reply(id=request.id, effects={})  # at the end of a session, only faults are stored
         if row is None:
             raise Unsound(f"it ends before a request {command}")
         if row["request"] != asked:
@@ -196,7 +196,7 @@ class _StoredLink(Link):
 
     @property
     def left(self) -> int:
-        """Rows that were not played."""
+        """The number of rows that were not played."""
         return len(self._rows) - self._next
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
@@ -204,9 +204,9 @@ class _StoredLink(Link):
 
 
 def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Schedule | None = None) -> Rebuilt:
-    """The performance of a schedule, from its row in the side table and its rows in order of position.
+    """Rebuild the performance of a schedule from its row in the side table and its rows, ordered by position.
 
-    ``plan`` is the schedule, if it is not to be read from the side table. Raises Unsound if they do not fit together.
+    ``plan`` replaces the schedule in the side table, if given. Raises Unsound if the data contradict each other.
     """
     if any(len(text) > MAX_BYTES for text in (side["json"], *(each["dialect"] for each in side["traces"]))):
         raise Unsound(f"its schedule, or a dialect, has more than {MAX_BYTES >> 20} MiB")
@@ -223,9 +223,9 @@ def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Sch
     ]
     try:
         stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
-    except TesteeFault as fault:  # after such a handshake nothing is played
+    except TesteeFault as fault:  # with such a handshake no performance would have been recorded
         raise Unsound(f"a stored handshake is none: {fault.breakdown.detail}") from None
-    # The player lists traces in the order in which their first members come; so it did when this was recorded.
+    # The player orders traces by their first members, now as in the recording.
     performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
     if left := sum(link.left for link in links):
         raise Unsound(f"{left} of its {len(rows)} rows are not reached")
@@ -244,7 +244,7 @@ def _stage(kind: Kind, revision: str, link: _StoredLink, played_by: Row, schedul
 
 
 def _parsed(reply: Any, part: Any, stored: bytes, number: int) -> Any:
-    """A reply of which a part, or all, is stored."""
+    """Parse stored bytes into a reply or into a part of it."""
     try:
         part.MergeFromString(stored)
     except DecodeError:

@@ -1,8 +1,9 @@
-"""The columns of a corpus: what they hold, and which of them the text of a protocol fixes.
+"""The columns of a corpus: what they contain, and which of them the specification determines.
 
-A *normative* column has a value that the text, the schedule and the configuration fix, once what the text leaves open
-is taken out of it; a difference there has to be explained. An *informative* one may differ as it likes. Only normative
-columns enter the hash of a row, and so the digest of a schedule. FORMAT.md says the same to other readers.
+The value of a *normative* column is determined by the specification, the schedule and the configuration, after
+everything that the specification leaves open was removed from it. A difference in it needs an explanation. An
+*informative* column may differ freely. Only normative columns enter the hash of a row, and so the digest of a schedule.
+FORMAT.md documents the columns for other readers.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import pyarrow as pa
 from .digests import plain_digest64
 
 SCHEMA_VERSION = 2
-"""Of the format that is written."""
+"""Version of the format that is written."""
 READABLE = (1, 2)
-"""Versions that are read; a reader refuses any other. They differ in what the names of messages say."""
+"""Versions that can be read; others are rejected. They differ in the names of messages."""
 SCHEDULES_PER_ROW_GROUP = 64
-"""Row groups are cut there, so that one schedule can be read without the others."""
+"""Schedules per row group, so that one schedule can be read without reading the whole file."""
 
 Row = dict[str, Any]
-"""A row, by the names of its columns."""
+"""A row, by column name."""
 TEXT = pa.string()
 TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
 
@@ -38,10 +39,10 @@ class Column:
     summary: str
     normative: bool = False
     dictionary: bool = True
-    """Its values repeat, so that Parquet's dictionary pays."""
+    """Whether its values repeat, so that a Parquet dictionary saves space."""
     nullable: bool = False
     opaque: bool = False
-    """Its values say nothing to anybody."""
+    """Whether its values mean nothing to a reader, such as digests."""
 
     @property
     def field(self) -> pa.Field[pa.DataType]:
@@ -68,14 +69,14 @@ KEPT: tuple[Column, ...] = (
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of ``steps/``: those of every corpus, and those that a protocol has."""
+    """The columns of ``steps/``: those of every corpus and those of a protocol."""
 
     compared: tuple[Column, ...]
-    """The normative ones, in the order in which they enter the hash; the four above are among them."""
+    """The normative columns in the order in which they are hashed, including the four above."""
     informative: tuple[Column, ...] = ()
-    """What the protocol tells besides."""
+    """The informative columns of the protocol."""
     asked: tuple[str, ...] = ()
-    """Names of those among them by which differences are explained."""
+    """Names of the informative columns that explain differences."""
 
     @cached_property
     def all(self) -> tuple[Column, ...]:
@@ -83,17 +84,17 @@ class Columns:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of the normative ones."""
+        """Names of the normative columns."""
         return tuple(column.name for column in self.compared)
 
     @cached_property
     def told(self) -> tuple[str, ...]:
-        """Of those of a row that differs."""
+        """Names of the columns that are printed for a row that differs."""
         return (*(column.name for column in KEYS), *self.names, *self.asked)
 
     @cached_property
     def opaque(self) -> frozenset[str]:
-        """Names of those whose values say nothing to anybody."""
+        """Names of the opaque columns."""
         return frozenset(column.name for column in self.all if column.opaque)
 
     @cached_property
@@ -101,7 +102,7 @@ class Columns:
         return arrow_schema(self.all)
 
     def hash_of(self, row: Mapping[str, Any]) -> int:
-        """What ``row_hash`` of a row has to be: of the values of its normative columns, in this order."""
+        """The ``row_hash`` of a row: the hash of its normative columns in their order."""
         return plain_digest64([row[name] for name in self.names])
 
 
@@ -129,14 +130,14 @@ SIDE_COLUMNS: tuple[Column, ...] = (
     Column("judged", TEXTS, "members that are under test"),
     Column("traces", pa.list_(pa.field("element", _PLAYED_BY, nullable=False)), "who played, and how it ended"),
 )
-"""The side table: one row a schedule."""
+"""The side table: one row per schedule."""
 
 
 def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
-    """The columns as Arrow has them."""
+    """The columns as an Arrow schema."""
     return pa.schema([column.field for column in columns])
 
 
 SIDE_SCHEMA = arrow_schema(SIDE_COLUMNS)
 DIGESTS = ("schedule", "steps", "rows", "digest", "plan")
-"""Columns of the side table that a comparison begins with."""
+"""The columns of the side table that a comparison reads first."""

@@ -1,12 +1,13 @@
-"""Shards: the Parquet files of a corpus. A shard has the schedules of one range, in two files of the same name.
+"""Reads and writes shards, the Parquet files of a corpus. A shard has the schedules of one range in two files with the
+same name.
 
-One has a row a step, the other, the side table, a row a schedule.
+One file has a row per step. The other one, the side table, has a row per schedule.
 
-The file of the side table is committed last: where it is, the shard is there. Both carry a token of the attempt that
-wrote them, so that the reader finds files of two attempts.
+The file of the side table is committed last: if it exists, the shard exists. Both files carry a token of the attempt
+that wrote them, so that the reader detects files of two attempts.
 
 A file of a few hundred bytes can claim 2^31 rows, or repeat one text a million times. So the reader compares counts
-with bounds before it reads anything. It reads texts as Parquet's dictionaries, and casts them when their size is known.
+with bounds before it reads anything. It reads texts as Parquet dictionaries, and casts them when their size is known.
 """
 
 from __future__ import annotations
@@ -42,17 +43,18 @@ from .schema import (
 _TOKEN, _VERSION = b"sds.token", b"sds.schema_version"
 _ZSTD_LEVEL = 6
 _PAGE_BYTES = 8 << 20
-"""A page of requests holds a whole row group: a message and its copies at all listeners are compressed together."""
+"""A page of requests holds a whole row group, so that a message and its copies at all recipients are compressed
+together."""
 MOST_ROWS = 1 << 18
 MOST_VALUES = 1 << 23
 MOST_BYTES = 1 << 29
-"""Bounds of one read, some 50 times the size of a row group of generated schedules."""
+"""Bounds of one read: about 50 times the size of a row group of generated schedules."""
 _UNKNOWN = (0, 1 << 62)
-"""Bounds of a row group without statistics: any schedule can be in it."""
+"""Bounds of a row group without statistics: it may contain any schedule."""
 
 
 class DamagedFile(CorpusError):
-    """A Parquet file is not there, cannot be read, or is not what it should be."""
+    """A Parquet file is missing, unreadable, or not what it should be."""
 
 
 def file_name(shard: int) -> str:
@@ -60,18 +62,18 @@ def file_name(shard: int) -> str:
 
 
 def shard_of(name: str) -> int | None:
-    """The shard whose file that is; None for any other file."""
+    """The shard number of a file name; None for any other file."""
     digits = name.removeprefix("part-").removesuffix(".parquet")
     return int(digits) if digits.isdecimal() and name == file_name(int(digits)) else None
 
 
 def committed(place: Place) -> set[int]:
-    """The shards that are there."""
+    """The shards that exist."""
     return {shard for name in (place / SIDE).names() if (shard := shard_of(name)) is not None}
 
 
 def hold_to_count(corpus: Corpus) -> None:
-    """Before anything is read: are there as many shards as the manifest says? Raises CorpusError."""
+    """Check, before anything is read, that there are as many shards as the manifest says. Raises CorpusError."""
     shards = corpus.manifest.shards
     there = {shard for shard in committed(corpus.place) if shard < shards}
     if missing := shards - len(there):
@@ -83,11 +85,11 @@ def hold_to_count(corpus: Corpus) -> None:
 
 
 class ShardWriter:
-    """Writes a shard, a row group at a time. As a context manager it commits when the block ends, the steps first, and
-    leaves nothing when the block fails. Raises Committed if another attempt was quicker."""
+    """Writes a shard, one row group at a time. As a context manager, it commits at the end of the block, the steps
+    first. If the block fails, nothing is left. Raises Committed if another attempt was faster."""
 
     def __init__(self, place: Place, shard: int, columns: Columns, *, replace: bool = False) -> None:
-        """With ``replace`` it takes the place of a shard that is there."""
+        """``replace``: replace an existing shard."""
         self._columns = columns
         self._steps_file, self._side_file = place / STEPS / file_name(shard), place / SIDE / file_name(shard)
         self._replace = replace
@@ -99,7 +101,7 @@ class ShardWriter:
     def __enter__(self) -> ShardWriter:
         token = uuid.uuid4().hex
         with contextlib.ExitStack() as stack:
-            # Left in reverse order: the steps are there before the side table says so.
+            # The contexts exit in reverse order: the steps are committed before the side table.
             side = stack.enter_context(self._side_file.writing())
             steps = stack.enter_context(self._steps_file.writing())
             for half, columns in ((steps, self._columns.all), (side, SIDE_COLUMNS)):
@@ -111,7 +113,7 @@ class ShardWriter:
         if error is None:
             try:
                 self._flush()
-                # One row group: whoever compares corpora begins with a few columns of all of it.
+                # One row group: a comparison of corpora first reads a few columns of all of it.
                 self._writers[1].write_table(_joined(self._sides, SIDE_SCHEMA))
                 if not self._replace and self._side_file.exists():
                     raise Committed
@@ -121,8 +123,8 @@ class ShardWriter:
         self._stack.__exit__(kind, error, at)
 
     def add(self, recorded: Recorded) -> None:
-        """The next performance; their indexes ascend. Until they are written rows stand in Arrow's columns, which take
-        a tenth of what they take as objects."""
+        """Add the next performance; indexes must ascend. Rows wait in Arrow's columns, which take a tenth of the memory
+        of Python objects."""
         self._group.append(pa.RecordBatch.from_pylist(recorded.steps, self._columns.schema))
         self._sides.append(pa.RecordBatch.from_pylist([recorded.side], SIDE_SCHEMA))
         if len(self._group) == SCHEDULES_PER_ROW_GROUP:
@@ -137,16 +139,16 @@ class ShardWriter:
 
 
 def _joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
-    """In one piece, or Parquet's pages would be cut otherwise."""
+    """Join batches into one chunk. With several chunks Parquet would cut pages differently."""
     return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 class Committed(Exception):
-    """Another attempt has committed the shard meanwhile."""
+    """Another attempt has committed the shard in the meantime."""
 
 
 def column_writer(file: Place, columns: Sequence[Column], token: str) -> pq.ParquetWriter:
-    """Writes one file of a shard, as the format wants it."""
+    """A writer for one file of a shard, with the settings of the format."""
     facts = {_TOKEN: token.encode(), _VERSION: str(SCHEMA_VERSION).encode()}
     return pq.ParquetWriter(
         file.root,
@@ -168,7 +170,7 @@ def _leaf(column: Column) -> str:
 
 
 class ShardFile:
-    """One Parquet file of a corpus, open for reading. Every error names it."""
+    """One Parquet file of a corpus, open for reading. Every error names the file."""
 
     def __init__(self, file: Place, schema: pa.Schema) -> None:
         self._file = file
@@ -194,7 +196,7 @@ class ShardFile:
         self.token: bytes = facts.get(_TOKEN, b"")
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
-        """Rows, of all schedules or of some; only row groups in which one of them can be are read."""
+        """The rows of all schedules or of some. Only row groups that may contain them are read."""
         with self._told():
             if schedules is None:
                 groups: Sequence[int] = range(self._parquet.num_row_groups)
@@ -206,13 +208,13 @@ class ShardFile:
             return self._joined([_of(self._group(number, columns), known) for number in groups], columns)
 
     def _group(self, number: int, columns: Sequence[str] | None) -> pa.Table:
-        """What a row group has in these columns. Raises TooLarge."""
+        """These columns of a row group. Raises TooLarge."""
         _hold_counts(self._parquet.metadata, [number], columns)
         return _spread(self._parquet.read_row_group(number, columns), self._schema)
 
     def _joined(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
-        """Row groups are read one by one: their dictionaries differ, and lists of such texts Arrow cannot put together
-        itself. Raises TooLarge."""
+        """Join row groups. They are read one by one, because their dictionaries differ and Arrow cannot join lists of
+        such texts itself. Raises TooLarge."""
         _hold_sum(tables)
         if tables:
             return pa.concat_tables(tables)
@@ -221,7 +223,7 @@ class ShardFile:
 
     @property
     def num_rows(self) -> int:
-        """Of all row groups, as the file says."""
+        """The number of rows in all row groups, as stated by the file."""
         return int(self._parquet.metadata.num_rows)
 
     @cached_property
@@ -235,7 +237,7 @@ class ShardFile:
 
     @property
     def bounds(self) -> tuple[int, int] | None:
-        """The least and the greatest schedule, by the statistics; None where there are no rows, or no statistics."""
+        """The least and the greatest schedule, by the statistics; None without rows or statistics."""
         with self._told():
             known = [bounds for bounds in self._bounds if bounds != _UNKNOWN]
         return (min(low for low, _ in known), max(high for _, high in known)) if known else None
@@ -265,7 +267,7 @@ def side_of(place: Place, shard: int) -> ShardFile:
 
 
 def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, ShardFile]:
-    """Both files of a shard, the side table first. Raises DamagedFile, also if they are not of one attempt."""
+    """Both files of a shard, the side table first. Raises DamagedFile, also if two attempts wrote them."""
     side, steps = side_of(place, shard), ShardFile(place / STEPS / file_name(shard), columns.schema)
     if side.token != steps.token:
         name = file_name(shard)
@@ -279,28 +281,28 @@ def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, Shar
 def _of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
     """The rows of some schedules."""
     known = pc.is_in(table["schedule"], schedules)
-    # To filter copies all of it; most often whole row groups are wanted, or a row of each.
+    # Filtering copies the whole table; usually all rows of a row group are wanted, or one schedule of each.
     return table if pc.all(known).as_py() is not False else table.filter(known)
 
 
 def _within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
-    """Is one of them, which ascend, in there?"""
+    """Does the ascending sequence contain a schedule within the bounds?"""
     at = bisect_left(schedules, bounds[0])
     return at < len(schedules) and schedules[at] <= bounds[1]
 
 
 class TooLarge(Exception):
-    """More than any schedules can have; the message is the end of a sentence that begins with the file."""
+    """More than any schedules can have. The message continues a sentence that begins with the file."""
 
 
 def _texts_of(metadata: Any) -> list[str]:
-    """The leaves of a file's columns that are texts or bytes of any length."""
+    """The leaves of a file's columns that are texts or bytes of variable length."""
     leaves = [metadata.schema.column(number) for number in range(metadata.num_columns)]
     return [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
 
 
 def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | None) -> None:
-    """Raises TooLarge if these row groups have more than can be, in these columns, in all if that is None."""
+    """Raises TooLarge if these columns of the row groups exceed the bounds; None means all columns."""
     rows = values = size = 0
     for number in groups:
         group = metadata.row_group(number)
@@ -316,7 +318,7 @@ def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | 
 
 
 def _hold_sum(tables: Sequence[pa.Table]) -> None:
-    """Raises TooLarge if these are together more than can be: each is what was asked for of a row group."""
+    """Raises TooLarge if these tables together exceed the bounds. Each has what was requested of one row group."""
     for count, most, what in (
         (sum(table.num_rows for table in tables), MOST_ROWS, "rows"),
         (sum(table.nbytes for table in tables), MOST_BYTES, "bytes"),
@@ -326,14 +328,14 @@ def _hold_sum(tables: Sequence[pa.Table]) -> None:
 
 
 def _spread(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table with its texts as ``schema`` has them. Raises TooLarge."""
+    """Cast a table from dictionaries to the types of ``schema``. Raises TooLarge."""
     if (size := sum(_weight(chunk) for column in table.columns for chunk in column.chunks)) > MOST_BYTES:
         raise TooLarge(_told(size, "bytes"))
     return table.cast(pa.schema([schema.field(name) for name in table.column_names]))
 
 
 def _weight(array: Any) -> int:
-    """Bytes of the texts in an array without its dictionary."""
+    """Bytes of the texts in an array after its dictionary is expanded."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         total = pc.sum(pc.binary_length(array.dictionary).take(array.indices)).as_py()

@@ -1,6 +1,6 @@
-"""A Spark session: embedded in this process by default, quiet, with bounded memory; or on a cluster.
+"""Starts a Spark session: embedded in this process by default, quiet, with bounded memory; or on a cluster.
 
-PySpark is imported only when a session is wanted: all else in the suite does without it.
+PySpark is imported only when a session is started: the rest of the suite does not need it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 RETRIES = 4
-"""Times that a task is tried before the job fails."""
+"""How often a task is tried before the job fails."""
 MEMORY = "1g"
 INSTALL = install_extra("spark")
 _CONNECT = install_package("'pyspark[connect]'")
@@ -49,23 +49,23 @@ appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
 """
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""The variable by which spark-submit hands its Java process over."""
+"""The variable by which spark-submit passes the port of its Java process."""
 _LAST_LINES = 12
 _END_S, _KILL_S, _KILL_ROUNDS = 3.0, 0.5, 5
 
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """Where Spark runs, and with how much."""
+    """Where Spark runs, and with how much memory."""
 
     master: str = LOCAL
-    """``local[N]``, the address of a cluster, or ``sc://HOST`` of a Spark Connect server."""
+    """``local[N]``, the address of a cluster, or ``sc://HOST`` for a Spark Connect server."""
     memory: str = MEMORY
-    """Heap of the Java process that computes: this one's where Spark is embedded, an executor's on a cluster."""
+    """Heap of the computing Java process: the embedded one, or an executor on a cluster."""
 
     @property
     def shown(self) -> str:
-        """Where it runs, safe to print: a master may have a token behind it."""
+        """The master, safe to print: the part after ";" may contain a token."""
         return printable(self.master.partition(";")[0], 80)
 
     @property
@@ -78,7 +78,8 @@ class SparkOptions:
 
     @property
     def master_with_retries(self) -> str:
-        """Embedded Spark gives a failed task up at once unless its master's name says otherwise."""
+        """The master with the number of retries. Embedded Spark does not retry a failed task unless the name of its
+        master says so."""
         return re.sub(
             r"^local\[(\*|\d+)\]$", rf"local[\1,{RETRIES}]", "local[1]" if self.master == "local" else self.master
         )
@@ -86,19 +87,19 @@ class SparkOptions:
 
 @contextlib.contextmanager
 def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conformance") -> Iterator[SparkSession]:
-    """A session that ends with the block. A session that is there already (spark-submit, a notebook) is used and left.
+    """A session that ends with the block. An existing session (spark-submit, a notebook) is used and left running.
 
-    What Spark and its Java say goes to a log, whose last lines are shown when no session comes about. Raises
+    The output of Spark and Java goes to a log. Its last lines are shown if the session does not start. Raises
     SparkMissing.
     """
-    for name in ("pyspark", "pyarrow", "pandas"):  # PySpark hands over Arrow batches only where there is pandas, too
+    for name in ("pyspark", "pyarrow", "pandas"):  # PySpark passes Arrow batches only if pandas is installed
         if find_spec(name) is None:
             raise SparkMissing(f"Corpora need PySpark, and there is no {name}: type `{INSTALL}`.")
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
     if active is None and SUBMITTED in os.environ:
-        # Master, memory and all else were said to spark-submit, and its Java process is there already.
+        # spark-submit has set the master and the memory, and its Java process is running.
         with _own_interrupts():
             active = SparkSession.Builder().appName(title).getOrCreate()
     if active is not None:
@@ -113,7 +114,7 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
         log, scratch = Path(folder) / "spark.log", Path(folder)
         java = None if options.connect else find_java()
         stack.enter_context(_environment(options, java, scratch))
-        # PySpark will want it, and it takes half a second to import: meanwhile Java starts.
+        # PySpark imports pandas, which takes half a second. Import it while Java starts.
         threading.Thread(target=import_module, args=("pandas",), daemon=True).start()
         try:
             with _stderr_to(log), _own_interrupts():
@@ -124,11 +125,11 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
             with signals.calling(partial(_cancel, session)):
                 yield session
         except Exception:
-            # A job that failed may have taken the connection to Java with it.
+            # A failed job may have broken the connection to Java.
             _stop(session, options)
             raise
         except BaseException:
-            # On a signal, do not wait for the tasks of a job: they play to the end of their shards.
+            # After a signal, do not wait for the tasks of a job: they would play to the end of their shards.
             _kill_java()
             raise
         _stop(session, options)
@@ -142,7 +143,7 @@ def _stop(session: SparkSession, options: SparkOptions) -> None:
 
 
 def _end_java() -> None:
-    """End the Java process, which PySpark would keep for the next session, with the settings of this one."""
+    """End the Java process. PySpark would reuse it, with its settings, for the next session."""
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway
@@ -160,7 +161,7 @@ def _end_java() -> None:
 
 
 def _kill_java() -> None:
-    """Kill the Java process, Spark's workers and the implementations that these have started.
+    """Kill the Java process, Spark's workers and the implementations that the workers started.
 
     Suspend Java first: it starts new workers in place of those that end.
     """
@@ -186,7 +187,7 @@ def _kill_java() -> None:
 
 
 def _cancel(session: Any) -> None:
-    """Cancel all jobs, from another thread than that which waits for them."""
+    """Cancel all jobs, from another thread than the one that waits for them."""
     context = getattr(session, "_sc", None)
     if context is None:
         session.interruptAll()
@@ -209,10 +210,10 @@ def _build(options: SparkOptions, title: str, scratch: Path) -> SparkSession:
 
 def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
-    # In a private temporary folder no link can wait.
+    # The folder is private and temporary, so it cannot contain a foreign link.
     log4j.write_text(_LOG4J.format(level="error"), "utf-8")
-    # The work is done in Python and in Arrow: Java only hands things on, and the quick compiler is soon warm.
-    # Spark splits these options at blanks, and folders may have some.
+    # Python and Arrow do the work. Java only passes data on, so the fast compiler (C1) is sufficient. Spark splits
+    # these options at blanks, and paths may contain some.
     settings = {
         "spark.driver.extraJavaOptions": (
             f'"-Dlog4j2.configurationFile={log4j}" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
@@ -225,7 +226,7 @@ def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         "spark.task.maxFailures": str(RETRIES),
         "spark.python.worker.faulthandler.enabled": "true",
-        # One task's output is a few rows; a hundred partitions of a shuffle would be a hundred tasks of nothing.
+        # The output of one task is a few rows; a hundred partitions of a shuffle would be a hundred empty tasks.
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.adaptive.enabled": "true",
     }
@@ -244,7 +245,8 @@ def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Iterator[None]:
-    """The variables that PySpark goes by, as long as the session lives; what the user set stays as it is."""
+    """Set the environment variables that PySpark reads, for the duration of the session. Values set by the user are
+    kept."""
     wanted: dict[str, str] = {}
     if java is not None:
         wanted["JAVA_HOME"] = str(java.home_for_spark(scratch))
@@ -267,9 +269,10 @@ def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Ite
 
 @contextlib.contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Keep off stderr the tracebacks that py4j logs when the connection to Java breaks. Other handlers still get them.
+    """Suppress the tracebacks that py4j logs to stderr when the connection to Java breaks. Other handlers still get
+    them.
 
-    After a failure, or a signal, the handler stays: the threads that cancel jobs and watch them log later than that.
+    After a failure or a signal, the handler stays: the threads that cancel and watch jobs may log later.
     """
     nowhere = logging.NullHandler()
     logging.getLogger().addHandler(nowhere)
@@ -279,8 +282,8 @@ def _quiet_logs() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _own_interrupts() -> Iterator[None]:
-    """PySpark puts its own handler in the place of ours: one that cancels its jobs on a connection that the interrupt
-    may just have broken."""
+    """Restore our handler of SIGINT after the block. PySpark installs one that cancels its jobs over a connection that
+    the interrupt may have broken."""
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -291,7 +294,7 @@ def _own_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _stderr_to(log: Path) -> Iterator[None]:
-    """File descriptor 2 is the log's: what is started meanwhile, Java and through it the workers, keeps it."""
+    """Redirect file descriptor 2 to the log. Processes started in the block, Java and its workers, keep the log."""
     sys.stderr.flush()
     kept = os.dup(2)
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

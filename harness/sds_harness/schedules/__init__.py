@@ -1,7 +1,7 @@
-"""Schedules: what to do, as data; the simulated network they are played on; and what comes of it.
+"""Schedules: test cases as data, the simulated network on which they are played, and the resulting performances.
 
-``Schedule`` and its operations are frozen and serialisable. Each protocol adds operations of its own, a player that
-knows what they mean, and a generator.
+``Schedule`` and its operations are frozen and serialisable. Each protocol adds its own operations, a player that
+carries them out, and a generator.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from . import performance
 from .files import Notation, ScheduleFileError, dumps
 from .operations import Member, Operation, Route, Schedule
 
-# Of any protocol.
+# Aliases for code that does not depend on a protocol.
 Packet = performance.Packet[Any]
 Loss = performance.Loss[Any]
 Act = performance.Act[Any, Any, Any]

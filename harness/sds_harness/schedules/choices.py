@@ -1,7 +1,7 @@
-"""Where the choices come from that make a schedule: a seed, or Hypothesis.
+"""The sources of the choices that make a schedule: a seed, or Hypothesis.
 
-Both draw from the same grammar. The command line and corpora use the seed, because the same one has to give the same
-schedules on every machine and with every version; tests use Hypothesis, which shrinks.
+Both use the same grammar. The command line and corpora use the seed, because a seed must give the same schedules on
+every machine and with every version. Tests use Hypothesis, which shrinks.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ T = TypeVar("T")
 
 
 class Choices(Protocol):
-    """Something that can choose a number."""
+    """A source of numbers."""
 
     def integer(self, least: int, most: int) -> int:
-        """A number between the two, both included; the simplest is ``least``."""
+        """A number from ``least`` to ``most``, both included. Shrinking goes towards ``least``."""
         ...
 
 
 class SeededChoices:
-    """Choices that follow from a seed and an index. Only ``getrandbits`` is used: no version of Python changes it."""
+    """Choices that a seed and an index determine. Only ``getrandbits`` is used, because it is the same in all versions
+    of Python."""
 
     def __init__(self, seed: int, index: int) -> None:
         self._random = Random(f"{seed}/{index}")
@@ -36,17 +37,17 @@ class SeededChoices:
 
 
 def chance(choices: Choices, percent: int) -> bool:
-    """True in so many of a hundred cases; the simplest is False."""
+    """True with this probability in percent. Shrinking goes towards False."""
     return choices.integer(0, 99) >= 100 - percent
 
 
 def pick(choices: Choices, items: Sequence[T]) -> T:
-    """One of ``items``; the simplest is the first."""
+    """One of ``items``. Shrinking goes towards the first."""
     return items[choices.integer(0, len(items) - 1)]
 
 
 def weighted(choices: Choices, items: Sequence[tuple[T, int]]) -> T:
-    """One of ``items`` by their weights."""
+    """One of ``items``, chosen by their weights."""
     drawn = choices.integer(0, sum(weight for _, weight in items) - 1)
     for item, weight in items:
         if drawn < weight:
@@ -56,5 +57,5 @@ def weighted(choices: Choices, items: Sequence[tuple[T, int]]) -> T:
 
 
 def some(choices: Choices, items: Sequence[T], percent: int = 50) -> list[T]:
-    """Each of ``items`` in so many of a hundred cases, in their order."""
+    """Include each of ``items`` with this probability in percent; keep their order."""
     return [item for item in items if chance(choices, percent)]

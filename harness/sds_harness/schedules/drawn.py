@@ -1,4 +1,4 @@
-"""Choices that Hypothesis makes. Needs the extra ``hypothesis``."""
+"""Choices made by Hypothesis. Needs the extra ``hypothesis``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 
 class DrawnChoices:
-    """Choices that Hypothesis makes, and shrinks towards the simplest."""
+    """Choices that Hypothesis makes and shrinks."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]) -> None:
         self._draw = draw

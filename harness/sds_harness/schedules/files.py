@@ -1,7 +1,8 @@
-"""Schedules as JSON: the files that counterexamples are kept in. Shape and bounds are in the schema of a protocol.
+"""Reads and writes schedules as JSON, the format of counterexamples. The JSON Schema of each protocol has shape and
+bounds.
 
-A file is a stranger's until it was checked: its size is bounded, its shape is held to the schema, and every name in it
-has to be that of a participant.
+Files are untrusted until they are checked: the size is bounded, the shape must match the schema, and every name must be
+that of a participant.
 """
 
 from __future__ import annotations
@@ -19,32 +20,32 @@ from ..files import FileError, packaged_schema, read_bytes
 from .operations import EVERYBODY, STRAIGHT, Calm, Member, Operation, Route, Schedule
 from .performer import MAX_STEPS, QUIET_ROUNDS
 
-if TYPE_CHECKING:  # imported where a file is read, because the import takes time
+if TYPE_CHECKING:  # imported when a file is read, because the import is slow
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
     from jsonschema_rs import Validator
 
 VERSION = 1
-"""Of the file format; a reader refuses any other."""
+"""Version of the file format. Other versions are rejected."""
 MAX_BYTES = 4 << 20
 MOST_ERRORS = 50
 MOST_ARRIVALS = 6_000
-"""Messages that are sent in a row, times those who hear them. Each is a step, and they take a gigabyte of memory."""
+"""Most messages times their recipients in one schedule. Each arrival is a step; this many take a gigabyte of memory."""
 
 
 class ScheduleFileError(Exception):
-    """A file is no schedule: the message says what is wrong and where."""
+    """A file is not a valid schedule. The message says what is wrong and where."""
 
 
 @dataclass(frozen=True)
 class Notation:
-    """How the schedules of a protocol stand in files, and what may stand there."""
+    """The file format for the schedules of a protocol."""
 
     operations: Mapping[str, type[Operation]]
-    """By the name that stands in a file."""
+    """The operations by their names in a file."""
     member: type[Member]
     package: str
-    """The package that has their schema, as ``schedule.schema.json``."""
+    """The package that contains the schema as ``schedule.schema.json``."""
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -52,7 +53,7 @@ class Notation:
         return packaged_schema(self.package, "schedule.schema.json")
 
     def from_json(self, data: Any) -> Schedule:
-        """The schedule that ``to_json`` wrote. Raises ScheduleFileError."""
+        """Parse the output of ``to_json``. Raises ScheduleFileError."""
         self._hold_to_counts(data)
         if not self._quick_validator.is_valid(data):
             self._hold_to_schema(data)
@@ -70,19 +71,19 @@ class Notation:
         return schedule
 
     def loads(self, text: str) -> Schedule:
-        """The schedule in the text of a file. Raises ScheduleFileError."""
+        """Parse the text of a file. Raises ScheduleFileError."""
         return self.from_json(parsed(text))
 
     def load(self, path: Path) -> Schedule:
-        """The schedule in a file. Raises ScheduleFileError, also where it cannot be read."""
+        """Read a schedule from a file. Raises ScheduleFileError, also if the file cannot be read."""
         return self.from_json(read(path))
 
     def _hold_to_schema(self, data: Any) -> None:
-        """Raises ScheduleFileError."""
+        """Check the data against the schema. Raises ScheduleFileError."""
         from jsonschema.exceptions import best_match
 
         try:
-            # Of a million that are wrong a few say it.
+            # A few errors are enough for the message; there may be a million.
             error: ValidationError | None = best_match(islice(self._validator.iter_errors(data), MOST_ERRORS))
         except RecursionError as too_deep:
             raise ScheduleFileError(f"it is no JSON: {too_deep}") from None
@@ -90,7 +91,8 @@ class Notation:
             raise ScheduleFileError(_in_words(error))
 
     def _hold_to_counts(self, data: Any) -> None:
-        """Raises ScheduleFileError where there is too much of anything: to look at each of them would take long."""
+        """Reject lists that are too long before their items are checked, which would take long. Raises
+        ScheduleFileError."""
         for key, rule in self.schema["properties"].items():
             found = data.get(key) if isinstance(data, dict) else None
             if isinstance(found, list) and len(found) > (most := rule.get("maxItems", len(found))):
@@ -98,7 +100,8 @@ class Notation:
 
     @cached_property
     def _quick_validator(self) -> Validator:
-        """Accepts a schedule in 1/70 of the time of ``_validator``, but takes a minute to report a million errors."""
+        """Accepts a valid schedule in 1/70 of the time of ``_validator``, but takes a minute to report a million
+        errors."""
         from jsonschema_rs import validator_for
 
         return validator_for(self.schema)
@@ -123,7 +126,8 @@ class Notation:
 
 
 def read(path: Path) -> Any:
-    """The JSON in a file, which need not be a schedule yet. Raises ScheduleFileError, also where it cannot be read."""
+    """The JSON in a file, not yet checked to be a schedule. Raises ScheduleFileError, also if the file cannot
+    be read."""
     try:
         return parsed(read_bytes(path, MAX_BYTES).decode("utf-8"))
     except FileError as error:
@@ -135,9 +139,9 @@ def read(path: Path) -> Any:
 def parsed(text: str) -> Any:
     """The JSON in the text of a file. Raises ScheduleFileError."""
     try:
-        # int() refuses NaN and Infinity, which are not JSON.
+        # int() rejects NaN and Infinity, which are not JSON.
         data = json.loads(text, parse_constant=int, parse_float=_number)
-        # A half of a surrogate pair is no text; it can stand there as it is, or by its number.
+        # Reject lone surrogates, which are not text. A file can contain them directly or as an escape.
         (json.dumps(data, ensure_ascii=False) if "\\u" in text else text).encode()
     except (ValueError, RecursionError) as error:
         raise ScheduleFileError(f"it is no JSON: {error}") from None
@@ -145,14 +149,14 @@ def parsed(text: str) -> Any:
 
 
 def _number(text: str) -> int | float:
-    """The value of 5.0 is an integer in JSON Schema, and must be one for the implementation."""
+    """5.0 is an integer in JSON Schema, and must be one for the implementation."""
     value = float(text)
     return int(value) if value.is_integer() else value
 
 
 def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[Any]:
-    """``allOf`` of the schema, whose only one tells what belongs to which operation, one case after the other. To ask
-    each of them for each operation was more than half of the time that reading a stored schedule took."""
+    """A fast ``allOf`` for the only one in the schema, which has one case per operation type. Only the matching case is
+    evaluated. Evaluating each case for each operation took more than half of the time of reading a stored schedule."""
     kind = instance.get("op") if isinstance(instance, dict) else None
     for index, case in enumerate(cases):
         if case["if"]["properties"]["op"]["const"] == kind:
@@ -160,7 +164,7 @@ def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: di
 
 
 def to_json(schedule: Schedule) -> dict[str, Any]:
-    """The schedule as JSON values; what has its default is left out."""
+    """The schedule as JSON values, without fields that have their default."""
     out: dict[str, Any] = {"version": VERSION}
     if schedule.name:
         out["name"] = schedule.name
@@ -176,7 +180,7 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
 
 
 def dumps(schedule: Schedule) -> str:
-    """The schedule as the text of a file, one operation a line."""
+    """The schedule as the text of a file, one operation per line."""
     data = to_json(schedule)
     operations = data.pop("operations")
     head = json.dumps(data, ensure_ascii=False, indent=1)[:-2]
@@ -185,7 +189,7 @@ def dumps(schedule: Schedule) -> str:
 
 
 def _plain(item: Member | Operation | Route) -> dict[str, Any]:
-    """The fields that do not have their default."""
+    """The fields whose value differs from their default."""
     out: dict[str, Any] = {}
     for f in fields(item):
         value = getattr(item, f.name)
@@ -205,7 +209,7 @@ def _in_words(error: ValidationError) -> str:
 
 
 def _loose_ends(schedule: Schedule) -> Iterator[str]:
-    """What the schema cannot say."""
+    """Errors that a JSON Schema cannot express."""
     names, number = set(schedule.names), len(schedule.channels)
     if len(names) != len(schedule.members):
         yield "members: two participants have the same name"
@@ -218,7 +222,7 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
             f"operations: {sent:,} messages to {listeners} participants are {arrivals:,} arrivals, and "
             f"{MOST_ARRIVALS:,} can be played: lower `times`, or take fewer members"
         )
-    # Every calm operation has two rounds, unless it asks for one, and in each of them all participants tick.
+    # A calm operation plays at least two rounds, unless it asks for one. All participants tick in each round.
     calm = [operation.rounds for operation in schedule.operations if isinstance(operation, Calm)]
     rounds = sum(min(most, QUIET_ROUNDS) for most in calm)
     there = sum(not member.late for member in schedule.members)

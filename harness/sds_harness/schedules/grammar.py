@@ -1,4 +1,4 @@
-"""What generated schedules of any protocol have in common: what participants are called, and how many there can be."""
+"""What generated schedules of all protocols share: the names of participants and the bounds of their number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ"
 
 
 def hold_to_bounds(fewest: int, most: int, longest: int, passages: Collection[str], known: Collection[str]) -> None:
-    """Raises ValueError for numbers of participants or passages that make no sense, or passages that nobody knows."""
+    """Raises ValueError if the numbers of participants or passages are out of range, or if a passage is unknown."""
     if not 1 <= fewest <= most <= len(NAMES):
         raise ValueError(f"participants are between 1 and {len(NAMES)}, not {fewest} to {most}")
     if longest < 1:

@@ -1,7 +1,7 @@
 """A simulated broadcast network under virtual time.
 
-What happens to a copy depends on the schedule alone: on its seed, the sender, how many messages that one broadcast
-before, and the listener.
+The fate of a copy depends only on the schedule: on its seed, the sender, the number of messages that the sender has
+broadcast before, and the listener.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PERFECT = Links()
 
 
 class Network(Generic[W]):
-    """Links between participants, and what is under way on them."""
+    """The links between participants, and the copies under way on them."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -28,7 +28,7 @@ class Network(Generic[W]):
         self._sent: dict[str, int] = {}
 
     def change(self, rule: Links) -> None:
-        """Links are like this from now on. A rule for all replaces whatever was said before."""
+        """Set a rule for links from now on. A rule for all links replaces all earlier rules."""
         if not rule.sender and not rule.listener:
             self._rules.clear()
         self._rules.append(rule)
@@ -37,12 +37,12 @@ class Network(Generic[W]):
         self._cuts.append(cut)
 
     def heal(self) -> None:
-        """All links are perfect from now on."""
+        """Make all links perfect from now on."""
         self._rules.clear()
         self._cuts.clear()
 
     def carry(self, packet: Packet[W], listeners: list[str], route: Route) -> list[tuple[str, str]]:
-        """Put copies of a packet under way. Those that will not arrive: listeners and why."""
+        """Send copies of a packet. Returns the listeners whose copy will not arrive, with the reason."""
         number = self._sent.get(packet.sender, 0)
         self._sent[packet.sender] = number + 1
         gone = []
@@ -57,7 +57,7 @@ class Network(Generic[W]):
             rule = self._rule(packet.sender, listener)
             lost, twice, delay, more = self._fate(packet.sender, number, listener, rule)
             if listener in late or listener in route.twice:
-                lost = False  # it was said what becomes of it
+                lost = False  # the route overrides the loss of the links
             if lost:
                 gone.append((listener, "lost"))
                 continue
@@ -68,7 +68,7 @@ class Network(Generic[W]):
         return gone
 
     def due(self, until_ms: int) -> tuple[int, str, Packet[W]] | None:
-        """The next copy that arrives until then: when, at whom, and what."""
+        """The next copy that arrives by then: its time, its listener and the packet."""
         if self._under_way and self._under_way[0][0] <= until_ms:
             at_ms, _, listener, packet = heapq.heappop(self._under_way)
             return at_ms, listener, packet
@@ -86,14 +86,14 @@ class Network(Generic[W]):
         )
 
     def _rule(self, sender: str, listener: str) -> Links:
-        """The rule that was made last for a link."""
+        """The latest rule for a link."""
         for rule in reversed(self._rules):
             if rule.sender in (EVERYBODY, sender) and rule.listener in (EVERYBODY, listener):
                 return rule
         return PERFECT
 
     def _fate(self, sender: str, number: int, listener: str, rule: Links) -> tuple[bool, bool, int, int]:
-        """Is a copy lost, are there two, how late is it, and how much later is the second?"""
+        """Whether a copy is lost, whether there is a second copy, its delay, and the extra delay of the second one."""
         if rule is PERFECT:
             return False, False, 0, 0
         drawn = blake2b(f"{self._seed}|{sender}|{number}|{listener}".encode(), digest_size=16).digest()

@@ -1,7 +1,7 @@
-"""What can happen in a schedule whatever the protocol: one frozen class for each operation.
+"""The operations of schedules of all protocols: one frozen class per operation.
 
-Names of participants and labels of messages tie operations together. A label whose message was never sent stands for
-a message that nobody has, so a schedule from which an operation is taken away still means something.
+Names of participants and labels of messages connect operations. A label whose message was never sent stands for a
+message that does not exist. So a schedule keeps a meaning when shrinking removes an operation.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 EVERYBODY = ""
-"""Instead of a name: all participants that are there."""
+"""In place of a name: all participants that are present."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How the network carries what one operation broadcasts, where it is not as the links say."""
+    """How the network carries the broadcasts of one operation, where that differs from the links."""
 
     lost: tuple[str, ...] = ()
-    """Listeners that never get it."""
+    """Listeners that never receive it."""
     late: tuple[tuple[str, int], ...] = ()
-    """Listeners that get it so many milliseconds after it was sent."""
+    """Listeners that receive it this many milliseconds after it was sent."""
     twice: tuple[str, ...] = ()
-    """Listeners that get two copies."""
+    """Listeners that receive two copies."""
 
     def __bool__(self) -> bool:
         return bool(self.lost or self.late or self.twice)
@@ -33,30 +33,30 @@ STRAIGHT = Route()
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that happens in a schedule."""
+    """One operation of a schedule."""
 
     op: ClassVar[str]
     """Its name in a schedule file."""
     command: ClassVar[str] = ""
-    """The command of the step that whoever does it makes of it, "" if nobody does."""
+    """The command of the resulting step; "" if the operation sends no command."""
     names: ClassVar[tuple[str, ...]] = ("who", "to", "sender", "listener", "senders", "listeners")
-    """Its fields that name participants are among these."""
+    """The names of fields that may hold participants."""
     labels: ClassVar[tuple[str, ...]] = ("label",)
-    """And those that name messages among these."""
+    """The names of fields that may hold labels of messages."""
 
     def __init_subclass__(cls, op: str = "", command: str = "") -> None:
-        """``class Tick(Operation, op="tick", command="tick")``."""
-        if op:  # a class with slots is made a second time, without these words and with what they have set
+        """Set the class variables: ``class Tick(Operation, op="tick", command="tick")``."""
+        if op:  # a class with slots is created twice, the second time without these arguments
             cls.op, cls.command = op, command
 
     def changed(self, **values: Any) -> Self:
-        """The same, with other values in some of its fields."""
+        """A copy with other values in some fields."""
         return replace(self, **values)
 
 
 @dataclass(frozen=True, slots=True)
 class Tick(Operation, op="tick", command="tick"):
-    """Periodic work that is due runs."""
+    """Run the periodic work that is due."""
 
     who: str = EVERYBODY
     route: Route = STRAIGHT
@@ -64,35 +64,35 @@ class Tick(Operation, op="tick", command="tick"):
 
 @dataclass(frozen=True, slots=True)
 class Wait(Operation, op="wait"):
-    """Virtual time passes, and what is under way arrives when it is due."""
+    """Let virtual time pass. Messages under way arrive when they are due."""
 
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Look(Operation, op="look", command="observe"):
-    """A participant shows its state, if it can."""
+    """Ask a participant for its state, if it can show it."""
 
     who: str = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
 class Join(Operation, op="join", command="open"):
-    """A participant that was announced as late joins."""
+    """Open a participant that was declared as late."""
 
     who: str
 
 
 @dataclass(frozen=True, slots=True)
 class Crash(Operation, op="crash"):
-    """A participant stops for good: it sends, hears and does nothing any more."""
+    """Stop a participant for good: it no longer sends, receives or does anything."""
 
     who: str
 
 
 @dataclass(frozen=True, slots=True)
 class StepClock(Operation, op="step_clock"):
-    """The clock of a participant is set; negative is back."""
+    """Step the clock of a participant; a negative value steps it back."""
 
     who: str
     ms: int
@@ -100,23 +100,23 @@ class StepClock(Operation, op="step_clock"):
 
 @dataclass(frozen=True, slots=True)
 class Links(Operation, op="links"):
-    """From now on the links are like this. The fate of each copy follows from the schedule's seed."""
+    """Change the links from now on. The seed of the schedule determines the fate of each copy."""
 
     loss_percent: int = 0
     duplicate_percent: int = 0
     delay_ms: tuple[int, int] = (0, 0)
-    """Least and greatest."""
+    """Least and greatest delay."""
     sender: str = EVERYBODY
-    """The links from this participant only."""
+    """Change only the links from this participant."""
     listener: str = EVERYBODY
-    """The links to this participant only."""
+    """Change only the links to this participant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut(Operation, op="cut"):
-    """The network is cut: what ``senders`` broadcast does not reach ``listeners``.
+    """Cut the network: broadcasts of ``senders`` do not reach ``listeners``.
 
-    ``both`` cuts the other direction, too; a partition into two halves is one of these.
+    ``both`` cuts the other direction, too. One such operation partitions the network into two halves.
     """
 
     senders: tuple[str, ...]
@@ -126,19 +126,20 @@ class Cut(Operation, op="cut"):
 
 @dataclass(frozen=True, slots=True)
 class Heal(Operation, op="heal"):
-    """All cuts are mended and all links are perfect."""
+    """Remove all cuts and make all links perfect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calm(Operation, op="calm"):
-    """The network heals; then, so many times, a period passes and everybody runs its periodic work and tells the others
-    what it has, in the way of its protocol. It ends early when two rounds bring nothing new; while somebody lacks a
-    message, two more than fill the longest period in which it may still come."""
+    """Heal the network and then play up to ``rounds`` rounds. In each round a period passes, and all participants run
+    their periodic work and tell each other what they have, as their protocol does. The rounds end early when two of
+    them in a row bring nothing new. While a participant lacks a message, two more rounds are needed than fill the
+    longest time in which the message may still arrive."""
 
     rounds: int = 20
     period_ms: int = 60_000
     store: bool = False
-    """What is missing is fetched from a store in every round."""
+    """Fetch missing messages from a store in every round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,26 +148,26 @@ class Member:
 
     name: str
     late: bool = False
-    """It is not there before it joins."""
+    """Whether it is absent until it joins."""
     clock_ms: int = 0
-    """How far its clock is off."""
+    """The offset of its clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What to do, in order: everything but the implementations."""
+    """A test case: everything except the implementations."""
 
     members: tuple[Member, ...]
     operations: tuple[Operation, ...] = ()
     channels: tuple[str, ...] = ("c1",)
-    """None: the application names no channel."""
+    """Empty: the application names no channel."""
     configuration: tuple[tuple[str, int | float | bool], ...] = ()
-    """What the participants are asked to configure, by the names in its message of the testee protocol."""
+    """The configuration that the participants are asked to use, by the field names of the testee protocol."""
     seed: int = 0
-    """From it follows what the links do by chance."""
+    """Determines what the links do by chance."""
     name: str = ""
     notes: tuple[tuple[str, str], ...] = ()
-    """What whoever found it wants to be known: which cast, which revision, what it shows."""
+    """Notes of the finder, such as the cast, the revision, and what the schedule shows."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -175,5 +176,5 @@ class Schedule:
 
     @property
     def peers(self) -> set[str]:
-        """The scripted peers that say something in it, who are no participants."""
+        """The scripted peers that send something. They are not participants."""
         return {operation.peer for operation in self.operations if hasattr(operation, "peer")}

@@ -1,7 +1,7 @@
-"""What came of a schedule: the steps of all participants in one order, and what the network carried and lost.
+"""The result of playing a schedule: the steps of all participants in one order, and what the network carried and lost.
 
-Steps, traces and what goes over the wire are of the protocol that was played: each gives its own names to these classes
-with the types that it has. Whoever knows no protocol takes the names of this package.
+The types of steps, traces and wire messages depend on the protocol. Each protocol defines names for these classes with
+its own types. Code that does not depend on a protocol uses the names of this package.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ..trace import Party, Step, Trace
 from .operations import Schedule
 
 NEVER = "never-"
-"""How the ID begins that stands for a label whose message nobody ever sent."""
+"""The prefix of an ID that stands for a label whose message was never sent."""
 
 
 class Wire(Protocol):
-    """What goes over the network."""
+    """A message on the network."""
 
     @property
     def raw(self) -> bytes:
-        """The bytes themselves."""
+        """The bytes of the message."""
         ...
 
 
@@ -30,26 +30,27 @@ W = TypeVar("W", bound=Wire)
 S = TypeVar("S", bound=Step)
 T = TypeVar("T", bound=Trace[Any])
 
-# Packets and acts do not change, but nothing sees to it: they are made at each step, in half the time.
+# Packets and acts are never changed. They are not frozen, because one is created at each step and that takes half the
+# time.
 
 
 @dataclass(unsafe_hash=True)
 class Packet(Generic[W]):
-    """One broadcast, or what a scripted peer says."""
+    """One broadcast, or one message of a scripted peer."""
 
     number: int
-    """Counts packets from 1."""
+    """Number of the packet, from 1."""
     sender: str
-    """The participant, or scripted peer, whose line the message leaves."""
+    """The participant or scripted peer that sends the message."""
     wire: W
     at_ms: int
-    """When, in milliseconds since the start."""
+    """Time in milliseconds since the start."""
     act: int
-    """The act that broadcast it; 0 if a scripted peer said it."""
+    """Number of the act that broadcast it; 0 for a scripted peer."""
     operation: int
     """Index of the operation it belongs to."""
     label: str = ""
-    """Its label in the schedule, "" if it has none."""
+    """Its label in the schedule; "" if it has none."""
 
 
 @dataclass(frozen=True)
@@ -65,22 +66,22 @@ class Loss(Generic[W]):
 
 @dataclass
 class Act(Generic[S, T, W]):
-    """One step, among the steps of all participants."""
+    """One step among the steps of all participants."""
 
     number: int
-    """Counts acts from 1."""
+    """Number of the act, from 1."""
     who: str
     step: S
     trace: T = field(repr=False)
-    """The trace it is a step of: that of the implementation the participant is made of."""
+    """The trace of the step: that of the implementation that plays the participant."""
     at_ms: int
-    """When, in milliseconds since the start, by no clock of any participant."""
+    """Time in milliseconds since the start, independent of the participants' clocks."""
     operation: int
     """Index of the operation it belongs to."""
     packet: Packet[W] | None = None
-    """What arrived."""
+    """The packet that arrived."""
     source: str = "network"
-    """Where it came from: ``network``, ``again`` (a copy out of the blue) or ``store``."""
+    """The source of the packet: ``network``, ``again`` (an unexpected copy) or ``store``."""
 
 
 @dataclass
@@ -89,34 +90,34 @@ class Performance(Generic[S, T, W]):
 
     schedule: Schedule
     traces: list[T] = field(repr=False)
-    """One for each implementation of the cast."""
+    """One trace per implementation of the cast."""
     cast: dict[str, T] = field(repr=False)
     """The trace of each participant."""
     acts: list[Act[S, T, W]] = field(default_factory=list)
     packets: list[Packet[W]] = field(default_factory=list)
     losses: list[Loss[W]] = field(default_factory=list)
     labels: dict[str, Packet[W]] = field(default_factory=dict)
-    """The first copy of each labelled message that was sent."""
+    """The first packet of each labelled message that was sent."""
     began: dict[int, int] = field(default_factory=dict)
-    """When each operation began that was played, in milliseconds since the start."""
+    """The start of each played operation, in milliseconds since the start."""
     left_out: dict[int, str] = field(default_factory=dict)
-    """Operations that could not be played, with the reason: a capability, or a refusal."""
+    """Operations that could not be played, with the reason: a missing capability or a refusal."""
     crashed: dict[str, int] = field(default_factory=dict)
-    """Participants that stopped, with the operation."""
+    """Participants that crashed, with the index of the operation."""
     calm_rounds: int = 0
     """Calm rounds that were played."""
     settled: bool = False
-    """The last of them ended because nothing happened any more."""
+    """Whether the last calm rounds ended because nothing changed any more."""
     storm: bool = False
-    """It was broken off because there was no end of messages."""
+    """Whether the run was stopped because participants sent messages without end."""
     breakdown: Breakdown | None = None
-    """The conversation with an implementation broke."""
+    """The breakdown of the conversation with an implementation."""
     broken: str = ""
-    """The participant with which it broke."""
+    """The participant whose conversation broke."""
 
     @property
     def parties(self) -> dict[str, Party]:
-        """The participants that were opened, by their name in the schedule."""
+        """The participants that were opened, by their names in the schedule."""
         return {name: trace.parties[name] for name, trace in self.cast.items() if name in trace.parties}
 
     @property
@@ -124,7 +125,7 @@ class Performance(Generic[S, T, W]):
         return len(self.acts)
 
     def act_of(self, trace: T, step: int) -> Act[S, T, W] | None:
-        """The act that is a step of a trace, by the step's index."""
+        """The act for a step of a trace, by the index of the step."""
         if self._by_step is None or len(self._by_step) != len(self.acts):
             self._by_step = {(id(act.trace), act.step.index): act for act in self.acts}
         return self._by_step.get((id(trace), step))

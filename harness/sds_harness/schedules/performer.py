@@ -1,6 +1,6 @@
-"""Performs a schedule, whatever carries what its participants say: operations in order, and virtual time.
+"""Plays the operations of a schedule in order under virtual time, whatever transport the protocol uses.
 
-What is played is a function of the schedule and of the implementations, and of nothing else.
+The result is a function of the schedule and the implementations only.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from .operations import EVERYBODY, Calm, Look, Member, Operation, Schedule, Step
 from .performance import Performance, S, T, W
 
 MAX_STEPS = 50_000
-"""Of a performance, all participants together: it has to fit into memory."""
+"""Most steps of a performance, over all participants, so that it fits into memory."""
 QUIET_ROUNDS = 2
-"""In calm, where nobody lacks anything."""
+"""Rounds without change after which a calm ends, if no participant lacks a message."""
 
 A = TypeVar("A")
-"""Drives a participant."""
+"""The type of objects that drive participants."""
 
 
 class Storm(Exception):
-    """There is no end of messages."""
+    """The participants send messages without end."""
 
 
 class TooLong(Exception):
-    """More was asked for than can be played; the message says of what."""
+    """The schedule exceeds what can be played. The message says in what."""
 
 
 class Performer(ABC, Generic[A, S, T, W]):
     """One performance."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Any]) -> None:
-        """``stages`` says on which stage each of the members stands."""
+        """``stages`` is the stage of each member."""
         self.schedule = schedule
         self._stages = stages
         self._distinct: list[Any] = list({id(stage): stage for stage in stages.values()}.values())
@@ -55,7 +55,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             Calm: self._calm,
         }
 
-    # ---- what is its protocol's ------------------------------------------------------------------------------------
+    # ---- implemented by each protocol ------------------------------------------------------------------------------
 
     @abstractmethod
     def _open(self, member: Member) -> None:
@@ -63,36 +63,37 @@ class Performer(ABC, Generic[A, S, T, W]):
 
     @abstractmethod
     def _tick(self, op: Tick) -> None:
-        """The periodic work runs that is due."""
+        """Run the periodic work that is due."""
 
     @abstractmethod
     def _look(self, op: Look) -> None:
-        """Participants show their state."""
+        """Ask participants for their state."""
 
     @abstractmethod
     def _round(self, op: Calm) -> None:
-        """What everybody does in a calm round, once its period has passed."""
+        """Play a calm round, after its period has passed."""
 
     @abstractmethod
     def _account(self) -> object:
-        """What changes when anything new happens."""
+        """A value that changes whenever anything new happens."""
 
     def _longest_ms(self) -> int:
-        """How long a message may be under way that somebody still lacks, 0 if nobody lacks any."""
+        """The longest time in milliseconds after which a missing message may still arrive; 0 if no participant lacks
+        one."""
         return 0
 
     @abstractmethod
     def _heal(self) -> None:
-        """Nothing keeps anything from arriving any more."""
+        """Remove all obstacles on the network."""
 
     def _pass(self, milliseconds: int) -> None:
-        """Time passes."""
+        """Let time pass."""
         self._elapsed += milliseconds
 
-    # ---- all of it -------------------------------------------------------------------------------------------------
+    # ---- playing ---------------------------------------------------------------------------------------------------
 
     def play(self) -> Performance[S, T, W]:
-        """From the opening of the participants to their end."""
+        """Play the schedule, from the opening of the participants to their end."""
         show = self.performance
         try:
             self._open_all()
@@ -113,12 +114,13 @@ class Performer(ABC, Generic[A, S, T, W]):
                     stage.close()
                 except TesteeFault as fault:
                     self._broke(fault)
-        # They hold the player, and it the performance: now whoever has that alone keeps it in memory.
+        # The player and the performance refer to each other. Break the cycle, so that the performance is freed with its
+        # last user.
         self._does.clear()
         return show
 
     def _broke(self, fault: TesteeFault) -> None:
-        """Note the first breakdown, and with whom."""
+        """Record the first breakdown and the participant."""
         show = self.performance
         if show.breakdown is None:
             show.breakdown = fault.breakdown
@@ -126,7 +128,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             show.broken = last[0].participant if last else ""
 
     def _try(self, index: int, play: Callable[[], None]) -> None:
-        """An operation that cannot be had is left out; the rest is played all the same."""
+        """Record an operation that cannot be played; the rest of the schedule is still played."""
         try:
             play()
         except ScheduleStopped as stopped:
@@ -147,11 +149,11 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._clocks[op.who] += op.ms
 
     def _those(self, who: str) -> list[str]:
-        """The participants that are there, of those an operation means."""
+        """The open participants that an operation applies to."""
         return [name for name in self.schedule.names if name in self._actors and who in (EVERYBODY, name)]
 
     def _at(self, who: str) -> Any:
-        """The stage of a participant, at that one's own time."""
+        """The stage of a participant, set to the participant's own time."""
         stage = self._stages[who]
         stage.now_ms = max(1, self._epochs[id(stage)] + self._elapsed + self._clocks[who])
         return stage
@@ -169,7 +171,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             account = self._account()
             quiet = quiet + 1 if account == before else 0
             before = account
-            # While somebody lacks a message, the longest time has to pass that it may take.
+            # While a participant lacks a message, wait for the longest time that the message may take.
             if quiet >= QUIET_ROUNDS - (-self._longest_ms() // op.period_ms):
                 show.settled = True
                 return

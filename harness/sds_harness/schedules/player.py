@@ -1,7 +1,7 @@
-"""Plays a schedule on a cast whose participants broadcast: on stages, with the network between them.
+"""Plays a schedule on participants that broadcast, with the simulated network between them.
 
-Here is what a schedule of any such protocol has; the player of a protocol adds its own operations, and how its
-participants are driven.
+This class plays the operations of all such protocols. The player of each protocol adds its own operations and drives
+its participants.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .performance import Act, Loss, Packet, S, T, W
 from .performer import MAX_STEPS, A, Performer, Storm, TooLong
 
 MAX_PACKETS = 1_000
-"""With more from one operation, or in one calm round, it is broken off: somebody answers without end."""
+"""Most packets of one operation or one calm round. With more, the run is stopped: some participant answers
+without end."""
 
 
 class Player(Performer[A, S, T, W]):
@@ -34,7 +35,7 @@ class Player(Performer[A, S, T, W]):
             Heal: lambda op: self._network.heal(),
         }
 
-    # ---- what is its protocol's ------------------------------------------------------------------------------------
+    # ---- implemented by each protocol ------------------------------------------------------------------------------
 
     @abstractmethod
     def _opened(self, member: Member) -> A:
@@ -42,14 +43,14 @@ class Player(Performer[A, S, T, W]):
 
     @abstractmethod
     def _broadcasts(self, step: S) -> Sequence[W]:
-        """What a step handed to the network."""
+        """The messages that a step handed to the network."""
 
     @abstractmethod
     def _hear(self, listener: str, actor: A, wire: W) -> None:
-        """Something arrives at a participant."""
+        """Deliver a message to a participant."""
 
     def _left(self, packet: Packet[W]) -> None:
-        """A packet was broadcast, and has not arrived anywhere yet."""
+        """Called when a packet was broadcast and before it arrives anywhere."""
 
     # ---- participants ----------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ class Player(Performer[A, S, T, W]):
         source: str = "network",
         label: str = "",
     ) -> None:
-        """Let a participant do something at its own time; what it broadcasts goes into the network."""
+        """Let a participant do something at its own time, and carry its broadcasts over the network."""
         if len(self.performance.acts) >= MAX_STEPS:
             raise TooLong(f"there were {MAX_STEPS:,} steps")
         stage = self._at(who)
@@ -113,7 +114,7 @@ class Player(Performer[A, S, T, W]):
         self._arrive(self._elapsed)
 
     def _arrive(self, until_ms: int) -> None:
-        """What is due arrives, unless something is arriving already: then that one goes on with it."""
+        """Deliver what is due. During a delivery do nothing: the running delivery continues with it."""
         if self._arriving:
             return
         self._arriving = True

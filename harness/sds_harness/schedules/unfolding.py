@@ -1,10 +1,10 @@
-"""From a word of events to a schedule that is played, drawn, shrunk and kept like any other.
+"""Turns a word of events into a schedule that is played, rendered, shrunk and stored like any other.
 
-When something happens follows from what has to be before it, and from nothing else, so that words that are alike
-become the same schedule: whatever a participant does, it does at once, so that it may do several things in one
-millisecond, and two participants in the same one; and each arrival comes a millisecond after all that is before it.
-Each is looked at in the end, when its last event is over. So what a participant is told, and when, follows from what is
-before it, whatever others do meanwhile.
+The time of an event depends only on the events that must precede it, so that equivalent words become the same schedule.
+A participant acts at once: it may do several things in one millisecond, and two participants may act in the same one.
+Each arrival comes one millisecond after everything that precedes it. Each participant is observed at the end, after its
+last event. So the requests to a participant, and their times, depend only on what precedes them, whatever other
+participants do meanwhile.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .worlds import ALL, Known, Word, World
 
 @dataclass
 class _Done:
-    """Something that one participant does."""
+    """One action of one participant."""
 
     at_ms: int
     kind: int
     known: Known
-    """By whom, and which of that participant's events it is."""
+    """The participant, and the index of the event among the events of that participant."""
     number: int
-    """How many that participant has done with it."""
+    """The number of actions of the participant up to this one."""
     arrives: dict[int, int]
-    """At whom what it broadcasts arrives, and when."""
+    """The arrival times of its broadcast, by participant."""
     twice: list[int]
 
     def label(self, names: Sequence[str]) -> str:
-        """What its message is called: the same whatever others do."""
+        """The label of its message, which does not depend on other participants."""
         return f"{names[self.known[0]][0]}{self.number}"
 
 
@@ -41,15 +41,15 @@ class Unfolded:
 
     schedule: Schedule
     sources: dict[Known, int]
-    """The operations that should broadcast something, by their index."""
+    """The indexes of the operations that should broadcast something, by event."""
 
     def silent(self, broadcast: Collection[int]) -> set[Known]:
-        """What should have been broadcast and was not; ``broadcast`` are the operations that did broadcast."""
+        """The events that should have broadcast and did not. ``broadcast`` are the operations that did."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
 
 def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
-    """``setting`` has the participants, and all else that is the same for all words."""
+    """The word as a schedule. ``setting`` has the participants and everything else that all words share."""
     done, ends = _done(world, word)
     names = setting.names[: world.participants]
     turns: list[tuple[int, int, Known, _Done | None]] = [(one.at_ms, 0, one.known, one) for one in done]
@@ -59,7 +59,7 @@ def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
     operations: list[Operation] = []
     sources: dict[Known, int] = {}
     elapsed = more = 0
-    # In one millisecond nothing arrives that was sent in it: so participants have their turn one after the other.
+    # Nothing arrives in the millisecond in which it was sent. So participants can act one after the other.
     for at_ms, _, (who, _), one in sorted(turns, key=lambda turn: turn[:3]):
         if at_ms > elapsed:
             operations.append(Wait(at_ms - elapsed))
@@ -71,7 +71,7 @@ def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
             more += sum(map(_lasts_ms, stories[one.known]))
         else:
             sources[one.known] = len(operations)
-            # What is under way while a story lasts arrives after it: so it was in the word.
+            # Messages under way during a story arrive after it, as they do in the word.
             later = {to: at + sum(ms for began, ms in lasting if began < at) - more for to, at in one.arrives.items()}
             operations += _story(world, names, one, _route(names, one, later))
     schedule = replace(setting, members=setting.members[: world.participants], operations=tuple(operations))
@@ -79,7 +79,8 @@ def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
 
 
 def _done(world: World, word: Word) -> tuple[list[_Done], list[int]]:
-    """What is done, in the order of the word, and when what it broadcasts arrives; and when it is over for each."""
+    """The actions in the order of the word, with the arrival times of their broadcasts; and the end time of each
+    participant."""
     now = [0] * world.participants
     counts = [0] * world.participants
     numbers = [0] * world.participants
@@ -106,7 +107,7 @@ def _done(world: World, word: Word) -> tuple[list[_Done], list[int]]:
 
 
 def _story(world: World, names: Sequence[str], one: _Done, route: Route = STRAIGHT) -> tuple[Operation, ...]:
-    """What a participant does in one event."""
+    """The operations of one event."""
     write = world.kinds[one.kind].write
     assert write is not None, world.kinds[one.kind].name
     written = write(names[one.known[0]], one.label(names), route)
@@ -118,7 +119,7 @@ def _lasts_ms(operation: Operation) -> int:
 
 
 def _route(names: Sequence[str], one: _Done, arrives: Mapping[int, int]) -> Route:
-    """What becomes of what one participant broadcasts, at all others; ``arrives`` is when."""
+    """The route of one broadcast to all other participants; ``arrives`` are the arrival times."""
     lost = tuple(name for who, name in enumerate(names) if who != one.known[0] and who not in one.arrives)
     late = tuple((names[who], at_ms - one.at_ms) for who, at_ms in sorted(arrives.items()))
     return Route(lost, late, tuple(names[who] for who in sorted(one.twice)))

@@ -1,19 +1,19 @@
-"""Every schedule of a small world up to a bound, each of them once: what can happen is spelled with events.
+"""Enumerates every schedule of a small world up to a length, each exactly once, as words of events.
 
-A word is a sequence of events. Which words there are follows from the kinds of events alone and from no implementation:
-of what is done, a copy to each other participant is under way from then on, and each of these arrives once, later, or
-never. So words can be counted, numbered and shared out before anything is played, and are the same for everybody. Where
-an implementation broadcasts nothing, nothing can arrive: whoever plays finds that out and leaves the word out. What one
-participant broadcasts at once travels together.
+A word is a sequence of events. The set of words depends only on the kinds of events and on no implementation. After an
+event that broadcasts, one copy is under way to each other participant, and each copy arrives once, later, or never. So
+words can be counted, numbered and distributed before anything is played, and are the same for all implementations. If
+an implementation broadcasts nothing at an event, nothing can arrive; the player detects that and skips the word.
+Everything that one participant broadcasts at one event travels together.
 
-A copy that never arrives is a lost one, so that a loss is no event and costs none.
+A copy that never arrives is a lost one. So a loss is not an event and does not count towards the length.
 
-**One of each kind.** Two words that differ only in the order of events which do not touch each other show every
-participant the same. Events touch each other if the same participant takes part in both, or if one is the arrival of
-what the other broadcast. Of all words that are alike so (a trace, as Mazurkiewicz has it) there is the one that comes
-first in the order of the alphabet. It is known by this: no event in it could stand before a greater one, to the left of
-it, that neither it nor anything between them touches. That holds for every beginning of such a word, too, so they are
-spelled event by event, and none that is not wanted is ever begun.
+**One word per class.** Two words that differ only in the order of independent events show every participant the same.
+Two events are dependent if the same participant takes part in both, or if one is the arrival of the other's broadcast.
+Each class of such equivalent words (a Mazurkiewicz trace) is represented by its least word in the order of the
+alphabet. A word is the least of its class if no event in it could move left past a greater event: that is, if no
+greater event stands between an event and the nearest event to its left on which it depends. The same holds for every
+prefix of such a word. So words are spelled event by event, and no prefix of an unwanted word is ever started.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import NamedTuple
 from .operations import Operation, Route
 
 ALL = -1
-"""Instead of a participant: it happens at all of them at once."""
+"""In place of a participant: the event happens at all of them at once."""
 
 
 class Event(NamedTuple):
@@ -38,15 +38,15 @@ class Event(NamedTuple):
     who: int
     """Index of the participant at which it happens, or ``ALL``."""
     sender: int = -1
-    """Of an arrival: whose message it is,"""
+    """For an arrival: the participant that sent the message."""
     nth: int = -1
-    """and that participant's how manieth event broadcast it, from 0."""
+    """For an arrival: the index of the sending event among that participant's events, from 0."""
 
 
 Word = tuple[Event, ...]
 Write = Callable[[str, str, Route], Operation | tuple[Operation, ...]]
 Known = tuple[int, int]
-"""An event by the participant, and which of its events it is, from 0: the same in all words that are alike."""
+"""An event, identified by a participant and the index among its events, from 0. Equivalent words have the same ones."""
 
 
 @dataclass(frozen=True)
@@ -54,50 +54,50 @@ class Kind:
     """A kind of events."""
 
     name: str
-    """As it is called in an alphabet. Several may have one name: then they are chosen, and counted, together."""
+    """Its name in an alphabet. Kinds with the same name are chosen and counted together."""
     write: Write | None = None
-    """What is done: takes the participant, a label that no other event has, and what becomes of what it broadcasts.
-    Several operations follow each other, with all the time that passes in them. None for an arrival."""
+    """Makes the operations of an event from the participant, a label that no other event has, and the route of its
+    broadcast. Several operations follow each other, with the time that passes in them. None for an arrival."""
     copies: int = 0
-    """Of an arrival: how many copies there are."""
+    """For an arrival: the number of copies."""
     broadcasts: bool = False
-    """What it broadcasts can arrive at others."""
+    """Whether it broadcasts something that can arrive at others."""
     everybody: bool = False
-    """All do it at once."""
+    """Whether all participants do it at once."""
     after_ms: int = 0
-    """So much time passes first."""
+    """Milliseconds that pass before it."""
     most: int = 0
-    """So often at most in a word, with the others of its name; 0 is any number."""
+    """Most events of this name in a word; 0 means any number."""
     equals: bool = True
-    """Participants are alike in it, whatever they are called."""
+    """Whether it treats participants alike, whatever their names."""
     ranked: bool = False
-    """It sends what has a place in an order that IDs may decide."""
+    """Whether it sends a message with a place in an order that message IDs may decide."""
     starts: bool = False
-    """From then on something may be due."""
+    """Whether something may be due after it."""
     due: bool = False
-    """It happens only where something may be due."""
+    """Whether it can happen only if something may be due."""
     aware: bool = False
-    """What it is depends on all that was before it, wherever that was."""
+    """Whether its meaning depends on all events before it, at any participant."""
     ends: bool = False
-    """Nothing comes after it."""
+    """Whether it must be the last event."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What can happen in one word."""
+    """A set of kinds that may occur together in one word."""
 
     names: tuple[str, ...]
-    """Of kinds."""
+    """Names of kinds."""
     most: int = 0
-    """In words of so many events at most; 0 is any number."""
+    """Longest word, in events; 0 means any length."""
 
     def without(self, name: str) -> Part:
-        """All but that."""
+        """The part without one name."""
         return Part(tuple(other for other in self.names if other != name), self.most)
 
     @classmethod
     def read(cls, text: str) -> Part:
-        """From what it is as a string: names with commas between, and ``:8`` after them. Raises ValueError."""
+        """Parse the text form: names separated by commas, optionally followed by ``:8``. Raises ValueError."""
         names, colon, most = text.partition(":")
         return cls(tuple(name.strip() for name in names.split(",") if name.strip()), int(most) if colon else 0)
 
@@ -107,16 +107,16 @@ class Part:
 
 @dataclass(frozen=True)
 class World:
-    """So many participants, and what can happen to them."""
+    """A number of participants, and the events that can happen to them."""
 
     participants: int
     kinds: tuple[Kind, ...]
     alike: bool = True
-    """Nothing depends on what participants are called, but where IDs decide an order."""
+    """Whether names of participants have no effect except where message IDs decide an order."""
     gaps_by_name: bool = False
-    """Except where somebody hears of what it did not get."""
+    """Whether names also have an effect where a participant learns of a message that it has not received."""
     parts: tuple[Part, ...] = ()
-    """All that is in a word has to be in one of them; none is anything."""
+    """All events of a word must belong to one of these parts; empty means that any event may occur."""
 
     def __post_init__(self) -> None:
         if any(first.copies > second.copies == 0 for first, second in pairwise(self.kinds)):
@@ -129,17 +129,17 @@ class World:
     # ---- words -----------------------------------------------------------------------------------------------------
 
     def words(self, length: int, beginning: Word = (), since: Word = ()) -> Iterator[Word]:
-        """All words of that length that begin so, in order; of these only ``since`` one of them, if that is given."""
+        """All words of this length with this prefix, in order. With ``since``, only the words from that one on."""
         left = length - len(beginning)
         return _Speller(self, length, beginning).words(left, since[len(beginning) :])
 
     def count(self, length: int, most: int | None = None) -> int:
-        """How many words of that length there are; with ``most`` it stops to count there."""
+        """The number of words of this length. ``most`` stops the count early."""
         return sum(1 for _ in islice(self.words(length), most))
 
     @cached_property
     def done(self) -> tuple[Event, ...]:
-        """All that can be done, in order."""
+        """All events that are not arrivals, in order."""
         everyone = range(self.participants)
         return tuple(
             Event(index, who)
@@ -154,15 +154,16 @@ class World:
         return tuple(index for index, kind in enumerate(self.kinds) if kind.copies)
 
     def known(self, word: Word) -> list[tuple[Known, ...]]:
-        """What each event of a word is known by, for each participant that takes part in it."""
+        """The identity of each event of a word, for each participant that takes part in it."""
         return [places for _, places in _placed(word, self.participants)]
 
     def newest(self, word: Word) -> frozenset[int]:
-        """The participants of whom a word shows more than any part of it: of nobody, if two things in it are the last.
+        """The participants to which this word shows more than every shorter part of it; none if two independent events
+        are last.
 
-        All that comes before somebody's last event is a word, too, a shorter one if anything else is the last
-        elsewhere; and there that participant sees the same. So whoever judges a participant by what it sees judges it
-        once, and each of them, if it judges only these.
+        Everything before a participant's last event is itself a word, which is shorter if another event is last
+        elsewhere. In that word the participant sees the same. So a caller that judges participants by what they see
+        judges each view once if it judges only these participants.
         """
         if any(self.kinds[event.kind].aware for event in word):
             return frozenset(range(self.participants))
@@ -184,9 +185,9 @@ class World:
     # ---- renaming --------------------------------------------------------------------------------------------------
 
     def names_matter(self, word: Word) -> bool:
-        """Could it make a difference who is called what? So it could if two participants send without having heard of
-        each other: with one timestamp, the IDs of their messages decide which comes first. And, if gaps are filled by
-        names, where something comes from somebody who knew of more than whom it reaches has got."""
+        """Could the result depend on the names of participants? It could if two participants send without having heard
+        from each other: with equal timestamps, the message IDs decide the order. With ``gaps_by_name``, it also could
+        if a message arrives whose sender knew of messages that the recipient has not received."""
         if not self.alike or not all(self.kinds[event.kind].equals for event in word):
             return True
         heard: list[set[Known]] = [set() for _ in range(self.participants)]
@@ -212,8 +213,7 @@ class World:
         return False
 
     def first_of_its_names(self, word: Word) -> bool:
-        """Is it, of all the words that differ from it by who is called what and by nothing that depends on that, the
-        first?"""
+        """Is this the first of all words that result from it by renaming participants? True if names matter."""
         if self.names_matter(word):
             return True
         names = permutations(range(self.participants))
@@ -221,7 +221,7 @@ class World:
         return all(word <= self.in_order(_renamed(word, name)) for name in names)
 
     def in_order(self, word: Word) -> Word:
-        """The first of the words that are like one in all but the order of what does not touch each other."""
+        """The first word that is equivalent to this one up to the order of independent events."""
         left = list(_placed(word, self.participants))
         out: list[Event] = []
         while left:
@@ -237,7 +237,7 @@ class World:
 
 
 def _placed(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, tuple[Known, ...]]]:
-    """The events of a word, with what each is known by, for each participant that takes part in it."""
+    """The events of a word with their identities, for each participant that takes part."""
     counts = [0] * participants
     for event in word:
         places = []
@@ -248,7 +248,7 @@ def _placed(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, t
 
 
 def _touch(event: Event, places: Sequence[Known], other: Event, others: Sequence[Known]) -> bool:
-    """Does their order make a difference?"""
+    """Are two events dependent, so that their order matters?"""
     together = ALL in (event.who, other.who) or event.who == other.who
     return together or (event.sender, event.nth) in others or (other.sender, other.nth) in places
 
@@ -275,20 +275,20 @@ class _Speller:
         ]
         self._word: list[Event] = []
         self._number: list[int] = []
-        """Of each event, which one of its participant's it is; 0 of one of all."""
+        """For each event, its index among the events of its participant; 0 for an event of all."""
         self._counts = [0] * world.participants
         self._under_way: set[tuple[int, int, int]] = set()
-        """Copies: the listener, the sender, and which event of the sender's it was."""
+        """Copies under way: the listener, the sender, and the index of the sender's event."""
         self._often: dict[str, int] = {}
         for event in beginning:
             self._append(event)
 
     def words(self, more: int, since: Word = ()) -> Iterator[Word]:
-        """All that so many more events make of it, from those ``since`` on."""
+        """All continuations by ``more`` events, from the word ``since`` on."""
         if more <= 0:
             yield tuple(self._word)
             return
-        if more == 1:  # most words are told apart by their last event: nothing is kept in order for these
+        if more == 1:  # most words differ only in their last event, so no state is kept for it
             beginning = tuple(self._word)
             for event in self._next():
                 if not since or event >= since[0]:
@@ -320,7 +320,7 @@ class _Speller:
         return not kind.most or self._often.get(kind.name, 0) < kind.most
 
     def _first(self, event: Event) -> bool:
-        """Is the word with it the first of those that are like it?"""
+        """Is the word with this event the first of its class?"""
         who, sender, nth = event.who, event.sender, event.nth
         if who == ALL:
             return True
@@ -333,7 +333,7 @@ class _Speller:
         return True
 
     def _append(self, event: Event) -> set[tuple[int, int, int]]:
-        """One more; the copies that were under way before."""
+        """Append an event. Returns the copies that were under way before."""
         before = self._under_way
         kind, everyone = self._world.kinds[event.kind], range(self._world.participants)
         if kind.copies:

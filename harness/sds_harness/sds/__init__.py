@@ -1,1 +1,1 @@
-"""SDS on stage: its participants, scripted peers, codecs, and the schedules that are generated for them."""
+"""SDS on the stage: its participants, scripted peers, codecs and generated schedules."""

@@ -1,4 +1,4 @@
-"""Participants under test, as a schedule of SDS drives them."""
+"""Drives participants under test in schedules of SDS."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ QUIET_TICKS = 2
 MAX_TICKS = 200
 
 FILTER_MAKER = "filter-maker"
-"""Participants of this name exist for the filters of their messages."""
+"""Name prefix of participants that exist only to make bloom filters."""
 
 ASKED_OF = 100
-"""IDs that a codec is asked of, the newest."""
+"""Most IDs in one question to a codec; the newest are used."""
 
 Payload = bytes | Message | Wire
 
@@ -33,7 +33,7 @@ def is_filter_maker(participant: str) -> bool:
 
 
 class Actor:
-    """A participant under test, as a schedule drives it."""
+    """A participant under test, driven by a schedule."""
 
     def __init__(self, stage: Stage, party: Party) -> None:
         self.stage = stage
@@ -47,12 +47,12 @@ class Actor:
         return self.party.name
 
     def after(self, milliseconds: int) -> Actor:
-        """Itself, when so much virtual time has passed."""
+        """Let virtual time pass. Returns the actor."""
         self.stage.advance(milliseconds)
         return self
 
     def given(self, *payloads: Payload) -> Actor:
-        """Itself, when messages have arrived."""
+        """Let messages arrive. Returns the actor."""
         self.receive(*payloads)
         return self
 
@@ -63,7 +63,7 @@ class Actor:
         message_id: str | None = None,
         retrieval_hint: bytes | None = None,
     ) -> Message:
-        """Send content, by default one that no other message has; the message it broadcast."""
+        """Send content, by default content that no other message has. Returns the broadcast message."""
         declared = self.stage.trace.declaration
         self._sent += 1
         if content is None:
@@ -85,7 +85,7 @@ class Actor:
         return self._sent_by(self._do(pb.Request(send=command)))
 
     def send_ephemeral(self, content: bytes = b"typing", channel_id: str | None = None) -> Message:
-        """Send an ephemeral message; the message it broadcast."""
+        """Send an ephemeral message. Returns the broadcast message."""
         self.stage.need(pb.CAPABILITY_EPHEMERAL)
         self._sent += 1
         required = self.stage.trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
@@ -99,7 +99,7 @@ class Actor:
         return self._sent_by(self._do(pb.Request(send_ephemeral=command)))
 
     def send_sync(self, channel_id: str | None = None) -> Message | None:
-        """Send a sync message; what it broadcast, None if it had nothing to say, which is legal."""
+        """Send a sync message. Returns the broadcast message; None if there was nothing to send, which is legal."""
         self.stage.need(pb.CAPABILITY_SYNC)
         command = pb.SendSync(now_ms=self.stage.now_ms, handle=self.party.handle, channel_id=self._channel(channel_id))
         step = self._do(pb.Request(send_sync=command))
@@ -109,8 +109,8 @@ class Actor:
         return message
 
     def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
-        """Messages arrive, in order; ``bytes`` go as they are, what another one broadcast goes in its own bytes if both
-        have the same layout. The step of the last."""
+        """Let messages arrive, in order. Returns the step of the last one. ``bytes`` are passed on unchanged. The
+        broadcast of another participant is passed on in its own bytes if both use the same layout."""
         step: Step | None = None
         for payload in payloads:
             message = _message_in(payload)
@@ -126,7 +126,7 @@ class Actor:
         return step
 
     def _on_the_wire(self, payload: Payload) -> bytes:
-        """The bytes of a message as the implementation understands them; ``bytes`` stay as they are."""
+        """The bytes of a message in the layout of the implementation; ``bytes`` are returned unchanged."""
         dialect = self.stage.dialect
         match payload:
             case bytes():
@@ -139,13 +139,13 @@ class Actor:
                 return dialect.to_private(payload.text) if dialect is not None else payload.text
 
     def tick(self) -> Step:
-        """Let the periodic work run that is due now."""
+        """Run the periodic work that is due now."""
         return self._do(pb.Request(tick=pb.Tick(now_ms=self.stage.now_ms, handle=self.party.handle)))
 
     def settle(self) -> None:
-        """Tick until quiet: some implementations deliver at once, others on a sweep, one level at a time.
+        """Tick until nothing more happens: some implementations deliver at once, others in sweeps, one level at a time.
 
-        Virtual time passes only where the configuration names a sweep period.
+        Time passes between ticks: the configured sweep period, or 60 s if the configuration names none.
         """
         quiet = 0
         for _ in range(MAX_TICKS):
@@ -158,7 +158,7 @@ class Actor:
                 return
 
     def observe(self, *filter_ids: str, channel_id: str | None = None) -> pb.State | None:
-        """Look at the state, where the implementation can show it; None where it cannot."""
+        """The state; None if the implementation cannot show it."""
         if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
             return None
         command = pb.Observe(
@@ -170,7 +170,7 @@ class Actor:
         return self._do(pb.Request(observe=command)).state
 
     def ask_filter(self, bloom_filter: bytes, *message_ids: str) -> None:
-        """Ask the implementation's codec, where it has one, whether a filter of its messages holds the IDs."""
+        """Ask the codec of the implementation, if it has one, whether a filter of its messages contains the IDs."""
         if self.stage.trace.declaration.can(pb.CAPABILITY_FILTER_CODEC):
             command = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
             self._do(pb.Request(query_filter=command))
@@ -179,8 +179,8 @@ class Actor:
         return self.party.channels[0] if channel_id is None else self.stage.label(channel_id)
 
     def _ask_codec(self, bloom_filter: bytes | None, message_ids: Collection[str]) -> None:
-        """Which of the IDs does a filter hold that was sent, or is about to be received? The codec tells, if nothing
-        else: where the filters are of an encoding without a name, and of the size for which the codec is."""
+        """Ask the codec which IDs a filter contains that was sent or is about to be received. Only if nothing else can
+        tell: if the encoding of the filters has no name. The filter must have the size for which the codec works."""
         if not bloom_filter or not message_ids or self.stage.trace.declaration.profile("bloom") in PROFILES:
             return
         if not self.party.asked.HasField("bloom_capacity") and not self.party.asked.HasField("bloom_error_rate"):
@@ -190,7 +190,7 @@ class Actor:
         others, command = self.stage.other_channels, request.WhichOneof("command") or ""
         if others is None or is_filter_maker(self.name):
             return self.stage.step(self.name, request)
-        if command != "observe":  # nothing comes between a step and the look at its effect
+        if command != "observe":  # A look must directly follow the step whose effect it shows.
             others.catch_up(self.stage, command)
         before = pb.Request()
         before.CopyFrom(request)
@@ -221,6 +221,6 @@ def _message_in(payload: Payload) -> Message | None:
 
 
 def refusal(step: Step) -> str:
-    """Why a command was refused, in a few words."""
+    """Why a command was refused, as a short phrase."""
     reason = printable(step.reply.rejected.reason) if step.reply is not None else ""
     return f"refused: {reason or 'no reason given'}"

@@ -1,4 +1,4 @@
-"""What can happen in a small world of SDS, and how its participants are set."""
+"""The events of a small world of SDS, and the configuration of its participants."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from .odd_volumes import MANY
 from .operations import Member, Schedule
 
 REPAIR = "repair"
-"""No event: what there is comes of SDS-R, whose requests and answers travel with the messages of all others."""
+"""Not an event: switches SDS-R on. Its requests and answers travel with the messages of all other events."""
 _KINDS = (*KINDS, Kind("arrive", copies=1), Kind("twice", copies=2))
 ALPHABET = (*dict.fromkeys(kind.name for kind in _KINDS), REPAIR)
-"""All that can be asked for."""
+"""All names that can be requested."""
 USUAL = (
     Part(("send", "sync", "arrive", REPAIR)),
     Part(("send", "time", "arrive", REPAIR)),
@@ -43,7 +43,7 @@ USUAL = (
     Part(("send", "sync", "time", "arrive", ODD, APPLICATION, CLOCK, TWINS, CHANNEL, REPAIR), 2),
     Part((PATIENT, VALUES, ROUND, PERIODIC, NAMELESS, FORTY, UNREPAIRED, CROWD, MANY, REPAIR), 1),
 )
-"""What is, unless something else is."""
+"""The parts that are played by default."""
 _NEEDS = {
     "sync": pb.CAPABILITY_SYNC,
     "ephemeral": pb.CAPABILITY_EPHEMERAL,
@@ -56,15 +56,15 @@ _NEEDS = {
 
 
 def possible(declared: Declaration, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """What of an alphabet there is where this is declared, in its usual order."""
+    """The parts of an alphabet without the events whose capability is not declared, in the usual order."""
     there = [name for name in ALPHABET if name not in _NEEDS or declared.can(_NEEDS[name])]
     return tuple(dict.fromkeys(Part(tuple(n for n in there if n in part.names), part.most) for part in parts))
 
 
 def world(participants: int, parts: Collection[Part], *, syncs_are_logged: bool = False) -> World:
-    """So many participants to whom this can happen. Raises ValueError.
+    """A world with these participants and events. Raises ValueError.
 
-    Where sync messages are logged they have a place in an order, and are waited for, as content is.
+    ``syncs_are_logged``: sync messages have a place in an order, and others wait for them, as for content.
     """
     if not 1 <= participants <= len(NAMES):
         raise ValueError(f"there are from 1 to {len(NAMES)} participants, not {participants}")
@@ -75,12 +75,12 @@ def world(participants: int, parts: Collection[Part], *, syncs_are_logged: bool 
     kinds = tuple(kind for kind in _KINDS if kind.name in names and (sds_r or kind not in REPAIRS))
     if syncs_are_logged:
         kinds = tuple(replace(kind, ranked=True, starts=True) if kind.name == "sync" else kind for kind in kinds)
-    # With SDS-R who asks when, and who answers, follows from what participants and messages are called.
+    # With SDS-R, the times of requests and the choice of who answers depend on the names of participants and messages.
     return World(participants, kinds, gaps_by_name=sds_r, parts=tuple(parts))
 
 
 def setting(parts: Iterable[Part]) -> Schedule:
-    """What all schedules of a world have in common: participants and configuration."""
+    """The participants and the configuration of all schedules of a world."""
     names = {name for part in parts for name in part.names}
     sds_r = REPAIR in names and UNREPAIRED not in names
     configuration: dict[str, int | float | bool] = {
@@ -89,7 +89,7 @@ def setting(parts: Iterable[Part]) -> Schedule:
         "resend_unacknowledged_ms": 30_000,
         "resend_possibly_acknowledged_ms": 60_000,
     }
-    if not names & {PATIENT, REST}:  # what may be given up need not be the same for all in the end
+    if not names & {PATIENT, REST}:  # participants may give up different messages, and then need not agree in the end
         configuration["lost_timeout_ms"] = 90_000
     if PERIODIC in names:
         configuration["sync_interval_ms"] = SYNC_INTERVAL_MS

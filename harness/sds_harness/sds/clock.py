@@ -1,7 +1,8 @@
-"""Does time move for an implementation of SDS? Read from the wire: its Lamport timestamps follow the clock.
+"""A probe for SDS: does time move for an implementation? Its Lamport timestamps must follow the clock.
 
-A participant is opened and sends, at times that are far apart, there and back again: every scenario starts at the same
-time, so a clock has to go back as well. Then what an implementation does by itself after a while is waited for.
+A participant is opened and sends, at times that lie far apart, forwards and backwards: every scenario starts at the
+same time, so the clock must also be able to go back. Then the probe waits for the work that the implementation does by
+timers.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ from .trace import Step
 
 DAY_MS = 86_400_000
 TIMES_MS = (START_MS, START_MS + DAY_MS + 12_345_678, START_MS + 321)
-"""Later, and back again; not in whole seconds."""
+"""Forwards and back again; not in whole seconds."""
 EXACT_MS = 10
 UNITS = (1, 1_000, 1_000_000)
-"""A timestamp in seconds or in microseconds is wrong, and yet it shows that the clock moves."""
+"""Units of a timestamp per millisecond. A timestamp in seconds or microseconds is wrong, but still shows that the clock
+moves."""
 WAIT_MS = 60_000
 MINUTES = 10
 PAUSES = 3
-"""So often a day passes, with a tick after it."""
+"""How often a day passes, each time followed by a tick."""
 
 
 def shows(session: Session, dialect: Dialect | None) -> Shown:
-    """What is seen of time in an implementation, in a session of its own. Raises TesteeFault."""
+    """Probe the time of an implementation in a session of its own. Raises TesteeFault."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:
         return Shown(clock="nothing on the wire of this revision goes by the clock")
@@ -53,20 +55,20 @@ def shows(session: Session, dialect: Dialect | None) -> Shown:
 
 
 def _timestamp(stage: Stage, number: int, now_ms: int) -> int | None:
-    """The Lamport timestamp of what a fresh participant sends at a time."""
+    """The Lamport timestamp of the first message of a fresh participant at this time."""
     stage.now_ms = now_ms
     return stage.open(f"clock-{number}").send().lamport_timestamp
 
 
 def _follow(stamps: list[int]) -> bool:
-    """Are the differences of timestamps those of the times, in whatever unit?"""
+    """Do the differences of the timestamps match those of the times, in any unit?"""
     pairs = [(at - TIMES_MS[0], stamp - stamps[0]) for at, stamp in zip(TIMES_MS, stamps, strict=True)]
     in_small = any(all(abs(at * unit - seen) <= EXACT_MS * unit for at, seen in pairs) for unit in UNITS)
     return in_small or all(abs(at - seen * 1_000) <= 1_000 for at, seen in pairs)
 
 
 def _standing_timers(stage: Stage) -> Iterator[str]:
-    """Those of the declared timers after which nothing happened, in words."""
+    """Phrases for the declared timers that did not fire."""
     declared = stage.trace.declaration
     waited = f"{PAUSES} days of virtual time"
     if declared.can(pb.CAPABILITY_DELIVERED):
@@ -84,7 +86,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
             yield f"nothing is sent again in {waited}; leave out `resend` if that never happens"
     if declared.can(pb.CAPABILITY_PERIODIC_SYNC):
         alice = stage.open("syncs", configuration=pb.Configuration(sync_interval_ms=WAIT_MS))
-        # Nothing of its own, or there might be copies in place of sync messages.
+        # A message of its own would be resent, and the copies could take the place of sync messages.
         alice.receive(stage.peer("bob").content(stage.now_ms))
         if alice.party.in_force.sync_interval_ms and not _until(alice, lambda step: any(map(_is_sync, step.messages))):
             yield f"no sync message is sent in {waited}; leave out `periodic-sync` if that never happens"
@@ -97,14 +99,14 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
     if declared.can(pb.CAPABILITY_SDS_R):
         asked = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
         alice = stage.open("repairs", configuration=asked)
-        # A request may be given up some time after it was due.
+        # An implementation may give a request up some time after it was due.
         pauses = [*[WAIT_MS] * (MINUTES + 1), *[DAY_MS] * PAUSES]
         if _waits(stage, alice) and not any(alice.after(pause).send().repair_request for pause in pauses):
             yield f"no repair is asked for in {waited}; leave out `sds-r` if that never happens"
 
 
 def _until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
-    """Is it seen in one of the ticks that follow a day each?"""
+    """Does one of the next ticks, each a day apart, show it?"""
     return any(seen(actor.after(DAY_MS).tick()) for _ in range(PAUSES))
 
 
@@ -117,7 +119,7 @@ def _is_sync(message: Message) -> bool:
 
 
 def _waits(stage: Stage, actor: Actor) -> bool:
-    """Give it a message whose cause never comes; was it taken?"""
+    """Let the actor receive a message whose dependency never arrives. Returns whether it was accepted."""
     bob = stage.peer("bob")
     never = bob.content(stage.now_ms)
     return actor.receive(bob.content(stage.now_ms + 1, never)).answer != "rejected"

@@ -1,7 +1,7 @@
-"""Codec operations: pure functions of an implementation, asked for one by one, without a participant or a trace.
+"""Codec operations: pure functions of an implementation, called one by one, without a participant or a trace.
 
-What is not declared is never asked for: such an operation gives Undeclared. What the implementation refuses, which is
-legal, gives Refused. All else that is no answer raises TesteeFault, as everywhere.
+An operation whose capability is not declared is not sent, and returns Undeclared. If the implementation refuses the
+input, which is legal, the operation returns Refused. All other failures raise TesteeFault.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..session import Session
 from .language import SDS, needed_capabilities
 
 NOW_MS = 1_800_000_000_000
-"""The moment at which times are asked for where the caller names none: where virtual time starts."""
+"""The default moment for repair times: the start of virtual time."""
 
 _KINDS = {number: kind for kind, number in KINDS.items() if kind is not Kind.UNDEFINED}
 
 
 @dataclass(frozen=True, slots=True)
 class Undeclared:
-    """Not asked for: the implementation does not declare the capability."""
+    """The operation was not sent, because the implementation does not declare the capability."""
 
     capability: int
 
@@ -41,21 +41,21 @@ class Refused:
     """The implementation refused the input."""
 
     reason: str
-    """In its words, cleaned and bounded."""
+    """The reason of the implementation, cleaned and cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedMessage:
-    """What an implementation makes of wire bytes."""
+    """The message that an implementation decodes from wire bytes."""
 
     message: Message
     kind: Kind | None
-    """What it takes the message for, None if it does not tell."""
+    """The kind that it reports; None if it reports none."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairOffsets:
-    """T_req and T_resp in milliseconds from the moment of asking; None is what the implementation does not tell."""
+    """T_req and T_resp in milliseconds after the request; None if the implementation does not report them."""
 
     t_req_ms: int | None
     t_resp_ms: int | None
@@ -64,7 +64,7 @@ class RepairOffsets:
 
 @dataclass(frozen=True, slots=True)
 class FilterSize:
-    """The size of a filter, where it is not that of a participant whose configuration asks for none."""
+    """The size of a filter, if it differs from that of a participant without configuration."""
 
     capacity: int
     error_rate: float
@@ -74,9 +74,9 @@ NoAnswer = Undeclared | Refused
 
 
 class Codec:
-    """The codec operations of the implementation at the other end of a session.
+    """The codec operations of the implementation in a session.
 
-    With a dialect its wire bytes are translated: what goes in and comes out is in the layout of the text.
+    With a dialect, wire bytes are translated: arguments and results are in the layout of the specification.
     """
 
     def __init__(self, session: Session, dialect: Dialect | None = None) -> None:
@@ -84,7 +84,7 @@ class Codec:
         self._dialect = dialect
 
     def encode(self, message: Message) -> bytes | NoAnswer:
-        """The wire bytes of a message. Raises ValueError for a message that no wire could carry."""
+        """The wire bytes of a message. Raises ValueError for a message that no wire format can carry."""
         answer = self._ask(pb.Request(encode=pb.Encode(message=fields_of(message, pb.Message))))
         if not isinstance(answer, pb.Reply):
             return answer
@@ -94,7 +94,7 @@ class Codec:
         try:
             return self._dialect.to_text(wire)
         except MalformedMessage:
-            return wire  # Nothing to translate: what is wrong with it is to be seen as it is.
+            return wire  # cannot be translated: return it as it is, so that the error shows
 
     def decode(self, wire: bytes) -> DecodedMessage | NoAnswer:
         """The fields of a message on the wire."""
@@ -116,7 +116,8 @@ class Codec:
     def query_filter(
         self, bloom_filter: bytes, message_ids: Iterable[str], size: FilterSize | None = None
     ) -> tuple[bool, ...] | NoAnswer:
-        """Which of the IDs does a ``bloom_filter`` hold? As many answers as the implementation gives."""
+        """For each ID, whether the ``bloom_filter`` contains it. Returns as many answers as the implementation
+        gives."""
         query = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
         if size is not None:
             query.bloom_capacity, query.bloom_error_rate = size.capacity, size.error_rate
@@ -134,9 +135,9 @@ class Codec:
         num_response_groups: int,
         now_ms: int = NOW_MS,
     ) -> RepairOffsets | NoAnswer:
-        """T_req, T_resp and response group of a participant for somebody's message.
+        """T_req, T_resp and response group of a participant for a message of ``sender_id``.
 
-        Raises ValueError for numbers that the protocol cannot carry: times are uint64, groups int32.
+        Raises ValueError for numbers that the testee protocol cannot carry: times are uint64, groups int32.
         """
         command = pb.RepairTimes(
             now_ms=now_ms,
@@ -158,12 +159,12 @@ class Codec:
         )
 
     def _ask(self, request: pb.Request) -> pb.Reply | NoAnswer:
-        """The answer that belongs to the command, or why there is none."""
+        """The reply to the command, or the reason why there is none."""
         for capability in needed_capabilities(request):
             if not self._session.declaration.can(capability):
                 return Undeclared(capability)
         reply: pb.Reply = self._session.call(request)
-        # `unsupported` is no answer here: the session does not let it pass where the capability was declared.
+        # `unsupported` cannot occur here: the session raises a fault if the capability was declared.
         if reply.WhichOneof("answer") == "rejected":
             return Refused(printable(reply.rejected.reason) or "no reason given")
         return reply

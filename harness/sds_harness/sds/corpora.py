@@ -1,4 +1,4 @@
-"""The corpora of SDS: the columns that they have beside those of every corpus, and how they are stored."""
+"""The corpora of SDS: their columns beyond those of every corpus, and how they are stored."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ COLUMNS = Columns(COMPARED, INFORMATIVE, ("dependencies",))
 
 
 def loads(text: str) -> Schedule:
-    """The schedule in the text of a file. Raises ScheduleFileError."""
+    """Parse a schedule of the side table. Raises ScheduleFileError."""
     return NOTATION.loads(text)
 
 
@@ -74,7 +74,8 @@ def write_dialect(dialect: Dialect) -> str:
 
 
 def translate(performance: Performance) -> None:
-    """Put all bytes on the network that are in a dialect into the layout of the text, as if they had been sent so."""
+    """Translate all bytes on the network from a dialect to the layout of the specification, as if they had been sent
+    so."""
     for trace in performance.traces:
         trace.translate()
 

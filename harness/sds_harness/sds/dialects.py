@@ -1,4 +1,4 @@
-"""Which wire dialect is meant: of those that ship, or one that the user describes in a file."""
+"""Finds the wire dialect that the user asks for: a built-in one, or one described in a file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sds_reference.testee.dialect import Dialect, load_dialect
 from ..files import read_text
 
 LARGEST = 1 << 20
-"""Bytes of the file. One that names all fields takes some hundred."""
+"""Most bytes of the file. A file that names all fields has some hundred bytes."""
 
 
 def asked_dialect(name: str) -> Dialect:
-    """The dialect that the user asks for: its name, or the path of a JSON file. Raises ConfigurationError."""
+    """The dialect with this name, or in the JSON file at this path. Raises ConfigurationError."""
     return load_dialect(name, partial(read_text, largest=LARGEST))

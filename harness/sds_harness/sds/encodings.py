@@ -1,4 +1,4 @@
-"""Ways to write the same message that protobuf allows and hardly anybody uses."""
+"""Encodings of the same message that protobuf allows but encoders rarely use."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
     "unknown": lambda wire: wire + join([WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)]),
     "overlong": _overlong,
 }
-"""By name. Fields that are repeated keep their order in all of them."""
+"""The encodings by name. All keep the order of repeated fields."""

@@ -13,14 +13,14 @@ from ..revision import Revision
 
 @dataclass(frozen=True)
 class SdsEnvironment(Environment):
-    """One that changes what only SDS has."""
+    """An environment that changes something that only SDS has."""
 
     equal_contents: bool = False
-    """Every sender says the same as every other."""
+    """Whether all senders send the same contents."""
     third_channel: bool = False
-    """Every participant is a member of two more channels, joined before, in which the same happens a step later."""
+    """Whether participants join two more channels first, in which everything is repeated one step later."""
     sds_r: bool = False
-    """Participants use SDS-R."""
+    """Whether participants use SDS-R."""
 
     def unfit(self, revision: Revision) -> str:
         return f"{revision.name} has no SDS-R" if self.sds_r and not REVISIONS[revision.name].repairs else ""

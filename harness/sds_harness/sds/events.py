@@ -1,7 +1,7 @@
-"""The register of what can happen in a small world of SDS, and the simple of it: one function for each kind of event.
+"""The register of the events in a small world of SDS, and the simple events: one function for each kind.
 
-Each says what is done, in one operation or several that belong together. It is given the participant, a label that no
-other event has, and what becomes of what it broadcasts.
+Each function returns one operation, or several that belong together. Its arguments are the participant, a label that no
+other event has, and the route of its broadcast. The first line of its docstring is printed to users.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from .generator import NAMES
 from .operations import Calm, Ephemeral, Operation, Route, Send, Sync, Tick
 
 PERIOD_MS = 31_000
-"""After so long everything is due that the setting of a small world has due within 30 seconds."""
+"""After this time, everything is due that a small world has due within 30 seconds."""
 REST = "rest"
 KINDS: list[Kind] = []
-"""All but arrivals, in the order in which words are spelled."""
+"""All kinds except arrivals, in the order in which words are spelled."""
 REPAIRS: set[Kind] = set()
-"""Those of them that only SDS-R knows."""
+"""The kinds that exist only with SDS-R."""
 
 
 def event(name: str, *, repairs: bool = False, **rest: Any) -> Callable[[Write], Write]:
-    """Register a kind of events under its name in an alphabet; the rest is as in ``Kind``."""
+    """Register a kind of events under its name in an alphabet. ``rest`` are further fields of ``Kind``."""
 
     def register(write: Write) -> Write:
         kind = Kind(name, write, **rest)
@@ -54,11 +54,11 @@ def ephemeral(who: str, label: str, route: Route) -> Operation:
 
 @event("time", broadcasts=True, everybody=True, after_ms=PERIOD_MS, due=True)
 def time(who: str, label: str, route: Route) -> Operation:
-    """Time passes to the next thing that is due, and the work runs that is."""
+    """Time passes until the next work is due, and all participants run their periodic work."""
     return Tick(who, route)
 
 
 @event(REST, everybody=True, aware=True, ends=True)
 def rest(who: str, label: str, route: Route) -> tuple[Operation, ...]:
-    """The network heals, and all tell each other what they have until nothing new happens: said once, for all."""
+    """The network heals, and all participants exchange what they have until nothing new happens."""
     return (Calm(),) if who == NAMES[0] else ()

@@ -1,8 +1,9 @@
-"""Generated schedules: a few participants, a configuration, and one to three passages, each about one kind of trouble.
+"""Generates schedules: a few participants, a configuration, and one to three passages, each about one kind of trouble.
 
-Random operations alone hardly ever meet: most reach nothing that a clean network would not. A passage is a short plot
-(a burst within one millisecond, a chain that arrives in reverse, a gap that only a repair can close), with chance in
-who, when and what else happens, and passages follow each other in one log, so that their troubles mix.
+Purely random operations rarely interact: most schedules would reach no state that a perfect network does not reach. So
+a passage is a short plot: a burst within one millisecond, a chain that arrives in reverse, a gap that only a repair can
+close. Who acts, when, and what else happens is left to chance. Several passages share one log, so that their effects
+mix.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .passages import PASSAGES, Passage
 from .writer import SDS, Text, Writer
 
 PARTICIPANTS = ((3, 58), (4, 22), (5, 9), (6, 5), (7, 3), (8, 3))
-"""How many there are, with weights: every broadcast is a step for each of them."""
+"""Numbers of participants with weights. Larger groups are rare: every broadcast is a step for each participant."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,15 @@ class Grammar:
 
     fewest: int = 3
     most: int = 8
-    """Participants."""
+    """Number of participants."""
     sds_r: bool | None = None
-    """With SDS-R or without; None is sometimes."""
+    """Whether SDS-R is on; None means sometimes."""
     scripted: bool = True
-    """Scripted peers say odd things, and bytes arrive that are no messages."""
+    """Whether scripted peers send odd messages, and bytes arrive that are not messages."""
     passages: tuple[str, ...] = ()
-    """Only these; all if empty."""
+    """Only these passages; empty means all."""
     longest: int = 3
-    """Passages of one schedule."""
+    """Most passages of one schedule."""
 
     def __post_init__(self) -> None:
         hold_to_bounds(self.fewest, self.most, self.longest, self.passages, PASSAGES)
@@ -44,26 +45,26 @@ class Grammar:
 ANYTHING = Grammar()
 
 _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
-"""The simplest first, to which Hypothesis shrinks."""
+"""The simplest passage first: Hypothesis shrinks towards it."""
 
 
 def generated(seed: int, index: int, grammar: Grammar = ANYTHING, text: Text = SDS) -> Schedule:
-    """The schedule of that number: the same on every machine. Raises ValueError, see ``draw_schedule``."""
+    """The schedule with this seed and index; the same on every machine. Raises ValueError, see ``draw_schedule``."""
     return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index), text)
 
 
 def name_of(seed: int, index: int) -> str:
-    """The name of the schedule of that number."""
+    """The name of the schedule with this seed and index."""
     return f"seed {seed}, schedule {index}"
 
 
 def passages_of(text: Text) -> tuple[str, ...]:
-    """The passages that say something of a text: those about SDS-R only where there is that."""
+    """The passages that apply to a revision: those about SDS-R only if the revision has it."""
     return tuple(name for name, passage in PASSAGES.items() if passage.is_of(text))
 
 
 def hold_to_text(grammar: Grammar, text: Text) -> None:
-    """Raises ValueError if a grammar asks for something that a text does not have."""
+    """Raises ValueError if a grammar asks for something that the revision does not have."""
     if not text.repairs and grammar.sds_r:
         raise ValueError(f"{text.name} has no SDS-R")
     if unknown := set(grammar.passages) - set(passages_of(text)):
@@ -71,7 +72,7 @@ def hold_to_text(grammar: Grammar, text: Text) -> None:
 
 
 def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "", text: Text = SDS) -> Schedule:
-    """A schedule by ``choices``, of what a text knows. Raises ValueError, see ``hold_to_text``."""
+    """Draw a schedule that uses only what the revision has. Raises ValueError, see ``hold_to_text``."""
     hold_to_text(grammar, text)
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
@@ -92,7 +93,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "",
     pair = pick(choices, (("Grüße", "GRÜSSE"), ("c1", "C1"))) if chance(choices, 12) else ("c1", "c2")
     channels = pair[: 2 if chance(choices, 20) else 0 if chance(choices, 3) else 1]
     writer = Writer(choices, members, len(channels) or 1, dict(configuration), text)
-    # With SDS-R every other passage is about it.
+    # With SDS-R, about every other passage is about it.
     possible = [
         (passage, passage.weight * (4 if passage.repairs else 1))
         for passage in map(PASSAGES.__getitem__, _IN_ORDER)
@@ -119,7 +120,7 @@ def _fits(passage: Passage, grammar: Grammar, writer: Writer) -> bool:
 
 
 def _finish(writer: Writer, choices: Choices) -> None:
-    """Now and then time for everything to come right; mostly a look at what it is like."""
+    """Sometimes add time for everything to be repaired; usually add a final look at the states."""
     if chance(choices, 20):
         writer.join_all()
         writer.add(Calm(store=chance(choices, 50)))
@@ -128,7 +129,7 @@ def _finish(writer: Writer, choices: Choices) -> None:
 
 
 def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[str, int | float | bool], ...]:
-    # A small filter: with room for 10,000 every message would have 18 kB.
+    # A small filter: with a capacity of 10,000, every message would have 18 kB.
     chosen: dict[str, int | float | bool] = {"bloom_capacity": pick(choices, (100, 100, 24, 10))}
     if text.repairs:
         chosen["sds_r"] = sds_r
@@ -137,7 +138,7 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    # Where there are no repairs that take up half of all schedules, there is more time for upkeep.
+    # Repairs take up half of the schedules. Without them there is more room for upkeep.
     if chance(choices, 12 if text.repairs and not sds_r else 40):
         chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):
@@ -152,7 +153,8 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
 
 
 def _repair_configuration(choices: Choices) -> dict[str, int]:
-    """Of SDS-R. Short times make a schedule short: with a few milliseconds every one of them can be waited for."""
+    """The configuration of SDS-R. Some times are only a few milliseconds, so that a short schedule can wait for each
+    moment."""
     chosen: dict[str, int] = {}
     if not chance(choices, 8):
         times = ((30_000, 120_000), (30_000, 120_000), (2, 6), (2_000, 9_000), (5_000, 5_001), (1_000, 300_000))

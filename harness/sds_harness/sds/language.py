@@ -1,4 +1,4 @@
-"""The commands of testee.proto, and the capabilities that they need."""
+"""The commands of testee.proto and the capabilities that they need."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ CAPABILITY_OF_COMMAND: dict[str, int] = {
     "decode": pb.CAPABILITY_MESSAGE_CODEC,
     "repair_times": pb.CAPABILITY_REPAIR_TIMES,
 }
-"""The other commands are for everybody."""
+"""Commands that are not listed need no capability."""
 
 
 def needed_capabilities(request: pb.Request) -> list[int]:
-    """Capabilities without which an implementation may answer `unsupported` to ``request``."""
+    """The capabilities that ``request`` needs. An implementation that lacks one of them may answer `unsupported`."""
     command = request.WhichOneof("command") or ""
     needed = [CAPABILITY_OF_COMMAND[command]] if command in CAPABILITY_OF_COMMAND else []
     if command == "open" and len(request.open.channels) > 1:
@@ -61,7 +61,7 @@ HONOURED_LIMITS: dict[str, HonouredLimit] = {
     "log_entries": HonouredLimit("a causal history names the preceding few messages of the log (AMB-96)", least=2),
     "repair_clock_ms": HonouredLimit("a coarser clock than that of whole seconds excuses nothing (AMB-05)", most=1_000),
 }
-"""Other limits excuse nothing in `run`; `limits` measures them."""
+"""Limits that are not listed are honoured as declared."""
 
 SDS = Language(
     pb.Request,
@@ -69,7 +69,7 @@ SDS = Language(
     short_names(pb.Capability),
     _ANSWERS,
     needed_capabilities,
-    # An implementation that needs message IDs takes them.
+    # An implementation that requires message IDs also accepts them.
     {pb.CAPABILITY_MESSAGE_ID_ACCEPTED: pb.CAPABILITY_MESSAGE_ID_REQUIRED},
     honoured=HONOURED_LIMITS,
     identifiers=frozenset(("message_id", "message_ids", "channel_id", "sender_id")),
@@ -78,5 +78,5 @@ SDS = Language(
 
 
 def open_session(connect: Callable[[], Link], limits: Limits, revision: str) -> Session:
-    """A session in which SDS is spoken. Raises TesteeFault if the handshake fails."""
+    """A session that speaks SDS. Raises TesteeFault if the handshake fails."""
     return Session(connect, limits, revision, SDS)

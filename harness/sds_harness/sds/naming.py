@@ -1,8 +1,9 @@
-"""Names for messages that do not hang on the IDs that an implementation gives them.
+"""Names for messages that do not depend on the message IDs of an implementation.
 
-A content message is called by its sender and its label in the schedule, what has no label by its sender, its kind and a
-number. What comes from outside, from a scripted peer or out of the blue, keeps its ID: the schedule says it. The ID of
-a sync message may be that of another message (AMB-43), so that it is told by its sender and its Lamport timestamp.
+The name of a content message consists of its sender and its label in the schedule; without a label, of the sender, the
+kind and a number. Messages of scripted peers, and messages of unknown origin, keep their ID, which the schedule
+determines. The ID of a sync message may be that of another message (AMB-43), so sync messages are identified by sender
+and Lamport timestamp as well.
 """
 
 from __future__ import annotations
@@ -57,32 +58,33 @@ class Names:
                 self._names[key] = name
 
     def of(self, channel_id: str, message_id: str) -> str:
-        """The name of what has an ID; "=" and its ID if it is from outside."""
+        """The name of the message with this ID; "=" and the ID for a message from outside."""
         key = (channel_id, message_id)
         return self._names.get(key) or self._syncs_by_id.get(key) or f"={message_id}{self._where(channel_id)}"
 
     def called(self, message: Message) -> str:
-        """The name of a message that is before one."""
+        """The name of a message."""
         sync = self._syncs.get(_place(message)) if message.kind is Kind.SYNC else None
         return sync or self.of(message.channel_id, message.message_id)
 
     def sorted(self, channel_id: str, message_ids: Iterable[str]) -> list[str]:
-        """Names in their own order, each once."""
+        """The distinct names of these messages, sorted."""
         return sorted({self.of(channel_id, message_id) for message_id in message_ids})
 
     def newest(self, message: Message) -> str:
-        """The entry of a causal history with the greatest Lamport timestamp: whatever their number and their order,
-        it is the one that all lengths have in common. "" for an empty one."""
+        """The name of the entry of a causal history with the greatest Lamport timestamp, which histories of all lengths
+        have in common. "" for an empty history."""
         newest = self._newest(message)
         return self.of(*newest) if newest is not None else ""
 
     def newest_lamport(self, message: Message) -> int | None:
-        """The Lamport timestamp of that entry; None for an empty history, or if nobody here sent the message."""
+        """The Lamport timestamp of that entry; None for an empty history, or if no participant or scripted peer sent
+        the message."""
         newest = self._newest(message)
         return self._lamport(newest) if newest in self._messages else None
 
     def told(self, message: Message, lamport: int) -> list[str | int]:
-        """What is on the wire, with this for its timestamp and but for what the text leaves open."""
+        """The content of the message on the wire, with this timestamp, without what the specification leaves open."""
         return [
             self.called(message),
             message.kind.value,
@@ -94,9 +96,9 @@ class Names:
         ]
 
     def in_causal_order(self, delivered: Sequence[Key]) -> list[Key]:
-        """Deliveries of one step, with what is independent of each other in the order of its names.
+        """The deliveries of one step in causal order, with independent ones sorted by name.
 
-        A sequence that itself breaks the causal order stays as it is, so that it remains to be seen.
+        A sequence that violates the causal order is returned unchanged, so that the violation stays visible.
         """
         if len(delivered) < 2 or len(set(delivered)) < len(delivered):
             return list(delivered)
@@ -135,5 +137,5 @@ class Names:
 
 
 def _place(message: Message) -> tuple[str, str, str, int | None]:
-    """What tells a sync message from every other one, of whatever ID."""
+    """What identifies a sync message among all others, even those with the same ID."""
     return message.channel_id, message.sender_id, message.message_id, message.lamport_timestamp

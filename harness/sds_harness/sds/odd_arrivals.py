@@ -1,4 +1,5 @@
-"""What happens to what waits, and to what was asked for, in a small world of SDS in which nothing is given up.
+"""Events about messages that wait for others, and about requests, in a small world of SDS in which no message is given
+up.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -20,7 +21,7 @@ patient()(passing)
 
 @patient()
 def nobody(who: str, label: str, route: Route) -> Said:
-    """Messages of all kinds with a sender of no length."""
+    """Messages of all kinds have an empty sender ID."""
     unsigned = partial(Say, PEER, empty=("sender",), to=who)
     return (
         unsigned(f"{label}.1"),
@@ -41,7 +42,7 @@ def nobody(who: str, label: str, route: Route) -> Said:
 
 @patient()
 def a_day_late(who: str, label: str, route: Route) -> Said:
-    """What is missing comes after more than a day."""
+    """A missing message arrives after more than a day."""
     return (
         lost(who, f"{label}.1"),
         Say(PEER, label, after=(f"{label}.1",), to=who),
@@ -56,7 +57,7 @@ def a_day_late(who: str, label: str, route: Route) -> Said:
 
 @patient()
 def in_reverse(who: str, label: str, route: Route) -> Said:
-    """Each message names the one before it alone, and they come in reverse."""
+    """Each message names only the one before it, and they arrive in reverse."""
     one, two, three = (f"{label}.{n}" for n in range(1, 4))
     return (
         lost(who, one, lamport_ms=1),
@@ -70,7 +71,7 @@ def in_reverse(who: str, label: str, route: Route) -> Said:
 
 @patient()
 def after_a_sync(who: str, label: str, route: Route) -> Said:
-    """Others depend on sync messages, one of which lacks something itself."""
+    """Messages depend on sync messages, one of which has a missing dependency itself."""
     one, two = f"{label}.1", f"{label}.2"
     return (
         Say(PEER, one, content=None, lamport_ms=1, to=who),
@@ -83,7 +84,7 @@ def after_a_sync(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def answered_by_others(who: str, label: str, route: Route) -> Said:
-    """Somebody asks for what has waited, and another one answers first."""
+    """A peer asks for a message that has waited, and another peer answers first."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         lost(who, first),
@@ -102,7 +103,7 @@ def answered_by_others(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def asked_by_a_copy(who: str, label: str, route: Route) -> Said:
-    """A copy of what has waited asks for one message, and a sync message for another."""
+    """A copy of a message that has waited asks for one message, and a sync message asks for another."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         lost(who, first),
@@ -120,7 +121,7 @@ def asked_by_a_copy(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def asked_in_vain(who: str, label: str, route: Route) -> Said:
-    """What was asked for, and did not come, is named again."""
+    """A message that was requested and did not arrive is named again."""
     missing = f"{label}.1"
     return (
         lost(who, missing),

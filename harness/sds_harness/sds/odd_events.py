@@ -1,7 +1,8 @@
-"""What a scripted peer brings to one participant of a small world of SDS. `odd_uses.py` has what others do to it.
+"""Events in which a scripted peer sends something to one participant of a small world of SDS.
 
-Each function is one kind of event. Messages that are named without being sent here are those of others in the schedule:
-``a1`` is the first that alice does. What a peer said and what was lost of it has the label of the event in front.
+`odd_uses.py` has the events of the application, the clock and other channels. Each function is one kind of event.
+Messages that are named but not sent here are those of participants in the schedule: ``a1`` is the first one of alice.
+The labels of messages that a peer sends, and of those that are lost, begin with the label of the event.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ odd = partial(event, ODD, most=1, equals=False, starts=True, aware=True)
 
 
 def lost(who: str, label: str, *, peer: str = PEER, **rest: object) -> Say:
-    """A peer says something that never arrives, so that others can name it."""
+    """A message of a peer that never arrives, so that others can name it."""
     return Say(peer, label, to=who, route=Route((who,)), **rest)  # type: ignore[arg-type]
 
 
-# ---- what it depends on ----------------------------------------------------------------------------------------------
+# ---- dependencies ----------------------------------------------------------------------------------------------------
 
 
 @odd()
 def gap(who: str, label: str, route: Route) -> Operation:
-    """A content message that depends on one that nobody has."""
+    """A content message depends on one that does not exist."""
     return Say(PEER, label, after=("ghost",), senders_named=True, to=who)
 
 
 @odd()
 def half_a_gap(who: str, label: str, route: Route) -> Said:
-    """It depends on one that has come, and after that on one that has not; it waits, whatever time passes."""
+    """A message depends on one that has arrived and on a later one that has not; it waits, whatever time passes."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         Say(PEER, first, to=who),
@@ -57,7 +58,7 @@ def half_a_gap(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def chain(who: str, label: str, route: Route) -> Said:
-    """What each next one waits for comes last."""
+    """Several messages wait for each other, and the first one arrives last."""
     one, two, three, four, five = (f"{label}.{n}" for n in range(1, 6))
     return (
         lost(who, one),
@@ -81,7 +82,7 @@ def chain(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def given_up(who: str, label: str, route: Route) -> Said:
-    """Of two gaps one is filled after the other was given up."""
+    """Two gaps: one is filled after the other was given up."""
     one, two = f"{label}.1", f"{label}.2"
     return (
         lost(who, one),
@@ -105,7 +106,7 @@ def given_up(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def passing(who: str, label: str, route: Route) -> Said:
-    """An ephemeral message has the ID of one that is missing."""
+    """An ephemeral message has the ID of a missing one."""
     ghost = f"{label}.1"
     return (
         lost(who, ghost),
@@ -118,24 +119,24 @@ def passing(who: str, label: str, route: Route) -> Said:
     )
 
 
-# ---- what it acknowledges --------------------------------------------------------------------------------------------
+# ---- acknowledgements ------------------------------------------------------------------------------------------------
 
 
 @odd()
 def tells(who: str, label: str, route: Route) -> Operation:
-    """A sync message with the first message of all in its filter."""
+    """A sync message has the first message of all in its filter."""
     return Say(PEER, label, content=None, filter=(OWN,), to=who)
 
 
 @odd()
 def names_two(who: str, label: str, route: Route) -> Operation:
-    """It names two messages, and before them one that is missing."""
+    """A message names two messages, and before them a missing one."""
     return Say(PEER, label, after=("ghost", OWN, NEXT), to=who)
 
 
 @odd()
 def tells_twice(who: str, label: str, route: Route) -> Said:
-    """Two filters with the message, and one without."""
+    """Two filters contain the message, and one does not."""
     own, then = f"{label}.own", f"{label}.then"
     return (
         Send(who, own),
@@ -165,7 +166,7 @@ def tells_twice(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def silence(who: str, label: str, route: Route) -> Said:
-    """Nobody says anything for ten days, but that it is resent."""
+    """Only resends happen for ten days."""
     return (
         Send(who, f"{label}.own"),
         Say(PEER, f"{label}.1", content=None, filter=(f"{label}.own",), to=who),
@@ -183,13 +184,13 @@ def silence(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def ahead(who: str, label: str, route: Route) -> Operation:
-    """A content message from ten minutes ahead."""
+    """A content message has a timestamp ten minutes ahead."""
     return Say(PEER, label, lamport_ms=600_000, to=who)
 
 
 def _large(lamport_ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Timestamps as far from those of the clock as they can be, and between."""
+        """Timestamps are as far from the clock as possible, and in between."""
         return (
             Say(PEER, f"{label}.1", lamport_ms=lamport_ms, to=who),
             Say(OTHER, f"{label}.2", lamport_ms=lamport_ms + 1, to=who),
@@ -211,7 +212,7 @@ for _lamport_ms in (-(10**13) + 1, (1 << 53) - 1_800_000_000_000, (1 << 63) - 1_
 
 @odd()
 def in_another_order(who: str, label: str, route: Route) -> Said:
-    """What is later in the log comes first; and several with one timestamp, whose IDs differ by case, too."""
+    """Messages that are later in the log arrive first; several have one timestamp, and IDs that differ also in case."""
     return (
         *(Say(PEER, f"{label}.{n}", lamport_ms=n, to=who) for n in (9, 3, 12, 6)),
         *(Say(PEER, f"{label}.{n}", lamport_ms=5, to=who) for n in ("b", "C", "a", "D")),
@@ -224,7 +225,7 @@ def in_another_order(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def impostor(who: str, label: str, route: Route) -> Said:
-    """Messages of all kinds give whom they reach as their sender."""
+    """Messages of all kinds name their recipient as their sender."""
     return (
         Say(PEER, label, poses_as=who, lamport_ms=60_000, to=who),
         Say(PEER, f"{label}.2", content=None, poses_as=who, after=(OWN,), lamport_ms=60_000, to=who),
@@ -238,7 +239,7 @@ def impostor(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def reflected(who: str, label: str, route: Route) -> Said:
-    """The network brings an own message back, and one that names it."""
+    """The network returns an own message, and another message with its ID."""
     return (
         Send(who, f"{label}.own"),
         Again(f"{label}.own", who),
@@ -250,7 +251,7 @@ def reflected(who: str, label: str, route: Route) -> Said:
 
 def _filtered(raw: str) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Filters that are none of the text, or of another size."""
+        """Filters are not in the encoding of the specification, or have another size."""
         return (
             Send(who, f"{label}.own"),
             *(Say(peer, f"{label}.{peer}", raw_filter=raw, to=who) for peer in (PEER, OTHER)),
@@ -267,7 +268,7 @@ for _raw in ("00", "ff" * 9, "01" * 40, "ff" * 49_000, "0a0508001000", "0801"):
 
 @odd()
 def unfiltered(who: str, label: str, route: Route) -> Said:
-    """Messages without a filter, with fields from the future, in another order, and with hints."""
+    """Messages have no filter, unknown fields, another order of fields, or hints."""
     return (
         Say(PEER, f"{label}.1", to=who),
         Say(PEER, f"{label}.2", after=(f"{label}.1",), hint=True, senders_named=True, to=who),
@@ -282,7 +283,7 @@ def unfiltered(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def equal(who: str, label: str, route: Route) -> Said:
-    """Two messages of equal content, and contents of zero bytes and of no text."""
+    """Two messages have equal content; other contents are zero bytes and invalid text."""
     return (
         *(Say(PEER, f"{label}.{n}", content="the same", to=who) for n in (1, 2)),
         Say(PEER, f"{label}.3", raw="00ff2061ff00", to=who),
@@ -293,7 +294,7 @@ def equal(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def hybrid(who: str, label: str, route: Route) -> Said:
-    """Content without a timestamp that names messages and has a filter; and what has neither."""
+    """Content without a timestamp has a history and a filter; another message has neither content nor timestamp."""
     return (
         Say(PEER, f"{label}.1", lamport_ms=None, after=(OWN, "ghost"), filter=(OWN,), to=who),
         Say(PEER, f"{label}.2", lamport_ms=None, content=None, to=who),
@@ -304,7 +305,7 @@ def hybrid(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def syncs(who: str, label: str, route: Route) -> Said:
-    """Sync messages with empty content, with a known ID, with gaps, and from ahead."""
+    """Sync messages have empty content, a known ID, gaps, or timestamps ahead."""
     return (
         Say(PEER, f"{label}.0", to=who),
         Say(PEER, f"{label}.1", content="", lamport_ms=5, filter=(OWN,), to=who),
@@ -322,24 +323,24 @@ def syncs(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def noise(who: str, label: str, route: Route) -> Operation:
-    """Bytes that are no message."""
+    """Bytes arrive that are not a message."""
     return Garble(who, "ffffffffffffffff")
 
 
 @odd(repairs=True)
 def asks(who: str, label: str, route: Route) -> Operation:
-    """A sync message that asks for the first message of all."""
+    """A sync message asks for the first message of all."""
     return Say(PEER, label, content=None, asks=(OWN,), senders_named=True, to=who)
 
 
-# ---- IDs that are nearly the same ------------------------------------------------------------------------------------
+# ---- nearly equal IDs ------------------------------------------------------------------------------------------------
 
 twins = partial(event, TWINS, most=1, equals=False, starts=True, aware=True)
 
 
 def _nearly(one: str, other: str) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """IDs and names that a careless comparison takes for the same."""
+        """IDs and names are equal for a careless comparison."""
         first, second = f"{label}{one}", f"{label}{other}"
         return (
             lost(who, first),

@@ -1,8 +1,7 @@
-"""What happens in a small world of SDS that is set in another way: sync messages are due by themselves, there are forty
-channels, or one without a name, SDS-R is not in use, or hundreds of others are said to be there; and what is due just
-when a clock goes round.
+"""Events in a small world of SDS with another configuration, and events at the moment when a clock overflows.
 
-Each function is one kind of event, as in `odd_events.py`.
+The configurations: automatic sync messages, forty channels, a channel without a name, SDS-R switched off, or a group of
+hundreds. Each function is one kind of event, as in `odd_events.py`.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from .operations import Look, Say, Send, Sync, Tick, Wait
 PERIODIC, NAMELESS, FORTY, ROUND = "periodic", "nameless", "forty", "round"
 UNREPAIRED, CROWD = "unrepaired", "crowd"
 SYNC_INTERVAL_MS = 60_000
-"""Of sync messages that are due by themselves."""
+"""Interval of automatic sync messages."""
 CROWD_OF = 300
-"""Participants, as the application says."""
+"""The number of participants that the application configures."""
 MANY_CHANNELS = tuple(f"c-{number}" for number in range(1, 36))
-"""Beside those that there are."""
+"""Channels in addition to those of the world."""
 
 story = partial(event, most=1, equals=False, starts=True, aware=True)
 
 
 @story(PERIODIC)
 def periodic(who: str, label: str, route: Route) -> Said:
-    """Sync messages are due, again and again, also after a day, and after 31 bits of milliseconds."""
+    """Sync messages are due repeatedly, also after a day, and after 31 bits of milliseconds."""
     minutes = (SYNC_INTERVAL_MS,) * 12
     return (
         Send(who, label),
@@ -45,7 +44,7 @@ def periodic(who: str, label: str, route: Route) -> Said:
 
 @story(NAMELESS)
 def nameless(who: str, label: str, route: Route) -> Said:
-    """Everything in the channel that nobody named."""
+    """Everything happens in the channel without a name."""
     return (
         Send(who, label),
         Say(PEER, f"{label}.1", after=(label,), to=who),
@@ -59,7 +58,7 @@ def nameless(who: str, label: str, route: Route) -> Said:
 
 @story(FORTY)
 def forty(who: str, label: str, route: Route) -> Said:
-    """Something in the first of forty channels, and in the last."""
+    """Messages in the first of forty channels, and in the last."""
     last = len(MANY_CHANNELS) + 4
     return (
         Send(who, f"{label}.1"),
@@ -76,7 +75,7 @@ def forty(who: str, label: str, route: Route) -> Said:
 
 @story(UNREPAIRED)
 def unrepaired(who: str, label: str, route: Route) -> Said:
-    """Messages that know of SDS-R come to a participant for which it is off."""
+    """Messages with fields of SDS-R reach a participant for which it is off."""
     return (
         Say(PEER, f"{label}.1", to=who),
         Say(OTHER, f"{label}.2", after=(f"{label}.1", "ghost"), senders_named=True, asks=(f"{label}.1",), to=who),
@@ -90,7 +89,7 @@ def unrepaired(who: str, label: str, route: Route) -> Said:
 
 @story(CROWD)
 def crowd(who: str, label: str, route: Route) -> Said:
-    """Somebody asks in a group of hundreds, of which each answers a part."""
+    """A peer asks in a group of hundreds, in which each member answers for a part."""
     return (
         *(Say(PEER, f"{label}.{n}", to=who) for n in range(4)),
         Say(OTHER, label, content=None, asks=tuple(f"{label}.{n}" for n in range(4)), senders_named=True, to=who),
@@ -103,7 +102,7 @@ def crowd(who: str, label: str, route: Route) -> Said:
 
 def _goes_round(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Things become due before a number of so many milliseconds, or of its seconds, goes round, and after it."""
+        """Messages become due before and after a count of this many milliseconds, or of its seconds, overflows."""
         own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
         return (
             *passing(who, ms - 20_000),
@@ -125,7 +124,7 @@ def _goes_round(ms: int) -> Story:
 
 def _repairs_go_round(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The same of what is to be asked for, and of what is to be answered."""
+        """Repair requests and answers become due before and after the overflow."""
         held, missing = f"{label}.1", f"{label}.2"
         return (
             *passing(who, ms - 10_000),
@@ -146,7 +145,7 @@ def _repairs_go_round(ms: int) -> Story:
 
 def _rarely(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The work runs so rarely that a number of so many milliseconds goes round each time."""
+        """Periodic work runs so rarely that a count of this many milliseconds overflows each time."""
         own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
         return (
             Send(who, own),

@@ -1,4 +1,4 @@
-"""What an odd application, an odd clock and another channel do to a participant of a small world of SDS.
+"""Events of an odd application, an odd clock and another channel, at a participant of a small world of SDS.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -14,7 +14,7 @@ from .operations import Ephemeral, Look, Say, Send, StepClock, Sync, Tick, Wait
 
 APPLICATION, CLOCK, CHANNEL = "application", "clock", "channel"
 _MOST_MS = 10**12
-"""In one operation."""
+"""The longest wait in one operation."""
 
 
 # ---- the application -------------------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ application = partial(event, APPLICATION, most=1, starts=True, equals=False, awa
 
 @application()
 def hinted(who: str, label: str, route: Route) -> Said:
-    """The application gives retrieval hints, and content that is no text, twice the same, and of spaces."""
+    """The application gives retrieval hints, and contents that are invalid text, equal, or spaces."""
     return (
         *(Send(who, f"{label}.{n}", hint=True) for n in range(3)),
         Say(PEER, label, after=(f"{label}.0", "ghost"), hint=True, to=who),
@@ -38,7 +38,7 @@ def hinted(who: str, label: str, route: Route) -> Said:
 
 @application()
 def busy(who: str, label: str, route: Route) -> Said:
-    """Several at once, and each resent while others come, with a timestamp that is ahead of the clock."""
+    """Several messages are sent at once and resent while others arrive, with a timestamp ahead of the clock."""
     return (
         Say(OTHER, f"{label}.ahead", lamport_ms=600_000, to=who),
         Send(who, f"{label}.1", times=4),
@@ -55,7 +55,7 @@ clock = partial(event, CLOCK, most=1, equals=False, starts=True, aware=True)
 
 def _stepped(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The clock is another one from now on, or a long time passes; what was due is due."""
+        """The clock steps, or a long time passes; everything that was due is due."""
         return (
             Send(who, f"{label}.1"),
             lost(who, f"{label}.2"),
@@ -78,7 +78,7 @@ def _stepped(ms: int) -> Story:
 
 
 def passing(who: str, ms: int) -> Said:
-    """As few steps as there can be in a schedule; back goes the clock of the participant alone."""
+    """Let time pass in as few operations as possible; for a negative time, step back the clock of the participant."""
     if ms < 0:
         return (StepClock(who, ms),)
     return (*(Wait(_MOST_MS) for _ in range(ms // _MOST_MS)), Wait(ms % _MOST_MS))
@@ -95,7 +95,7 @@ channel = partial(event, CHANNEL, most=1, equals=False, starts=True, aware=True)
 
 def _elsewhere(other: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Much the same happens in a channel whose name is nearly that of the first."""
+        """The same happens in a channel whose name is nearly that of the first."""
         return (
             Send(who, f"{label}.1"),
             Send(who, f"{label}.2", channel=other),
@@ -113,6 +113,6 @@ def _elsewhere(other: int) -> Story:
 
 
 CHANNELS = ("c1", "C1", "c1\0again", "c\u00e9", "ce\u0301")
-"""Names of channels that a careless comparison takes for the same."""
+"""Names of channels that are equal for a careless comparison."""
 for _place in range(1, len(CHANNELS)):
     channel()(_elsewhere(_place))

@@ -1,4 +1,4 @@
-"""What has no length, what is very long, and IDs that the application gives, in a small world of SDS.
+"""Events with empty fields, very long fields, and IDs given by the application, in a small world of SDS.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -16,14 +16,14 @@ from .operations import Again, Look, Say, Send, Sync, Tick, Wait
 
 VALUES = "values"
 _LONG = 1_010
-"""So many characters are in a long ID, before the one that matters."""
+"""Characters in a long ID before the one that differs."""
 
 values = partial(event, VALUES, most=1, equals=False, starts=True, aware=True)
 
 
 @values()
 def unfilled(who: str, label: str, route: Route) -> Said:
-    """Messages of all kinds with a filter of no length."""
+    """Messages of all kinds have an empty filter."""
     own = f"{label}.own"
     return (
         Send(who, own),
@@ -37,7 +37,7 @@ def unfilled(who: str, label: str, route: Route) -> Said:
 
 @values()
 def hinted_with_nothing(who: str, label: str, route: Route) -> Said:
-    """Retrieval hints of no length, of what is missing, of what is acknowledged, and of own messages between others."""
+    """Retrieval hints are empty: of missing messages, of acknowledged ones, and of own messages among others."""
     own, missing = f"{label}.own", f"{label}.1"
     return (
         Send(who, own, hint=True),
@@ -57,7 +57,7 @@ def hinted_with_nothing(who: str, label: str, route: Route) -> Said:
 
 @values()
 def empty_content(who: str, label: str, route: Route) -> Said:
-    """The application sends content of no length."""
+    """The application sends empty content."""
     return (
         Send(who, label, empty=("content",)),
         Look(who),
@@ -71,7 +71,7 @@ def empty_content(who: str, label: str, route: Route) -> Said:
 
 @values()
 def long_ids(who: str, label: str, route: Route) -> Said:
-    """Message IDs that differ in their last character alone, after a thousand."""
+    """Message IDs differ only in their last character, after a thousand."""
     first, second = (f"{label}-{'x' * _LONG}{n}" for n in range(2))
     return (
         lost(who, f"{label}.1", message_id=first),
@@ -86,7 +86,7 @@ def long_ids(who: str, label: str, route: Route) -> Said:
 
 @values()
 def awaited(who: str, label: str, route: Route) -> Said:
-    """The application gives an ID that somebody waits for already."""
+    """The application gives an ID that another message already waits for."""
     return (
         Say(PEER, f"{label}.1", after=(f"{label}.own",), to=who),
         Tick(who),
@@ -115,7 +115,7 @@ for _bits in (63, 64):
 
 @values()
 def in_its_name(who: str, label: str, route: Route) -> Said:
-    """Somebody names an own message in the name of its sender, and has it in filters."""
+    """A peer poses as the participant, names one of its messages, and has it in filters."""
     own = f"{label}.own"
     posing = partial(Say, PEER, after=(own,), filter=(own,), poses_as=who, to=who)
     return (
@@ -131,7 +131,7 @@ def in_its_name(who: str, label: str, route: Route) -> Said:
 
 def _given(one: str, other: str) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The application gives IDs that are nearly the same; others name one, and have the other in their filters."""
+        """The application gives nearly equal IDs; peers name one, and have the other in their filters."""
         first, second = f"{label}.1", f"{label}.2"
         return (
             Send(who, first, message_id=f"{who}-{label}{one}"),

@@ -1,4 +1,5 @@
-"""Large numbers of everything in a small world of SDS. They are spelled last: what shows without them shows sooner.
+"""Events with large numbers of messages in a small world of SDS. They are spelled last, so that smaller words come
+first.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -14,20 +15,20 @@ from .operations import Again, Ephemeral, Look, Say, Send, Sync, Tick, Wait
 
 MANY = "many"
 _MOST_LABELS = 950
-"""In one message."""
+"""Most labels in one message."""
 
 many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
 
 
 def _some(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The first and the last of them, as many as one message may name."""
+    """The first and the last of the names, as many as one message may name."""
     half = _MOST_LABELS // 2
     return names if len(names) <= _MOST_LABELS else names[:half] + names[-half:]
 
 
 def _own(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Own messages in one go, some of which others acknowledge."""
+        """Many own messages are sent at once, some of which others acknowledge."""
         all_names = tuple(f"{label}.{n}" for n in range(1, number))
         named = _some(all_names)
         parts = [all_names[n : n + _MOST_LABELS] for n in range(0, number, _MOST_LABELS)]
@@ -49,7 +50,7 @@ def _own(number: int) -> Story:
 
 def _heard(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Messages of peers, the first of which come late, and what names them all; and one that waits for the last."""
+        """Many messages of peers: the first are late, one names them all, and one waits for the last."""
         all_names = tuple(f"{label}.{n}" for n in range(number))
         names = _some(all_names)
         return (
@@ -69,7 +70,7 @@ def _heard(number: int) -> Story:
 
 def _waiting(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Each message of a peer waits for the one before it, and the first comes last."""
+        """Each message of a peer waits for the one before it, and the first arrives last."""
         names = tuple(f"{label}.{n}" for n in range(number))
         return (
             lost(who, names[0]),
@@ -91,7 +92,7 @@ many()(_heard(420))
 
 @many()
 def waiting_and_naming(who: str, label: str, route: Route) -> Said:
-    """Each of many messages names an own one, and one that is missing."""
+    """Each of many messages names an own one and a missing one."""
     names = tuple(f"{label}.{n}" for n in range(1, 120))
     return (
         Send(who, label, times=len(names) + 1),
@@ -102,7 +103,7 @@ def waiting_and_naming(who: str, label: str, route: Route) -> Said:
 
 @many()
 def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
-    """Sync and ephemeral messages, of the participant and of a peer, whose sync messages each name another one."""
+    """Sync and ephemeral messages of the participant and of a peer, whose sync messages each name another message."""
     rounds = range(120)
     own = f"{label}.own"
     return (

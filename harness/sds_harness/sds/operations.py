@@ -1,4 +1,4 @@
-"""What can happen in a schedule of SDS: what any network has, and what only SDS does and says."""
+"""The operations of schedules of SDS: those of all protocols, and those that only SDS has."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ class Send(Operation, op="send", command="send"):
     label: str
     channel: int = 0
     content: str | None = None
-    """What it says, by default something that no other message says."""
+    """The content; by default one that no other message has."""
     raw: str = ""
-    """Hexadecimal digits of what it says, instead; where only text can be said, what is none is said in ASCII."""
+    """Hexadecimal digits of the content, in place of ``content``. If only text can be sent, other bytes are reduced to
+    ASCII."""
     hint: bool = False
-    """The application supplies a retrieval hint."""
+    """Whether the application supplies a retrieval hint."""
     message_id: str = ""
-    """The application gives this message ID, where it can."""
+    """The message ID that the application gives, if it can."""
     empty: tuple[str, ...] = ()
-    """What of it has no length: ``content``, ``hint``."""
+    """Fields that are empty: ``content``, ``hint``."""
     times: int = 1
-    """So many messages at once; the label is that of the last, those before it have it with ".1", ".2", ..."""
+    """Number of messages sent at once. The label is that of the last one; the others have ".1", ".2", ... appended."""
     route: Route = STRAIGHT
 
 
@@ -61,74 +62,74 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     who: str
     channel: int = 0
     raw: str = ""
-    """Hexadecimal digits of what it says, by default "typing"."""
+    """Hexadecimal digits of the content; by default "typing"."""
     route: Route = STRAIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Operation, op="lookup"):
-    """A participant fetches from a store every message it knows to miss, through all dependencies."""
+    """A participant fetches all messages from a store that it knows to miss, through all dependencies."""
 
     who: str = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
 class Again(Operation, op="again"):
-    """The network brings a copy of a message that was sent before."""
+    """The network delivers a copy of a message that was sent before."""
 
     labels: ClassVar[tuple[str, ...]] = ("label", "asks")
     label: str
     to: str
     asks: tuple[str, ...] = ()
-    """What the copy asks for, if anything (a copy may carry a repair request of its own)."""
+    """Labels that the copy asks for, if any (a copy may carry its own repair request)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Say(Operation, op="say"):
-    """A scripted peer, who is no participant of the schedule, says whatever it likes."""
+    """A scripted peer, which is not a participant of the schedule, sends any message."""
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of")
     peer: str
     label: str
     lamport_ms: int | None = 0
-    """Lamport timestamp relative to virtual time, or where timestamps count, to the one after the greatest that
-    participants have sent; None is unset."""
+    """Lamport timestamp relative to virtual time. In revisions that count, relative to the one after the greatest that
+    participants have sent. None is unset."""
     after: tuple[str, ...] = ()
     """Labels in its causal history."""
     content: str | None = "usual"
-    """"usual" is something that no other message says; None is unset, as in a sync message."""
+    """"usual" is content that no other message has; None is unset, as in a sync message."""
     raw: str = ""
-    """Hexadecimal digits of what it says, instead."""
+    """Hexadecimal digits of the content, in place of ``content``."""
     filter: tuple[str, ...] | None = None
     """Labels in its bloom filter; None for no filter at all."""
     raw_filter: str = ""
-    """Hexadecimal digits of a filter that is none, instead."""
+    """Hexadecimal digits of an invalid filter, in place of ``filter``."""
     asks: tuple[str, ...] = ()
     """Labels in its repair request."""
     senders_named: bool = False
-    """Its causal history names the senders, as with SDS-R."""
+    """Whether its causal history names the senders, as with SDS-R."""
     hint: bool = False
-    """Its causal history has retrieval hints."""
+    """Whether its causal history has retrieval hints."""
     id_of: str = ""
-    """It has the message ID of another message: that of this label."""
+    """A label: the message has the ID of the message with this label."""
     message_id: str = ""
-    """It has this message ID."""
+    """Its message ID."""
     empty: tuple[str, ...] = ()
-    """What of it has no length: ``sender``, ``filter``, and with ``hint`` the ``hints``."""
+    """Fields that are empty: ``sender``, ``filter``, and with ``hint`` the ``hints``."""
     poses_as: str = ""
-    """It gives this participant as its sender."""
+    """The participant that it names as its sender."""
     encoding: str = "usual"
-    """How it is written: ``usual``, ``reversed`` fields, with ``unknown`` fields, or ``overlong`` varints."""
+    """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or ``overlong`` varints."""
     channel: int = 0
     to: str = EVERYBODY
-    """It reaches this participant only."""
+    """The only participant that it reaches; by default all."""
     route: Route = STRAIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class Garble(Operation, op="garble"):
-    """Bytes arrive that are no SDS message, or hardly one."""
+    """Bytes arrive that are not an SDS message, or barely one."""
 
     to: str
     wire: str
@@ -140,7 +141,7 @@ class Member(operations.Member):
     """A participant of a schedule."""
 
     sds_r: bool | None = None
-    """Whether it uses SDS-R, where that is not as for the others."""
+    """Whether it uses SDS-R, if that differs from the others."""
 
 
 OPERATIONS: dict[str, type[Operation]] = {
@@ -150,4 +151,4 @@ OPERATIONS: dict[str, type[Operation]] = {
         *(Lookup, Again, Say, Garble, Calm),
     )
 }
-"""By the name that stands in a schedule file."""
+"""The operations by their names in a schedule file."""

@@ -1,4 +1,4 @@
-"""The first two channels of three: what a scenario does in the third happens in them as well."""
+"""Repeats in two other channels what a scenario does in the third."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 AHEAD_MS = {"first": 500_000, "second": 1_000}
-"""The channels, and how far the timestamps of messages that arrive in them are ahead of those in the third."""
+"""The other channels, and how far the timestamps of messages that arrive in them are ahead of those in the third."""
 MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
 
 
 class OtherChannels:
-    """Repeats each command that names the third channel in the other two: in the first before the next command, in
-    the second after that, as long as no time passes and nothing ticks. So in the second a message may arrive before
-    its dependency while the third has both.
+    """Repeats each command that names the third channel in the other two.
 
-    Messages of scripted peers have the same IDs in all three channels. A message that a participant under test made
-    is not the same elsewhere: in its place stands the one that its sender made there.
+    In the first channel the command is repeated before the next command. In the second it is repeated one command
+    later, unless time passes or a tick follows. So in the second channel a message may arrive before its dependency
+    while the third has both.
+
+    Messages of scripted peers have the same IDs in all three channels. A message of a participant under test is
+    different in each channel: it is replaced by the message that its sender sent in that channel.
     """
 
     def __init__(self) -> None:
         self._waiting: dict[str, list[tuple[str, pb.Request, Step]]] = {name: [] for name in AHEAD_MS}
         self._made: dict[tuple[str, str], Message] = {}
-        """By channel and message ID of the third channel: the message that its sender sent in that channel instead."""
+        """The messages that participants sent in another channel, by that channel and the message ID in the third."""
 
     def follow(self, participant: str, request: pb.Request, step: Step, channel_id: str) -> None:
-        """Keep a command, as it was before the stage sent it, and the step that it became, if it names the channel."""
+        """Remember a command that names the third channel, as it was before the stage sent it, and its step."""
         command = getattr(request, step.command)
         message = step.received.message if step.command == "receive" else command
         if step.command in MIRRORED and message is not None and message.channel_id == channel_id:
@@ -41,7 +43,7 @@ class OtherChannels:
                 waiting.append((participant, request, step))
 
     def catch_up(self, stage: Stage, command: str) -> None:
-        """Do in the other channels what is to be done there before this command."""
+        """Repeat in the other channels what must be done there before this command."""
         for name, waiting in self._waiting.items():
             until = len(waiting)
             if name == "second" and waiting and command != "tick" and stage.now_ms == _asked_at(waiting[-1][1]):
@@ -66,7 +68,7 @@ class OtherChannels:
         else:
             command.channel_id = channel_id
         if step.command in ("send", "send_ephemeral"):
-            # Two messages of one sender may have one ID if they say the same at the same time.
+            # Two messages of one sender may have the same ID if they have equal content at the same time.
             command.content += f" in {channel_id}".encode() if command.content else b""
             command.message_id += f" in {channel_id}" if command.message_id else ""
         made = stage.step(participant, again).new
@@ -74,7 +76,7 @@ class OtherChannels:
             self._made[channel_id, step.new.message_id] = made
 
     def _told(self, stage: Stage, message: Message, channel_id: str, ahead_ms: int) -> Message:
-        """The message as it arrives in another channel; timestamps near the largest of all stay as they are."""
+        """The message for another channel. Timestamps near the maximum are not changed."""
         if (channel_id, message.message_id) in self._made:
             return self._made[channel_id, message.message_id]
         lamport, largest = message.lamport_timestamp, stage.revision.wire.max_lamport // 2

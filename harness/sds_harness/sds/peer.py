@@ -1,4 +1,4 @@
-"""Scripted peers: participants whose wire messages the harness writes itself, byte by byte where it wants to."""
+"""Scripted peers: participants whose wire messages the harness writes itself, byte by byte if needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Dependency = str | Message | HistoryEntry
 
 
 class ScriptedPeer:
-    """A peer in one channel. It keeps no state but a counter for its message IDs."""
+    """A peer in one channel. Its only state is a counter for its message IDs."""
 
     def __init__(self, name: str, channel_id: str, says: str = "content {number} of {name}") -> None:
         self.name = name
@@ -28,7 +28,8 @@ class ScriptedPeer:
         bloom_filter: bytes | None = None,
         requests: Sequence[Dependency] = (),
     ) -> Message:
-        """A content message that depends on the given messages, and with SDS-R ``requests`` others."""
+        """A content message that depends on the given messages. With SDS-R, ``requests`` are the messages that it asks
+        for."""
         number = self._next()
         return Message(
             self.name,
@@ -68,7 +69,7 @@ class ScriptedPeer:
 
 
 def signed(*messages: Message) -> tuple[HistoryEntry, ...]:
-    """Entries for messages that name the sender, as participants with SDS-R give them."""
+    """Entries that name the senders of the messages, as participants with SDS-R write them."""
     return tuple(HistoryEntry(message.message_id, None, message.sender_id) for message in messages)
 
 

@@ -1,4 +1,4 @@
-"""What came of a schedule of SDS: the steps, traces and wires of its performances are those of SDS."""
+"""The result of playing a schedule of SDS: the classes of ``schedules.performance`` with the types of SDS."""
 
 from ..schedules import performance
 from .trace import Step, Trace, Wire

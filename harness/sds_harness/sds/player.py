@@ -1,4 +1,4 @@
-"""Plays a schedule of SDS: what its participants do, what a store and scripted peers bring, and calm rounds."""
+"""Plays a schedule of SDS: participants, the store, scripted peers, and calm rounds."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from .trace import Step, Trace, Wire
 
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
-    """Play a schedule; ``stages`` says on which stage each of its members stands.
+    """Play a schedule; ``stages`` is the stage of each member.
 
-    The stages are closed at the end. A breakdown of an implementation ends the performance and is noted in it.
+    The stages are closed at the end. A breakdown of an implementation ends the performance and is recorded in it.
     """
     return Player(schedule, stages).play()
 
 
 def hint_of(label: str) -> bytes:
-    """A retrieval hint; no text, for it is the transport's and need not be any."""
+    """A retrieval hint. It is not valid text, because hints belong to the transport and may be any bytes."""
     return b"hint\xff\x00 of " + label.encode()
 
 
@@ -55,7 +55,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._revision: Revision = self._distinct[0].revision if self._distinct else SDS_2026_01
         self._store: dict[tuple[str, str], Packet] = {}
         self._syncs: dict[tuple[str, str], Packet] = {}
-        """Sync messages that others may depend on: a text that has them logged has them stored, too."""
+        """Sync messages that others may depend on: revisions that log sync messages also store them."""
         self._counts: dict[str, int] = {}
         """The greatest Lamport timestamp that participants have sent in each channel."""
         self._has: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
@@ -63,7 +63,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._asked: set[tuple[str, str, str]] = set()
         self._wants: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
         self._heard: dict[str, set[tuple[str, str]]] = {name: set() for name in schedule.names}
-        """The sync messages that each has, where others may depend on them."""
+        """The sync messages that each participant has, in revisions in which others may depend on them."""
         self._does |= {
             Send: self._send,
             Sync: self._sync,
@@ -113,7 +113,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         actor.receive(wire)
 
     def _meet(self, listener: str, message: Message | None) -> None:
-        """Keep account of what a participant has, and of what it knows to miss."""
+        """Record what a participant has, and which messages it knows to be missing."""
         if message is None or message.kind not in (Kind.CONTENT, Kind.SYNC):
             return
         has, heard, wants = self._has[listener], self._heard[listener], self._wants[listener]
@@ -148,8 +148,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         can = actor.stage.trace.declaration.can
         given = can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) or can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
         message_id = (op.message_id if given else "") or None
-        # The content belongs to the label, not to the number of messages sent before, so that a message stays what it
-        # is when others are taken away.
+        # The content depends on the label, not on the number of messages before, so that it stays the same when
+        # shrinking removes other messages.
         content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
         content = b"" if "content" in op.empty else content
         self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
@@ -217,8 +217,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             self._lookup(Lookup())
 
     def _account(self) -> tuple[int, int, int]:
-        """What changes when anything new happens: signals, but those of what is missing, which are repeated; who has
-        got what; and who has asked for what."""
+        """Counts that change whenever anything new happens: signals (except for repeated reports of missing messages),
+        messages received, and distinct repair requests."""
         show = self.performance
         for act in show.acts[self._accounted :]:
             self._signals += sum(event.kind != "missing" for event in act.step.events)
@@ -230,7 +230,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return self._signals, sum(map(len, self._has.values())), len(self._asked)
 
     def _longest_ms(self) -> int:
-        """The longest period in which what somebody lacks may be resent, asked for, or answered."""
+        """The longest period in which a missing message may be resent, requested, or sent in an answer."""
         longest = 0
         for who, actor in self._actors.items():
             party = actor.party
@@ -240,7 +240,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 longest = max(longest, 2 * c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms, repair)
         return longest
 
-    # ---- what scripted peers say -----------------------------------------------------------------------------------
+    # ---- messages of scripted peers --------------------------------------------------------------------------------
 
     def _said(self, op: Say) -> Message:
         channel = self.schedule.channels[op.channel] if self.schedule.channels else UNNAMED_CHANNEL
@@ -251,7 +251,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         said = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
         if op.filter is not None and not op.raw_filter:
-            # By the profile of the first implementation; for the others it is a filter they may not understand.
+            # In the profile of the first implementation; the others may not understand the filter.
             stage: Stage = self._distinct[0]
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
         history = self._entries(op.after, senders=op.senders_named, hints=op.hint)
@@ -269,19 +269,19 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         )
 
     def _usual_lamport(self, channel_id: str) -> int:
-        """What a peer would give a message now that has heard all that participants said."""
+        """The Lamport timestamp that a peer would use now if it had received everything that participants sent."""
         if self._revision.lamport_follows_clock:
             epoch: int = min(self._epochs.values())
             return epoch + self._elapsed
         return self._counts.get(channel_id, 0) + 1
 
     def _written(self, message: Message, encoding: str = "usual") -> Wire:
-        """A message in the layout of the text."""
+        """A message in the layout of the specification."""
         layout = self._revision.wire
         return Wire(ENCODINGS[encoding](layout.encode(message)), None, layout)
 
     def _sayable(self, content: bytes) -> bytes:
-        """Content as it can be said: where only text can be, what is none is said in ASCII."""
+        """Content that can be sent: if only text can be sent, other bytes are reduced to ASCII."""
         stage: Stage = self._distinct[0]
         return content if is_text(content) else stage.said(content)
 
@@ -293,7 +293,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _entries(
         self, labels: tuple[str, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"
     ) -> tuple[HistoryEntry, ...]:
-        """Entries for labels; ``unknown`` is the sender of what was never sent."""
+        """History entries for labels; ``unknown`` is the sender of messages that were never sent."""
         out = []
         for label in labels:
             message_id, packet = self._id(label), self.performance.labels.get(label)

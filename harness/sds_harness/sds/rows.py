@@ -1,4 +1,4 @@
-"""The steps of SDS as rows of a corpus: what they tell, with what the text leaves open taken out of it."""
+"""Converts the steps of SDS to rows of a corpus, without what the specification leaves open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_ID = 200
 
 
 class Facts:
-    """What the steps of one performance tell, by the names in ``columns.py``."""
+    """Reads the columns of SDS from the steps of one performance."""
 
     def __init__(self, performance: Performance) -> None:
         self._names = Names(performance)
@@ -49,7 +49,7 @@ class Facts:
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
-        """The others."""
+        """The informative columns of SDS."""
         message, shift = _about(step, self._sent(step)), _shift(trace)
         sent, state = step.messages, step.state
         return {
@@ -63,7 +63,7 @@ class Facts:
         }
 
     def _sent(self, step: Step) -> list[tuple[str, Wire]]:
-        """What a step broadcast, by name: in which order one sends several is open."""
+        """The broadcasts of a step, sorted by name, because the order of several broadcasts is open."""
         broadcasts = step.broadcasts
         if not broadcasts:
             return []
@@ -133,7 +133,7 @@ class Facts:
         return self._names.called(message) if message is not None else "no message"
 
     def _said(self, wire: Wire, shift: int) -> list[str | int]:
-        """What is on the wire, but for what the text leaves open."""
+        """The content of a message on the wire, without what the specification leaves open."""
         message = wire.message
         if message is None:
             return ["no message", wire.raw.hex()]
@@ -144,20 +144,20 @@ class Facts:
 
 
 def _about(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | None:
-    """The message that arrives, or that is sent; of several the first by name."""
+    """The message that arrives or is sent; of several, the first by name."""
     if step.command == "receive":
         return step.received.message
     return sent[0][1].message if sent else None
 
 
 def _shift(trace: Trace) -> int:
-    """What makes timestamps those of a performance that starts with virtual time: whose clock is its own starts
-    whenever it was played. Those that count are what they are."""
+    """The shift that makes timestamps comparable, as if every performance had started at the same virtual time. An
+    implementation that uses its own clock starts at the real time. Timestamps that only count are not shifted."""
     return START_MS - trace.start_ms if trace.revision.lamport_follows_clock else 0
 
 
 def _lamport(message: Message | None, shift: int) -> int:
-    """Moved by that; 0 for none."""
+    """The shifted Lamport timestamp; 0 for none."""
     if message is None or message.lamport_timestamp is None:
         return 0
     return signed((message.lamport_timestamp + shift) & MAX_LAMPORT)

@@ -1,4 +1,4 @@
-"""The stage on which a schedule of SDS is played, its participants and scripted peers."""
+"""The stage on which a schedule of SDS is played, with its participants and scripted peers."""
 
 from __future__ import annotations
 
@@ -43,23 +43,25 @@ class Stage(stage.Stage[Step]):
         self.dialect = dialect
         self.revision = REVISIONS.get(session.revision, SDS_2026_01)
         self.ways = environment if isinstance(environment, SdsEnvironment) else _NOTHING_OF_SDS
-        """What the environment changes that only SDS has."""
+        """The settings of the environment that only SDS has."""
         self.other_channels = OtherChannels() if self.ways.third_channel else None
-        # Nothing in a revision whose Lamport timestamps just count reads a clock of its own.
+        # A revision whose Lamport timestamps only count reads no clock of its own.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
         layout, wires = self.revision.wire, dict[bytes, Wire]()
 
-        # No method, which would hold the stage, so that nothing but a search for garbage ended stage and trace.
+        # Not a method: it would keep a reference to the stage, and only the garbage collector would free stage and
+        # trace.
         def begun(index: int, participant: str, request: pb.Request) -> Step:
             return Step(index, participant, request, None, dialect, layout, known=wires)
 
         super().__init__(session, trace, begun, environment)
 
     def go_ahead(self) -> None:
-        """Put scripted peers an hour ahead of an implementation that goes by its own clock, or half its bound.
+        """For an implementation that uses its own clock, put scripted peers an hour ahead, or half its declared bound.
 
-        An implementation that takes their messages counts on from there; its own timestamps show if it does not.
+        An implementation that accepts their messages continues from these timestamps; its own timestamps show if it
+        does not.
         """
         declared = self.trace.declaration
         bound = declared.limit("lamport_ahead_ms")
@@ -74,17 +76,17 @@ class Stage(stage.Stage[Step]):
         configuration: pb.Configuration | None = None,
         instance: str = "",
     ) -> Actor:
-        """Make a participant under test; ``instance`` tells it from another one of the same name.
+        """Open a participant under test; ``instance`` distinguishes participants with the same name.
 
-        Automatic sync messages, the giving up of lost dependencies and SDS-R are off unless ``configuration`` or, for
-        SDS-R, the environment says otherwise.
-        Without ``channels`` the participant is used without naming one, and its channel is called "0" here.
+        Automatic sync messages, the giving up of lost dependencies and SDS-R are off unless ``configuration`` switches
+        them on; the environment can switch on SDS-R, too. Without ``channels``, no channel is named, and the trace
+        calls the channel "0".
         """
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
         if not channels:
             self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
-        # A filter maker is there for its filters alone.
+        # A filter maker exists only for its filters.
         several = channels and self.other_channels is not None and not is_filter_maker(name)
         first = tuple(map(self.label, AHEAD_MS)) if several else ()
         name = self.label(name)
@@ -134,25 +136,26 @@ class Stage(stage.Stage[Step]):
         return ScriptedPeer(self.label(name), self.label(channel_id), says)
 
     def said(self, content: bytes) -> bytes:
-        """``content`` as it can be said: where only text can, in ASCII."""
+        """``content`` as it can be sent: reduced to ASCII if only text can be sent."""
         return bytes(byte & 0x7F for byte in content) if self.revision.wire.text_only else content
 
     def on_the_wire(self, message: Message) -> bytes:
-        """The bytes of a message as the implementation understands them."""
+        """The bytes of a message in the layout of the implementation."""
         text = self.revision.wire.encode(message)
         return self.dialect.to_private(text) if self.dialect is not None else text
 
     def filter_over(self, *message_ids: str) -> bytes | None:
-        """A bloom filter, as the implementation understands it, that holds exactly ``message_ids``.
+        """A bloom filter, in the encoding of the implementation, that contains exactly ``message_ids``.
 
-        Built by the declared bloom profile, else by the implementation's own codec, else taken from another
-        participant that has received just these; None if that one refuses.
+        It is built with the declared bloom profile, else by the codec of the implementation, else taken from another
+        participant that has received exactly these messages. None if no participant is open and neither of the first
+        two works.
         """
         declared, model = self.trace.declaration, next(iter(self.trace.parties.values()), None)
         parameters = bloom_parameters(model) if model is not None else None
         if declared.profile("bloom") in PROFILES and parameters is not None:
             return build_filter(PROFILES[declared.profile("bloom")], parameters, message_ids)
-        # The codec builds filters of the usual size, which is another than the one that was asked for.
+        # The codec builds filters of the default size, not of the requested one.
         usual = model is None or not (
             model.asked.HasField("bloom_capacity") or model.asked.HasField("bloom_error_rate")
         )

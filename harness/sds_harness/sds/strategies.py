@@ -1,4 +1,4 @@
-"""Hypothesis strategies for schedules: for tests of your own, in which Hypothesis generates and shrinks.
+"""Hypothesis strategies for schedules, for your own tests: Hypothesis generates and shrinks the schedules.
 
     from hypothesis import given
     from sds_harness.sds.strategies import schedules
@@ -7,8 +7,8 @@
     def test_my_implementation(schedule):
         ...
 
-They draw from the same grammar as the command line does, for the current revision of the text unless another is named:
-``schedules(revision="forum-2024")``. Needs the extra ``hypothesis``.
+The strategies use the same grammar as the command line. They use the current revision of the specification unless
+another is named: ``schedules(revision="forum-2024")``. Needs the extra ``hypothesis``.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def schedules(
     longest: int = 5,
     revision: str = SDS_2026_01.name,
 ) -> st.SearchStrategy[Schedule]:
-    """Whole schedules of ``fewest`` to ``most`` participants, of what a revision of the text knows; see Grammar for the
-    rest. Raises ValueError."""
+    """Schedules of ``fewest`` to ``most`` participants that use only what the revision has; see Grammar for the rest.
+    Raises ValueError."""
     if revision not in REVISIONS:
         raise ValueError(f"there is no revision {revision!r}: there are {', '.join(REVISIONS)}")
     grammar, text = Grammar(fewest, most, sds_r, scripted, tuple(passages), longest), Text.of(REVISIONS[revision])

@@ -18,21 +18,21 @@ from ..lazy import lazy
 
 
 class Event(NamedTuple):
-    """What an implementation tells its application about a channel, decoded from the testee protocol."""
+    """A signal of an implementation to its application about a channel, decoded from the testee protocol."""
 
     kind: str
     """``delivered``, ``acknowledged``, ``possibly_acknowledged``, ``missing`` or ``lost``; "" for any other."""
     channel_id: str
     message_ids: tuple[str, ...]
-    """The messages that it is about: one, but for ``missing`` and ``lost``."""
+    """The messages of the signal: one, or several for ``missing`` and ``lost``."""
     content: bytes = b""
-    """Of the message that is delivered."""
+    """The content of the delivered message."""
     missing: tuple[HistoryEntry, ...] = ()
-    """The dependencies that are missing, with their retrieval hints."""
+    """The missing dependencies, with their retrieval hints."""
 
     @classmethod
     def of(cls, event: pb.Event) -> Event:
-        """The event that a reply carries."""
+        """Convert the event of a reply."""
         kind, channel_id = event.WhichOneof("event") or "", event.channel_id
         match kind:
             case "":
@@ -51,27 +51,27 @@ class Event(NamedTuple):
 
     @property
     def message_id(self) -> str:
-        """The first message that it is about, "" if it is about none."""
+        """The first message of the signal; "" if there is none."""
         return self.message_ids[0] if self.message_ids else ""
 
 
 class Wire:
-    """Bytes on the network: as they were, and as a message of the text where they are one."""
+    """Bytes on the network, and the message that they decode to, if any."""
 
     __slots__ = ("_fields", "dialect", "error", "message", "raw", "text")
 
     def __init__(self, raw: bytes, dialect: Dialect | None, layout: WireFormat = V2026_01) -> None:
-        """``layout`` is that of the text: each revision has its own."""
+        """``layout`` is that of the specification; each revision has its own."""
         self.raw = raw
-        """The bytes themselves."""
+        """The bytes as they were sent."""
         self.dialect = dialect
-        """The private layout they are in, None for that of the text."""
+        """The private layout of the bytes; None for the layout of the specification."""
         self.text: bytes = raw
-        """The bytes in the layout of the text: translated if a dialect is in use."""
+        """The bytes in the layout of the specification: translated if a dialect is in use."""
         self.message: Message | None = None
-        """What they decode to."""
+        """The decoded message."""
         self.error = ""
-        """Why they do not decode."""
+        """Why the bytes cannot be decoded."""
         try:
             if dialect is not None:
                 self.text = dialect.to_text(raw)
@@ -81,7 +81,8 @@ class Wire:
         self._fields: list[WireField] | None = None
 
     def again(self) -> Wire:
-        """The same bytes once more, for another step: who sent which copy is told by the object of its message."""
+        """A copy of this for another step. Each copy has its own message object, because the object tells which copy
+        was sent."""
         other = Wire.__new__(Wire)
         other.raw, other.dialect, other.text, other.error = self.raw, self.dialect, self.text, self.error
         other.message = Message(*_parts(self.message)) if self.message is not None else None
@@ -89,12 +90,12 @@ class Wire:
         return other
 
     def translate(self) -> None:
-        """From now on these are bytes in the layout of the text."""
+        """Replace the bytes by those in the layout of the specification."""
         self.raw, self.dialect, self._fields = self.text, None, None
 
     @property
     def fields(self) -> list[WireField] | None:
-        """The top-level fields of the bytes, as they stand there; None if they do not split into any."""
+        """The top-level fields of the bytes, in their order; None if the bytes cannot be split into fields."""
         if self._fields is None:
             with suppress(MalformedMessage):
                 self._fields = split(self.raw)
@@ -102,12 +103,13 @@ class Wire:
 
 
 _KINDS = {"send": Kind.CONTENT, "send_ephemeral": Kind.EPHEMERAL, "send_sync": Kind.SYNC}
-"""The kind of message that the application asks for, by the command."""
+"""The kind of message that a command requests."""
 _parts = attrgetter(*(part.name for part in fields(Message)))
 LARGE_BYTES = 1 << 16
-"""Of a reply with several messages: many of them are copies of those before."""
+"""Replies of this size with several messages are stored without them: many are copies of earlier messages."""
 LARGE_WIRE_BYTES = 1 << 12
-"""Of a message that arrives: a broadcast arrives at every other participant, with filters of many kilobytes."""
+"""Arriving messages of this size are stored once: a broadcast arrives at every other participant, with filters of many
+kilobytes."""
 
 
 @dataclass
@@ -118,14 +120,14 @@ class Step(trace.Step):
     reply: pb.Reply | None
     dialect: Dialect | None = None
     layout: WireFormat = V2026_01
-    """How messages stand in bytes."""
+    """The wire layout of the revision."""
     known: dict[bytes, Wire] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
-    """What went over the network in the steps of a trace, by its bytes: copies are decoded once, and kept once."""
+    """The wires of the trace by their bytes: equal bytes are decoded and stored once."""
 
     def lighten(self) -> None:
         if self.command == "receive" and len(self.request.receive.wire) >= LARGE_WIRE_BYTES:
             self._arrived = self.received.raw
-            lighter = pb.Request()  # the old one keeps its memory, whatever is taken out of it
+            lighter = pb.Request()  # clearing a field does not free its memory
             self.request.receive.ClearField("wire")
             lighter.CopyFrom(self.request)
             self.request = lighter
@@ -152,12 +154,12 @@ class Step(trace.Step):
         return whole
 
     _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
-    """The messages that were in its reply, where these are no longer."""
+    """The messages that were removed from the reply."""
     _arrived: bytes | None = field(default=None, init=False, compare=False, repr=False)
-    """The message that was in its request, where it is no longer: the same bytes as in other steps of the trace."""
+    """The message that was removed from the request. Its bytes are shared with other steps of the trace."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be worked out again."""
+        """Leave out what can be computed again."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -177,33 +179,33 @@ class Step(trace.Step):
 
     @lazy
     def broadcasts(self) -> list[Wire]:
-        """What it handed to the network, in order."""
+        """The messages that the step handed to the network, in order, as bytes."""
         if self.reply is None or self.answer != "effects":
             return []
         return [self._wire(raw) for raw in self._moved or self.reply.effects.broadcasts]
 
     @lazy
     def received(self) -> Wire:
-        """What arrived, for ``receive``."""
+        """The wire that arrived, for ``receive``."""
         return self._wire(self.request.receive.wire if self._arrived is None else self._arrived)
 
     @property
     def arrived(self) -> Message | None:
-        """The message of a ``receive``; None for other commands, and for bytes that are none."""
+        """The message of a ``receive``; None for other commands, and for bytes that are not a message."""
         return self.received.message if self.command == "receive" else None
 
     @lazy
     def messages(self) -> list[Message]:
-        """The messages among what it handed to the network, in order."""
+        """The broadcasts that are messages, in order."""
         return [wire.message for wire in self.broadcasts if wire.message is not None]
 
     @lazy
     def asked_for(self) -> Wire | None:
-        """The message that the application asked for, among all broadcasts; None if it asked for none.
+        """The broadcast that the application requested; None if it requested none.
 
-        Copies and sync messages that are due may go out in the same reply, before the message or after it. A sent
-        message is the one with the ``message_id`` of the effects, a sync message the first that is one. Where nothing
-        has that ID or that kind, it is what has the content that was given, or no layout, else what came first.
+        Copies and due sync messages may be in the same reply, before or after it. A sent message is the one with the
+        ``message_id`` of the effects; a sync message is the first one of that kind. If no broadcast has that ID or
+        kind, it is the first one that has the given content or cannot be decoded, else the first broadcast.
         """
         kind = _KINDS.get(self.command)
         if kind is None or not self.broadcasts:
@@ -220,21 +222,22 @@ class Step(trace.Step):
 
     @property
     def new(self) -> Message | None:
-        """The message that the application asked for, None if it asked for none, or what went out is no message."""
+        """The message that the application requested; None if it requested none, or if the broadcast cannot be
+        decoded."""
         return self.asked_for.message if self.asked_for is not None else None
 
     @property
     def state(self) -> pb.State | None:
-        """The state that it shows, None if it shows none."""
+        """The state in the reply; None if there is none."""
         return self.reply.state if self.reply is not None and self.answer == "state" else None
 
     @lazy
     def shown_log(self) -> list[str]:
-        """The message IDs of the log that it shows, in its order; none if it shows none."""
+        """The message IDs of the log in the shown state, in its order; empty without a state."""
         return [entry.message_id for entry in self.state.log.entries] if self.state is not None else []
 
     def signals(self, kind: str, channel_id: str) -> list[Event]:
-        """Its events of a kind in a channel, in order."""
+        """The signals of this kind in a channel, in order."""
         return [event for event in self.events if event.channel_id == channel_id and event.kind == kind]
 
 
@@ -246,8 +249,8 @@ class Trace(trace.Trace[Step]):
     dialect: Dialect | None = None
 
     def translate(self) -> None:
-        """Put all bytes on the network that are in a dialect into the layout of the text, as if they had been sent so:
-        checks of the layout have nothing to say of the dialect then."""
+        """Translate all bytes on the network from a dialect to the layout of the specification, as if they had been
+        sent so. Checks of the layout then do not judge the dialect."""
         for step in self.steps:
             for wire in (*step.broadcasts, *([step.received] if step.command == "receive" else [])):
                 wire.translate()

@@ -1,4 +1,4 @@
-"""What passages write with: the operations so far, who is there, and which messages there are to speak of."""
+"""The writer of passages: the operations so far, the present participants, and the messages that can be referred to."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from ..schedules.choices import Choices, chance, pick, some
 from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
 
 PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
-"""The IDs of their messages begin with these, which sort otherwise in UTF-16, without case, or normalised."""
+"""Scripted peers. Their names begin the IDs of their messages, and sort differently in UTF-16, without case, or
+normalised."""
 
 
-if TYPE_CHECKING:  # schedules are the same in every interpreter, also where there is no more than that
+if TYPE_CHECKING:  # schedules must not depend on the interpreter or on installed packages
     from sds_reference import Revision
 
 
 @dataclass(frozen=True)
 class Text:
-    """What of a revision of the text schedules hang on."""
+    """The features of a revision on which schedules depend."""
 
     name: str = "SDS"
     repairs: bool = True
-    """There is SDS-R."""
+    """Whether it has SDS-R."""
     retrieval_hints: bool = True
-    """Causal histories have more than message IDs."""
+    """Whether causal histories contain more than message IDs."""
     syncs_are_logged: bool = False
-    """Others may depend on a sync message."""
+    """Whether messages may depend on a sync message."""
 
     @classmethod
     def of(cls, revision: Revision) -> Text:
@@ -38,7 +39,7 @@ SDS = Text()
 
 
 class Writer:
-    """A schedule in the making."""
+    """Builds one schedule."""
 
     def __init__(
         self,
@@ -52,11 +53,11 @@ class Writer:
         self.text = text
         self.operations: list[Operation] = []
         self.here = [member.name for member in members if not member.late]
-        """Participants that are there and alive."""
+        """Participants that are present and have not crashed."""
         self.late = [member.name for member in members if member.late]
         self.channels = channels
         self.home = 0
-        """The channel that a passage is about, unless it says otherwise."""
+        """The channel of the current passage."""
         self.sds_r = bool(configuration.get("sds_r"))
         self.bloom_capacity = int(configuration.get("bloom_capacity", 10_000))
         self.resend_ms = int(configuration.get("resend_unacknowledged_ms", 30_000))
@@ -66,18 +67,18 @@ class Writer:
         self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
         self.t_max_ms = int(configuration.get("t_max_ms", 120_000))
         self.labels: list[str] = []
-        """Content messages so far, oldest first."""
+        """Labels of content messages so far, oldest first."""
         self.mine: dict[str, list[str]] = {}
-        """Of each participant."""
+        """Labels by participant."""
 
     # ---- choosing --------------------------------------------------------------------------------------------------
 
     def someone(self, *but: str) -> str:
-        """A participant that is there, another one than ``but`` if there is one."""
+        """A present participant, not one of ``but`` if possible."""
         return pick(self.choices, [name for name in self.here if name not in but] or self.here)
 
     def two(self) -> tuple[str, str]:
-        """Two that are there, different ones if there are."""
+        """Two present participants, different ones if possible."""
         one = self.someone()
         return one, self.someone(one)
 
@@ -98,7 +99,7 @@ class Writer:
         return self.choices.integer(0, self.channels - 1)
 
     def hazards(self, who: str, percent: int = 25) -> Route:
-        """Now and then a message is lost, late or doubled at somebody."""
+        """A route on which a message is lost, late or duplicated with this probability in percent."""
         if not self.chance(percent):
             return STRAIGHT
         listeners = self.others(who)
@@ -117,7 +118,7 @@ class Writer:
         self.operations += operations
 
     def perhaps(self, percent: int, *operations: Operation) -> None:
-        """Add them, or not."""
+        """Add the operations with this probability in percent."""
         if self.chance(percent):
             self.add(*operations)
 
@@ -128,7 +129,7 @@ class Writer:
         return label
 
     def send(self, who: str, route: Route = STRAIGHT, channel: int | None = None, **rest: object) -> str:
-        """A content message; its label."""
+        """Add a content message. Returns its label."""
         label = self.label(who)
         rest = self._stated(rest)
         self.add(replace(Send(who, label, self._channel(channel), route=route), **rest))  # type: ignore[arg-type]
@@ -141,14 +142,14 @@ class Writer:
         self.add(Ephemeral(who, self._channel(channel), raw, route))
 
     def say(self, peer: str = "", **rest: object) -> str:
-        """A scripted peer says something; its label."""
+        """Add a message of a scripted peer. Returns its label."""
         peer = peer or pick(self.choices, PEERS)
         label = self.label(peer)
         self.add(replace(Say(peer, label, channel=self.home), **self._stated(rest)))  # type: ignore[arg-type]
         return label
 
     def _stated(self, rest: dict[str, object]) -> dict[str, object]:
-        """Without the fields that the text has no room for."""
+        """The fields without those that the revision does not have."""
         absent = () if self.text.retrieval_hints else ("hint", "senders_named")
         return {key: value for key, value in rest.items() if key not in absent}
 
@@ -156,13 +157,13 @@ class Writer:
         return self.home if channel is None else channel
 
     def crash(self, who: str) -> None:
-        """Somebody stops, unless too few would be left to notice."""
+        """Let a participant crash, unless two or fewer are left."""
         if len(self.here) > 2:
             self.here.remove(who)
             self.add(Crash(who))
 
     def join_all(self) -> None:
-        """Whoever is late joins now."""
+        """Let all late participants join."""
         for name in self.late:
             self.add(Join(name))
             self.here.append(name)

@@ -1,21 +1,21 @@
-"""Transcripts: whole conversations with implementations, as JSON lines that are written while they are held.
+"""Transcripts: whole conversations with implementations, as JSON lines that are written while the conversation runs.
 
-Every line has ``n``, its number, and ``at``, the wall time. The first one says ``"transcript": 1``. The lines of one
-conversation, which is one process, have the number of its first line as ``conversation``, and one of these:
+Every line has ``n``, its number, and ``at``, the wall time. The first line has ``"transcript": 1``. A conversation is
+one process. All its lines have the number of its first line as ``conversation``, and one of these fields:
 
-- ``begins``: what was started, in which framing, with which environment variables, and its process number;
-- ``part``: a schedule is played from here on, by name, with its environment, revision, dialect and start of time;
-- ``vector``: a golden vector is asked from here on, in the codec or in parts that follow;
-- ``participant``: what the one is called in findings who was given a ``handle``;
-- ``direction``, ``>`` for a request and ``<`` for a reply, with ``what`` it is;
-- ``fault``: what broke, with the last lines of stderr, and what came instead of a reply;
-- ``ends``: how it ended, with the last lines of stderr.
+- ``begins``: the command, the framing, the environment variables, and the process ID;
+- ``part``: a schedule begins here: its name, environment, revision, dialect and start time;
+- ``vector``: a golden vector begins here; it is asked in the codec or in the parts that follow;
+- ``participant``: the name that findings use for the participant with a ``handle``;
+- ``direction``: ``>`` for a request, ``<`` for a reply; ``what`` is the command or the answer;
+- ``fault``: what broke, the last lines of stderr, and the bytes received instead of a reply;
+- ``ends``: how the conversation ended, with the last lines of stderr.
 
-A message stands in ``json``: the very line that was sent or received if that was JSON, with its own spaces and order
-(characters that a terminal or a CI would obey are escaped), or else its ProtoJSON, with the bytes in ``base64``. Bytes
-that are no message have only ``base64``. Of a message that is too large for a line, ``bytes`` is the length, ``head``
-are the small fields, and ``base64`` is the beginning.
+A message is in ``json``. If it was JSON, this is the line that was sent or received, with its own spaces and order
+(characters that a terminal or a CI would obey are escaped). Otherwise it is its ProtoJSON, with the bytes in
+``base64``. Bytes that are not a message have only ``base64``. For a message that is too large for a line, ``bytes`` is
+the length, ``head`` has the small fields, and ``base64`` has the first bytes.
 
-Findings stand at the end: ``finding`` names the ``n`` of the part and the step in it, ``judged`` the runs in which a
+Findings are at the end: ``finding`` names the ``n`` of the part and the step in it, ``judged`` the runs in which a
 requirement was judged.
 """

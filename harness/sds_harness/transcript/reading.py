@@ -1,4 +1,4 @@
-"""Reads a transcript: the parts of its conversations one after the other, as far as there is anything to read."""
+"""Reads a transcript: the parts of its conversations, in order. Damaged lines are reported and skipped."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ Complain = Callable[[int, str], None]
 
 
 class NoTranscript(ValueError):
-    """A file is not what `--transcript` writes."""
+    """A file is not a transcript, as `--transcript` writes them."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """A message as it was kept."""
+    """A message in a transcript."""
 
     line: int
     what: str
     """Name of the command or of the answer."""
     message: Row | None
-    """As JSON, None if it was not kept whole."""
+    """The message as JSON; None if it was too large to be stored whole."""
     raw: bytes = b""
     size: int = 0
-    """Bytes of one that was not kept whole."""
+    """Length in bytes of a message that was not stored whole."""
     head: Row = field(default_factory=dict)
-    """Its small fields."""
+    """The small fields of such a message."""
 
 
 @dataclass
 class Exchange:
-    """A request, and what came of it."""
+    """A request and its reply, if there was one."""
 
     request: Said
     reply: Said | None = None
@@ -48,22 +48,22 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Broke:
-    """What broke a conversation."""
+    """A fault that broke a conversation."""
 
     line: int
     kind: str
     detail: str
     stderr: tuple[str, ...]
     raw: bytes
-    """What came instead of a reply."""
+    """The bytes received instead of a reply."""
 
 
 @dataclass
 class Conversation:
-    """One process."""
+    """One conversation, which is one process."""
 
     number: int
-    """The line with which it begins."""
+    """The number of its first line."""
     command: str = ""
     framing: str = ""
     process: int = 0
@@ -73,30 +73,30 @@ class Conversation:
 
 @dataclass
 class Part:
-    """What was said for one schedule, or before the first of them."""
+    """The exchanges of one schedule, or those before the first schedule."""
 
     conversation: Conversation
     line: int
     name: str = ""
-    """Of the schedule, "" before the first."""
+    """Name of the schedule; "" before the first one."""
     environment: str = ""
     revision: str = ""
     dialect: str = ""
     start_ms: int = 0
     vector: str = ""
-    """The golden vector that is asked, "" if none is."""
+    """The golden vector that is asked; "" if none."""
     exchanges: list[Exchange] = field(default_factory=list)
     participants: dict[int, str] = field(default_factory=dict)
-    """What those are called in findings who were given handles."""
+    """The names that findings use for participants, by handle."""
     broke: list[Broke] = field(default_factory=list)
     ends: str = ""
-    """How the conversation ended after it, "" if it did not."""
+    """How the conversation ended after this part; "" if it went on."""
     stderr: tuple[str, ...] = ()
-    """Its last words then."""
+    """The last lines of stderr at that end."""
 
 
 def remarks(path: Path) -> Iterator[tuple[str, Row]]:
-    """What was found: ``finding`` and ``judged``. Raises NoTranscript, FileError."""
+    """The findings of a transcript: rows ``finding`` and ``judged``. Raises NoTranscript, FileError."""
     for _, row in _rows(path, lambda line, said: None):
         for kind in ("finding", "judged"):
             if isinstance(row.get(kind), dict):
@@ -104,7 +104,7 @@ def remarks(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def parts(path: Path, complain: Complain) -> Iterator[Part]:
-    """All parts in which anything was said or broke, in the order of their ends. Raises NoTranscript, FileError."""
+    """All parts with at least one exchange or fault, in the order in which they end. Raises NoTranscript, FileError."""
     open_: dict[int, Part] = {}
     for line, row in _rows(path, complain):
         if "transcript" in row or "finding" in row or "judged" in row:
@@ -133,7 +133,7 @@ def parts(path: Path, complain: Complain) -> Iterator[Part]:
             part.ends, part.stderr = _text(_object(row, "ends"), "how"), _lines(_object(row, "ends"))
         elif "begins" not in row:
             complain(line, "it says nothing that is known here")
-        # Of a conversation that has ended nothing more can come.
+        # An ended conversation has no further lines: free its part.
         if part.ends and open_.pop(number, None) is not None and _said_anything(part):
             yield part
     for part in open_.values():
@@ -146,7 +146,7 @@ def _said_anything(part: Part) -> bool:
 
 
 def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
-    """The lines that can be read. Raises NoTranscript, FileError."""
+    """The readable lines, with their numbers. Raises NoTranscript, FileError."""
     with opened(path) as file:
         line = 0
         while data := file.readline(MAX_LINE):
@@ -169,13 +169,13 @@ def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
 
 
 def _skip(file: Any) -> None:
-    """Go to the next line."""
+    """Skip to the next line."""
     while (data := file.readline(MAX_LINE)) and not data.endswith(b"\n"):
         pass
 
 
 def _row(data: bytes, whole: bool) -> Row | str:
-    """The object in a line, or what is wrong with it."""
+    """The object in a line, or a phrase that says what is wrong with the line."""
     try:
         row = json.loads(data.removesuffix(b"\n").decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -198,7 +198,7 @@ def _conversation(number: int, begins: Row) -> Conversation:
 
 
 def _next_part(before: Part, line: int, row: Row) -> Part:
-    """A vector can be asked in one part or in several, and what is asked of a codec is asked in none of its own."""
+    """A vector spans one part or several. The requests to a codec have no part of their own."""
     told = _object(row, "vector" if "vector" in row else "part")
     return Part(
         before.conversation,

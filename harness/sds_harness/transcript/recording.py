@@ -1,4 +1,4 @@
-"""A link that writes down what goes over another one."""
+"""A link that records the traffic of another link in a transcript."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..link import Link, Listener
 from .writing import Transcript
 
 MAX_RAW = 1 << 20
-"""Bytes of the largest message that is kept whole."""
+"""Bytes of the largest message that is recorded whole."""
 _BEGINNING = 4096
-"""Bytes that are kept of one that is larger, or is no message."""
+"""Bytes that are recorded of a larger message, and of bytes that are not a message."""
 _SHORT = 256
 
 
@@ -24,12 +24,12 @@ class RecordedLink(Link, Listener):
     """One conversation of a transcript."""
 
     def __init__(self, link: Link, transcript: Transcript, **about: Any) -> None:
-        """``about`` says what was started, and how."""
+        """``about`` describes the process: the command, the framing, the variables."""
         self._link = link
         self.outside_clock = link.outside_clock
         self._transcript = transcript
         self._asked: Any = None
-        """The request that has not been written yet."""
+        """The request that has not been recorded yet."""
         self._heard: list[bytes] = []
         self._ended = False
         process = {"process": link.pid} if link.pid is not None else {}
@@ -126,7 +126,7 @@ class RecordedLink(Link, Listener):
 
 
 def _as_json(body: bytes) -> str:
-    """A line as it is, "" if it is no JSON object, or a larger one than is kept."""
+    """The line unchanged; "" if it is not a JSON object or too large to be recorded."""
     if len(body) > MAX_RAW:
         return ""
     try:
@@ -149,7 +149,7 @@ def _in_base64(body: bytes | None) -> dict[str, Any]:
 
 
 def _head(message: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a message, and of the command in it, that are small."""
+    """The small fields of a message and of the command in it."""
     return {name: _small(value) if isinstance(value, dict) else value for name, value in message.items()}
 
 

@@ -1,4 +1,4 @@
-"""Writes a transcript: whole lines, each as soon as there is something to say, of any number of processes."""
+"""Writes a transcript. Each line is written whole and at once; several processes can write to one file."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ VERSION = 1
 MAX_LINE = 4 << 20
 """Bytes of the longest line."""
 LOCK_S = 5.0
-"""So long a line waits for the lock of the file. Writers of ours hold it for less than a millisecond."""
+"""Seconds to wait for the lock of the file. The suite holds it for less than a millisecond per line."""
 _LOCKED = f"another process held its lock for {LOCK_S:g} s"
 _LOOK_EVERY_S = 0.001
 _NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 
 
 class Transcript:
-    """A file that takes lines.
+    """A transcript file.
 
-    A copy in another process writes to the same file; a lock on it keeps lines whole and their numbers in order. Once a
-    line could not be written, none is any more: ``failure`` says why, and a copy says so on stderr at once.
+    A copy in another process writes to the same file. A lock on the file keeps lines whole and their numbers in order.
+    After one failed write, no more lines are written: ``failure`` says why, and a copy reports it on stderr at once.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,14 +39,14 @@ class Transcript:
         self._file = -1
         self._copied = False
         self._end = -1
-        """Where the file ended after the last line of ours, and the number of that."""
+        """The size of the file after the last line written here, and the number of that line."""
         self._number = 0
 
     @classmethod
     def begin(cls, path: Path, **about: Any) -> Transcript:
-        """A new one, in place of a file that is there. Raises OSError.
+        """Begin a new transcript, and replace an existing file. Raises OSError.
 
-        Where another process holds the lock of the file, it stays as it is, and ``failure`` is set.
+        If another process holds the lock of the file, the file stays unchanged and ``failure`` is set.
         """
         check_named(path, regular=True)
         out = cls(path)
@@ -60,14 +60,14 @@ class Transcript:
 
     @property
     def vanished(self) -> bool:
-        """Was the file deleted, renamed or replaced, so that its path no longer leads to what was written?"""
+        """Was the file deleted, renamed or replaced, so that its path no longer leads to the transcript?"""
         try:
             return self._file >= 0 and not os.path.samestat(os.fstat(self._file), os.stat(self.path))
         except OSError:
             return True
 
     def add(self, row: Mapping[str, Any], raw: str = "") -> int:
-        """Write a line and return its number; 0 if it cannot be written. ``raw`` is JSON that becomes its ``json``."""
+        """Write a line and return its number; 0 if it cannot be written. ``raw`` is JSON that is stored as ``json``."""
         if self.failure:
             return 0
         try:
@@ -88,7 +88,7 @@ class Transcript:
         return _copy, (self.path,)
 
     def _wait_for_writers(self) -> None:
-        """Return once no process holds the lock of an existing file. Raises OSError, TimeoutError among them."""
+        """Wait until no process holds the lock of an existing file. Raises OSError, including TimeoutError."""
         with suppress(FileNotFoundError):
             self._open()
             try:
@@ -104,7 +104,7 @@ class Transcript:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """The lock of the file is ours in the block. Raises TimeoutError."""
+        """Hold the lock of the file within the block. Raises TimeoutError."""
         until = time.monotonic() + LOCK_S
         while True:
             try:
@@ -134,9 +134,9 @@ class Transcript:
         return number
 
     def _last(self, size: int) -> tuple[int, bool]:
-        """The number of the last line, and whether that was torn: somebody was killed while he wrote it."""
+        """The number of the last line, and whether it is incomplete because its writer was killed."""
         rest = b""
-        # Mostly the last line is a short one.
+        # The last line is usually short.
         for length in (1 << 12, 2 * MAX_LINE):
             start = max(0, size - length)
             *lines, rest = os.pread(self._file, size - start, start).split(b"\n")
@@ -153,7 +153,7 @@ def _copy(path: Path) -> Transcript:
 
 
 def _line(number: int, row: Mapping[str, Any], raw: str = "") -> bytes:
-    # A conversation is called by the line with which it begins.
+    # A conversation is identified by the number of its first line.
     numbered = {"conversation": number, **row} if "begins" in row else row
     line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
     if raw:

@@ -1,4 +1,4 @@
-"""The passages that generated schedules are made of. Importing this package registers them all."""
+"""The passages of generated schedules. Importing this package registers them all."""
 
 from . import conflicts, hostile, links, records, restarts
 from .registry import PASSAGES, Passage

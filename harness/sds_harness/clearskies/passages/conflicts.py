@@ -1,4 +1,4 @@
-"""Passages about conflicts: changes of one record, or of one key, that know nothing of each other."""
+"""Passages about conflicts: independent changes of one record or of one key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .registry import passage, two_writers
 
 
 def apart(writer: Writer, one: str, other: str) -> bool:
-    """What one sends does not get to the other from now on; True if links are only held."""
+    """Separate two peers from now on. Returns True if links are only held."""
     if writer.chance(40):
         writer.add(Hold())
         return True
@@ -20,7 +20,7 @@ def apart(writer: Writer, one: str, other: str) -> bool:
 
 
 def together(writer: Writer, one: str, other: str, *, held: bool) -> None:
-    """They hear of each other again."""
+    """Connect the two again."""
     if held:
         writer.add(Release())
     writer.link(one, other)
@@ -30,7 +30,7 @@ def together(writer: Writer, one: str, other: str, *, held: bool) -> None:
 
 @passage(10, fits=two_writers)
 def concurrent_edits(writer: Writer) -> None:
-    """Two, or three, change one record without having heard of each other."""
+    """Two or three peers change one record without having heard of each other's changes."""
     writer.connect_all()
     one, other = writer.two_writers()
     key = writer.new_key()
@@ -49,7 +49,7 @@ def concurrent_edits(writer: Writer) -> None:
 
 @passage(8, fits=two_writers)
 def one_key_twice(writer: Writer) -> None:
-    """Two make a record with the same key, and do not know it."""
+    """Two peers create a record with the same key, independently."""
     one, other = writer.two_writers()
     held = apart(writer, one, other)
     key = writer.new_key()
@@ -64,7 +64,7 @@ def one_key_twice(writer: Writer) -> None:
 
 @passage(8, fits=two_writers)
 def renamed_onto_each_other(writer: Writer) -> None:
-    """Two records get each other's keys, or both a third one, by two who do not know it."""
+    """Two peers give two records each other's keys, or both a third one, independently."""
     writer.connect_all()
     one, other = writer.two_writers()
     first, second = writer.new_key(), writer.key()
@@ -80,7 +80,7 @@ def renamed_onto_each_other(writer: Writer) -> None:
 
 @passage(8, fits=two_writers)
 def deleted_and_edited(writer: Writer) -> None:
-    """One deletes what the other edits or renames, one of them later than the other."""
+    """One peer deletes a record that the other edits or renames, one of them later than the other."""
     writer.connect_all()
     one, other = writer.two_writers()
     key = writer.new_key()
@@ -99,7 +99,7 @@ def deleted_and_edited(writer: Writer) -> None:
 
 @passage(7, fits=two_writers)
 def renamed_and_edited(writer: Writer) -> None:
-    """One changes the key of a record, the other its value."""
+    """One peer changes the key of a record, the other its value."""
     writer.connect_all()
     one, other = writer.two_writers()
     key, new_key = writer.new_key(), writer.key()
@@ -118,7 +118,7 @@ def renamed_and_edited(writer: Writer) -> None:
 
 @passage(6, fits=lambda writer: len(writer.writers) > 2)
 def three_ways(writer: Writer) -> None:
-    """Of a record there are three versions or more in three places, which meet in some order."""
+    """Three or more versions of a record in three places meet in some order."""
     writer.connect_all()
     one, other = writer.two_writers()
     third = writer.writer(one, other)

@@ -1,4 +1,4 @@
-"""Passages in which scripted peers say what no peer should, and what one with the keys of the club may."""
+"""Passages in which scripted peers send what no peer should, and what a peer with the keys of the club may."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WIRES = (
 
 @passage(8, scripted=True)
 def forgeries(writer: Writer) -> None:
-    """Somebody who may only read sends changes, unsigned or signed wrongly, of its own and of others."""
+    """A read-only peer sends changes, unsigned or wrongly signed, of its own and of others."""
     peer, to = pick(writer.choices, LURKERS), writer.someone()
     if writer.chance(70):
         writer.put(writer.writer())
@@ -49,9 +49,9 @@ def forgeries(writer: Writer) -> None:
 
 @passage(8, scripted=True)
 def replays(writer: Writer) -> None:
-    """Somebody repeats what was said before, to those who have it and those who have not, or what was newer."""
+    """A peer repeats earlier messages, to peers that have them or newer ones, and to others that do not."""
     who, peer = writer.writer(), pick(writer.choices, LURKERS)
-    # Signed copies go to those who may only read.
+    # Read-only peers get signed copies.
     writer.add(Ask(peer, who, True))
     key = writer.key()
     for _ in writer.times(1, 3):
@@ -63,7 +63,7 @@ def replays(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def odd_bodies(writer: Writer) -> None:
-    """A peer with the keys of those who write sends what is no record, or hardly one."""
+    """A peer with the writers' keys sends invalid or odd records."""
     peer = pick(writer.choices, PEERS)
     to = writer.someone()
     for _ in writer.times(1, 3):
@@ -74,7 +74,7 @@ def odd_bodies(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def revisions(writer: Writer) -> None:
-    """Revisions out of order, and as large as they come."""
+    """Revisions are out of order, or as large as possible."""
     peer, to = pick(writer.choices, PEERS), writer.someone()
     for _ in writer.times(2, 4):
         writer.say(peer, to, key=writer.key(), revision=pick(writer.choices, REVISIONS))
@@ -86,7 +86,7 @@ def revisions(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def clocks_full_of_strangers(writer: Writer) -> None:
-    """Vector clocks with thousands of members, and with numbers as large as they come."""
+    """Vector clocks have thousands of members, and numbers as large as possible."""
     peer, to = pick(writer.choices, PEERS), writer.someone()
     label = writer.put(writer.writer())
     writer.say(
@@ -94,7 +94,7 @@ def clocks_full_of_strangers(writer: Writer) -> None:
         to,
         key=writer.key(),
         after=label if writer.chance(50) else "",
-        # Many are more work than all the rest of a schedule.
+        # Larger numbers would be more work than the rest of the schedule.
         clock_members=pick(writer.choices, (1_000, 10_000) if writer.chance(10) else (0, 10, 100)),
         clock_number=pick(writer.choices, (0, 1 << 53, 1 << 63, (1 << 64) - 1, 1 << 64)),
     )
@@ -103,7 +103,7 @@ def clocks_full_of_strangers(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def clocks_beyond_doubles(writer: Writer) -> None:
-    """Of two changes that follow each other the numbers in the clocks are the same to whoever keeps them in doubles."""
+    """Two successive changes have clock numbers that are equal when they are stored as doubles."""
     peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
     number = pick(writer.choices, (1 << 53, 1 << 60))
     first = writer.say(peer, to, key=key, clock_number=number)
@@ -113,7 +113,7 @@ def clocks_beyond_doubles(writer: Writer) -> None:
 
 @passage(5, scripted=True, fits=a_reader)
 def unsigned_to_a_reader(writer: Writer) -> None:
-    """One who may write tells one who may only read, and does not sign."""
+    """A writer sends updates to a read-only peer and does not sign them."""
     peer, to = pick(writer.choices, PEERS), pick(writer.choices, writer.readers)
     key = writer.key()
     label = writer.put(writer.writer(), key)
@@ -125,7 +125,7 @@ def unsigned_to_a_reader(writer: Writer) -> None:
 
 @passage(3, scripted=True)
 def a_crowd_listens(writer: Writer) -> None:
-    """All strangers ask one peer, who is linked to all others as well, and then changes something."""
+    """All strangers ask one peer, which is also linked to all others and then changes something."""
     who = writer.writer()
     for other in writer.others_than(who):
         writer.link(who, other)
@@ -139,13 +139,13 @@ def a_crowd_listens(writer: Writer) -> None:
 
 @passage(1, scripted=True, fits=lambda writer: len(writer.here) <= 3)
 def a_large_body(writer: Writer) -> None:
-    """A body that is nearly as large as one may be."""
+    """A body is almost as large as allowed."""
     writer.say(pick(writer.choices, PEERS), writer.someone(), key=writer.new_key(), odd="large")
 
 
 @passage(5, scripted=True)
 def noise(writer: Writer) -> None:
-    """Bytes that are no message, on a link of their own."""
+    """Bytes that are not a message arrive on a separate link."""
     for _ in writer.times(1, 3):
         writer.add(Garble(pick(writer.choices, PEERS), writer.someone(), wire=pick(writer.choices, WIRES)))
     writer.put(writer.writer())
@@ -153,7 +153,7 @@ def noise(writer: Writer) -> None:
 
 @passage(9, scripted=True)
 def a_stranger_writes(writer: Writer) -> None:
-    """A peer nobody knew changes what others wrote, with or without having heard of their last change."""
+    """An unknown peer changes records of others, with or without having received their last change."""
     peer, to = pick(writer.choices, PEERS), writer.someone()
     key = writer.key()
     label = writer.put(writer.writer(), key)
@@ -167,7 +167,7 @@ def a_stranger_writes(writer: Writer) -> None:
             deleted=writer.chance(25),
             at_ms=pick(writer.choices, (0, 0, -3_600_000, 3_600_000, -50, 50)),
             digits=pick(writer.choices, (3, 0, 9)),
-            # Who may write and does not sign is believed by those who may write, too.
+            # Peers that may write also accept unsigned updates of other writers.
             signature="none" if writer.chance(20) else "usual",
             odd="not-deleted" if writer.chance(15) else "",
         )
@@ -177,7 +177,7 @@ def a_stranger_writes(writer: Writer) -> None:
 
 @passage(7, scripted=True)
 def ghosts_are_repeated(writer: Writer) -> None:
-    """Somebody repeats to those who know that a record is deleted what it was before."""
+    """A peer sends the old version of a deleted record to peers that know of the deletion."""
     writer.connect_all()
     peer, key = pick(writer.choices, PEERS), writer.new_key()
     label = writer.put(writer.writer(), key)
@@ -188,7 +188,7 @@ def ghosts_are_repeated(writer: Writer) -> None:
 
 @passage(7, scripted=True)
 def clocks_against_times(writer: Writer) -> None:
-    """A record is older by the vector clock and younger by the time, or the other way round; copies of it come late."""
+    """A record is older by the vector clock and newer by the time, or the reverse; copies of it arrive late."""
     peer, to = pick(writer.choices, PEERS), writer.someone()
     key = writer.new_key()
     first = writer.say(peer, to, key=key, at_ms=pick(writer.choices, (3_600_000, 0)))
@@ -201,7 +201,7 @@ def clocks_against_times(writer: Writer) -> None:
         after=first,
         at_ms=pick(writer.choices, (-3_600_000, -50, -600_000)),
         deleted=writer.chance(15),
-        # With the number that its first change had, the clock may be that of the other one.
+        # With the number of its first change, its clock may equal that of the other change.
         clock_number=1 if writer.chance(20) else 0,
     )
     for label in some(writer.choices, writer.recent(2), 60):
@@ -210,7 +210,7 @@ def clocks_against_times(writer: Writer) -> None:
 
 @passage(4, scripted=True)
 def in_one_second(writer: Writer) -> None:
-    """Two change a record who know nothing of each other, within one second, and one of them writes whole seconds."""
+    """Two peers change a record independently within one second, and one of them writes whole seconds."""
     peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.key()
     label = writer.put(writer.writer(), key)
     writer.say(peer, to, key=key, after=label, concurrent=True, digits=0)
@@ -219,11 +219,11 @@ def in_one_second(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
-    """A peer that was away hears of a change before it hears of what was changed, which is younger by its time."""
+    """A peer that was away receives a change before the changed version, which is newer by its time."""
     peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
     writer.isolate(to)
-    # With the number of the first change, the clock of the second one is that of it. If they say the same, nobody has
-    # anything to decide.
+    # With the number of the first change, the second one has the same clock. If both have the same content, there is no
+    # conflict to resolve.
     equal = writer.chance(25)
     said = "the same" if equal else ""
     at_ms = pick(writer.choices, (3_600_000, 60_000))
@@ -245,7 +245,7 @@ def the_newest_comes_first(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def a_stranger_listens(writer: Writer) -> None:
-    """Somebody asks for what it does not know, or says that it knows everything, and gets what comes from then on."""
+    """A peer asks for what it does not know, or claims to know everything, and receives later changes."""
     lurks = writer.chance(50)
     peer, to = pick(writer.choices, LURKERS if lurks else PEERS), writer.someone()
     writer.add(Ask(peer, to, lurks, pick(writer.choices, (0, 1, 2, 3, 1 << 63))))

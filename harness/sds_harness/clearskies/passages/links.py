@@ -1,4 +1,4 @@
-"""Passages about links: they come, go, are slow, and break in the middle of a message."""
+"""Passages about links that come, go, are slow, and break in the middle of a message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .registry import a_reader, passage
 
 @passage(8)
 def partition(writer: Writer) -> None:
-    """The club falls into two halves, both go on, and they find together again."""
+    """The club splits into two halves, both go on, and the partition heals."""
     writer.connect_all()
     half = writer.choices.integer(1, max(1, len(writer.here) - 1))
     left, right = writer.here[:half], writer.here[half:]
@@ -29,7 +29,7 @@ def partition(writer: Writer) -> None:
 
 @passage(6)
 def changing_links(writer: Writer) -> None:
-    """Links come and go while somebody writes."""
+    """Links come and go while peers write."""
     for _ in writer.times(2, 5):
         one = writer.someone()
         other = writer.someone(one)
@@ -42,7 +42,7 @@ def changing_links(writer: Writer) -> None:
 
 @passage(8)
 def slow_links(writer: Writer) -> None:
-    """Some links are slow: what went by another way is there first."""
+    """Some links are slow: messages arrive first over other links."""
     writer.connect_all()
     slow = some(writer.choices, writer.links, 60)
     writer.add(*(Hold(*pair) for pair in slow))
@@ -58,7 +58,7 @@ def slow_links(writer: Writer) -> None:
 
 @passage(6)
 def cut_in_a_message(writer: Writer) -> None:
-    """A link breaks in the middle of what is under way on it, and is there again."""
+    """A link breaks in the middle of the bytes under way, and is there again."""
     who = writer.writer()
     other = writer.neighbour(who)
     writer.add(Hold(who, other))
@@ -73,7 +73,7 @@ def cut_in_a_message(writer: Writer) -> None:
 
 @passage(7)
 def cut_in_an_answer(writer: Writer) -> None:
-    """Who was away gets the beginning of an answer; then the link breaks, and the rest has to come on another."""
+    """A peer that was away receives part of an answer; the link breaks, and the rest must arrive over another one."""
     away = writer.someone()
     writer.isolate(away)
     server = writer.someone(away)
@@ -93,7 +93,7 @@ def cut_in_an_answer(writer: Writer) -> None:
 
 @passage(5)
 def changes_during_an_answer(writer: Writer) -> None:
-    """Somebody connects, and is still being answered when more is written."""
+    """A peer connects, and more is written while it is being answered."""
     who = writer.writer()
     other = writer.someone(who)
     writer.unlink(who, other)
@@ -109,7 +109,7 @@ def changes_during_an_answer(writer: Writer) -> None:
 
 @passage(4)
 def second_link(writer: Writer) -> None:
-    """Two have another link besides; then there is one again, or none and a new one."""
+    """Two peers have a second link; then only one again, or none and a new one."""
     who = writer.writer()
     other = writer.neighbour(who)
     writer.add(Link(who, other, second=True))
@@ -122,7 +122,7 @@ def second_link(writer: Writer) -> None:
 
 @passage(8, fits=a_reader)
 def through_readers(writer: Writer) -> None:
-    """What somebody wrote gets to others through those alone who may only read, once the writer is gone."""
+    """After the writer is gone, its records reach others only through read-only peers."""
     who, reader = writer.writer(), pick(writer.choices, writer.readers)
     writer.isolate(reader)
     writer.link(who, reader)
@@ -142,7 +142,7 @@ def through_readers(writer: Writer) -> None:
 
 @passage(6, fits=lambda writer: len(writer.readers) > 1)
 def readers_among_themselves(writer: Writer) -> None:
-    """Those who may only read have heard different things, and are alone with each other."""
+    """Read-only peers have received different records, and are linked only to each other."""
     for reader in list(writer.readers):
         writer.isolate(reader)
     key = writer.key()

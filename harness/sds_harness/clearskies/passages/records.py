@@ -1,4 +1,4 @@
-"""Passages about records: many of them, of any value, edited, renamed, deleted and made again."""
+"""Passages about records: many of them, with any value, edited, renamed, deleted and created again."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ VALUES = (
     "false",
 )
 NO_VALUES = ("", "{", "NaN", "[1,]", "'a'", "01")
-"""What is no JSON."""
+"""Texts that are not JSON."""
 STEPS_MS = (3_600_000, -3_600_000, 1_000, -1_000, 60_000, -60_000)
 
 
 @passage(10)
 def chatter(writer: Writer) -> None:
-    """Some write, and all are to hear of it."""
+    """Some peers write, and all must receive the records."""
     for _ in writer.times(1, 4):
         writer.put(writer.writer())
 
 
 @passage(8)
 def by_turns(writer: Writer) -> None:
-    """One record is changed by one after the other."""
+    """Several peers change one record, one after the other."""
     writer.connect_all()
     key = writer.key()
     for _ in writer.times(2, 5):
@@ -44,7 +44,7 @@ def by_turns(writer: Writer) -> None:
 
 @passage(6)
 def any_values(writer: Writer) -> None:
-    """Values of every kind under keys of every kind, and now and then what is none."""
+    """Values of every kind under keys of every kind, and sometimes invalid JSON."""
     for _ in writer.times(2, 4):
         text = pick(writer.choices, NO_VALUES) if writer.chance(15) else pick(writer.choices, VALUES)
         writer.put(writer.writer(), pick(writer.choices, KEYS), text or " ")
@@ -53,14 +53,14 @@ def any_values(writer: Writer) -> None:
 
 @passage(5)
 def long_values(writer: Writer) -> None:
-    """A value that is longer than a packet, and one that is longer than a page."""
+    """One value is longer than a packet, or longer than a page."""
     size = pick(writer.choices, (1_500, 9_000, 70_000))
     writer.put(writer.writer(), text=f'"{"x" * size}"')
 
 
 @passage(6)
 def many_records(writer: Writer) -> None:
-    """There are many records when somebody comes who has none of them."""
+    """A peer without records connects when there are many records."""
     newcomer = writer.someone()
     writer.isolate(newcomer)
     who = writer.writer(newcomer)
@@ -72,7 +72,7 @@ def many_records(writer: Writer) -> None:
 
 @passage(1, fits=lambda writer: len(writer.here) <= 3)
 def a_page_of_records(writer: Writer) -> None:
-    """There are more records than one byte counts when somebody comes who has none of them."""
+    """A peer without records connects when there are more records than one byte can count."""
     newcomer = writer.someone()
     who = writer.writer(newcomer)
     for name in writer.here:
@@ -83,7 +83,7 @@ def a_page_of_records(writer: Writer) -> None:
 
 @passage(8)
 def renames(writer: Writer) -> None:
-    """Records get other keys, also such as others have, and what had these."""
+    """Records get other keys, also keys that other records have or had."""
     who = writer.writer()
     one, other = writer.new_key(), writer.key()
     writer.put(who, one)
@@ -96,7 +96,7 @@ def renames(writer: Writer) -> None:
 
 @passage(8)
 def the_ghost(writer: Writer) -> None:
-    """The seven steps: a record is deleted while one is away who has it, and comes back to those who deleted it."""
+    """The seven steps: a record is deleted while a peer that has it is away, and comes back to those who deleted it."""
     writer.connect_all()
     a, c = writer.writer(), writer.someone()
     if a == c:
@@ -116,7 +116,7 @@ def the_ghost(writer: Writer) -> None:
 
 @passage(6)
 def the_ghost_is_slow(writer: Writer) -> None:
-    """By a slow link comes a record of which by another way is known already that it is deleted."""
+    """A record arrives over a slow link after its deletion is already known."""
     writer.connect_all()
     a = writer.writer()
     b = writer.neighbour(a)
@@ -132,7 +132,7 @@ def the_ghost_is_slow(writer: Writer) -> None:
 
 @passage(4, fits=a_reader)
 def readers_try(writer: Writer) -> None:
-    """The applications of those who may only read want to write all the same."""
+    """The applications of read-only peers try to write."""
     reader = pick(writer.choices, writer.readers)
     key = writer.key()
     writer.put(writer.writer(), key)
@@ -143,7 +143,7 @@ def readers_try(writer: Writer) -> None:
 
 @passage(6)
 def made_again(writer: Writer) -> None:
-    """The key of a deleted record is used again, by whoever knows of that and by who does not."""
+    """The key of a deleted record is used again, by peers that know of the deletion and by others that do not."""
     key = writer.new_key()
     one, other = writer.two_writers()
     writer.put(one, key)
@@ -159,7 +159,7 @@ def made_again(writer: Writer) -> None:
 
 @passage(8)
 def clocks_are_set(writer: Writer) -> None:
-    """A clock goes wrong between two changes of one record."""
+    """A clock is set wrong between two changes of one record."""
     writer.connect_all()
     key = writer.key()
     who = writer.writer()
@@ -172,7 +172,7 @@ def clocks_are_set(writer: Writer) -> None:
 
 @passage(4)
 def looked_at_between(writer: Writer) -> None:
-    """One who is alone changes a record again and again, and is looked at each time."""
+    """A peer without links changes a record repeatedly, and its state is shown each time."""
     who, key = writer.writer(), writer.key()
     writer.isolate(who)
     for _ in writer.times(2, 4):
@@ -183,7 +183,7 @@ def looked_at_between(writer: Writer) -> None:
 
 @passage(4)
 def at_once(writer: Writer) -> None:
-    """Several changes within one millisecond."""
+    """Several changes happen within one millisecond."""
     who = writer.writer()
     for _ in writer.times(2, 5):
         label, key = writer.label(), writer.key()

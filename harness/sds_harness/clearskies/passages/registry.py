@@ -19,11 +19,11 @@ class Passage:
     name: str
     write: PassageFunction
     weight: int
-    """How often it is chosen, compared with the others."""
+    """How often it is chosen, relative to the others."""
     scripted: bool
-    """It has scripted peers."""
+    """Whether it has scripted peers."""
     fits: Premise
-    """Does it lead anywhere with those who are there?"""
+    """Whether it makes sense with the present participants."""
 
     @property
     def summary(self) -> str:
@@ -31,13 +31,13 @@ class Passage:
 
 
 PASSAGES: dict[str, Passage] = {}
-"""By name."""
+"""All passages by name."""
 
 
 def passage(
     weight: int = 10, *, scripted: bool = False, fits: Premise = lambda writer: True
 ) -> Callable[[PassageFunction], PassageFunction]:
-    """Register a passage; it is called as its function is."""
+    """Register a passage. Its name is that of the function, with hyphens."""
 
     def register(function: PassageFunction) -> PassageFunction:
         name = function.__name__.replace("_", "-")
@@ -48,10 +48,10 @@ def passage(
 
 
 def two_writers(writer: Writer) -> bool:
-    """Two are there that may write."""
+    """Are two writers present?"""
     return len(writer.writers) > 1
 
 
 def a_reader(writer: Writer) -> bool:
-    """Somebody is there who may only read."""
+    """Is a read-only peer present?"""
     return bool(writer.readers)

@@ -1,4 +1,4 @@
-"""Passages about peers that end and come again, with what they knew or without it."""
+"""Passages about peers that end and start again, with their store or without it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .registry import a_reader, passage
 
 @passage(8)
 def restart(writer: Writer) -> None:
-    """One ends, the others go on, and it is there again, mostly with its store."""
+    """A peer ends, the others go on, and it starts again, usually with its store."""
     who = writer.someone()
     near = writer.linked_to(who)
     if who in writer.writers:
@@ -29,7 +29,7 @@ def restart(writer: Writer) -> None:
 
 @passage(5)
 def all_restart(writer: Writer) -> None:
-    """Everybody ends but one, and they come again one after the other."""
+    """All peers but one may end, and they start again one after the other."""
     writer.put(writer.writer())
     for name in list(writer.here):
         if writer.chance(70):
@@ -42,7 +42,7 @@ def all_restart(writer: Writer) -> None:
 
 @passage(5, fits=a_reader)
 def reader_restarts(writer: Writer) -> None:
-    """One that may only read has the signed originals still when it comes again, and repeats them."""
+    """A read-only peer still has the signed originals when it starts again, and passes them on."""
     reader = writer.readers[0]
     who = writer.writer()
     writer.link(who, reader)
@@ -57,7 +57,7 @@ def reader_restarts(writer: Writer) -> None:
 
 @passage(4)
 def forgotten(writer: Writer) -> None:
-    """One comes again that has lost everything, and gets it from the others before it writes."""
+    """A peer starts again without its records, and receives them from the others before it writes."""
     who = writer.someone()
     writer.connect_all()
     writer.put(who if who in writer.writers else writer.writer())
@@ -71,7 +71,7 @@ def forgotten(writer: Writer) -> None:
 
 @passage(5)
 def written_alone(writer: Writer) -> None:
-    """One writes while it has no links, ends, and comes again before anybody has heard of it."""
+    """A peer writes while it has no links, ends, and starts again before its changes have reached others."""
     who = writer.writer()
     writer.isolate(who)
     for _ in writer.times(1, 3):

@@ -1,4 +1,4 @@
-"""The passages that generated schedules are made of. Importing this package registers them all."""
+"""The passages of generated schedules. Importing this package registers them all."""
 
 from . import logged_syncs, network, odd_messages, ordering, repairs, rounds, strangers, upkeep
 from .registry import PASSAGES, Passage

@@ -1,4 +1,4 @@
-"""Passages about sync messages that are logged like all others, as the proposal of 2024 has them."""
+"""Passages about sync messages that are logged like all others, as in the proposal of 2024."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .registry import passage
 
 @passage(6, scripted=True, logged_syncs=True)
 def syncs_in_reverse(writer: Writer) -> None:
-    """A peer's sync message comes before what it depends on, and after both comes what depends on it."""
+    """A peer's sync message arrives before its dependency; then a message arrives that depends on the sync message."""
     peer, who = pick(writer.choices, PEERS), writer.someone()
     first = writer.say(peer, to=who, route=Route(late=((who, 20),)))
     sync = writer.say(peer, content=None, after=(first,), lamport_ms=1, to=who)
@@ -22,7 +22,7 @@ def syncs_in_reverse(writer: Writer) -> None:
 
 @passage(4, logged_syncs=True)
 def missed_syncs(writer: Writer) -> None:
-    """Somebody misses a sync message that the next messages name, and waits for it; perhaps a store has it."""
+    """A participant misses a sync message that the next messages name, and waits for it; a store may have it."""
     speaker, poor = writer.two()
     lost = Route(lost=(poor,) if poor != speaker else ())
     writer.send(speaker)
@@ -36,7 +36,7 @@ def missed_syncs(writer: Writer) -> None:
 
 @passage(5, logged_syncs=True, fits=lambda writer: writer.sync_interval_ms > 0)
 def idle(writer: Writer) -> None:
-    """What somebody said is acknowledged, and then it says nothing: others log its sync messages, one after another."""
+    """A participant's message is acknowledged; then it only sends sync messages, which others log one after another."""
     who, other = writer.two()
     writer.send(who)
     writer.send(other)

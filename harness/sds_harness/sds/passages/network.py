@@ -1,4 +1,4 @@
-"""Passages about the network: partitions, one-way links, losses by chance, crashes, late joiners, doubled messages."""
+"""Passages about the network: partitions, one-way links, random losses, crashes, late joiners, duplicates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHORT_MS = (1, 1_000, 31_000)
 
 @passage(6)
 def partition(writer: Writer) -> None:
-    """The group falls into two halves, both go on, and they find together again."""
+    """The group splits into two halves, both go on, and the partition heals."""
     half = writer.choices.integer(1, max(1, len(writer.here) - 1))
     left, right = tuple(writer.here[:half]), tuple(writer.here[half:]) or (writer.here[0],)
     writer.add(Cut(left, right))
@@ -29,7 +29,7 @@ def partition(writer: Writer) -> None:
 
 @passage(5)
 def one_way(writer: Writer) -> None:
-    """Somebody is heard, but hears nothing of another one."""
+    """A participant is heard by another one, but hears nothing from it."""
     speaker, deaf = writer.two()
     writer.add(Cut((speaker,), (deaf,), both=False))
     writer.send(speaker)
@@ -42,7 +42,7 @@ def one_way(writer: Writer) -> None:
 
 @passage(5)
 def lossy(writer: Writer) -> None:
-    """Every link loses, doubles and delays by chance."""
+    """Every link loses, duplicates and delays at random."""
     writer.add(
         Links(
             pick(writer.choices, (30, 10, 50)),
@@ -64,7 +64,7 @@ def lossy(writer: Writer) -> None:
 
 @passage(6)
 def sender_gone(writer: Writer) -> None:
-    """Somebody speaks, hardly anybody hears it, and it is gone."""
+    """A participant sends a message that almost no one receives, and crashes."""
     who, witness = writer.two()
     writer.send(who, Route(lost=tuple(writer.others(who, witness))))
     writer.crash(who)
@@ -77,7 +77,7 @@ def sender_gone(writer: Writer) -> None:
 
 @passage(5)
 def late_joiner(writer: Writer) -> None:
-    """Somebody joins who has missed all that was said."""
+    """A participant joins after it has missed all earlier messages."""
     writer.send(writer.someone())
     writer.join_all()
     joiner = writer.here[-1]
@@ -90,7 +90,7 @@ def late_joiner(writer: Writer) -> None:
 
 @passage(6)
 def copies(writer: Writer) -> None:
-    """Copies of earlier messages arrive again, at those who have them and at those who do not."""
+    """Copies of earlier messages arrive again, at participants that have them and at others that do not."""
     if not writer.labels:
         who = writer.someone()
         writer.send(who, Route(lost=tuple(some(writer.choices, writer.others(who), 40))))
@@ -103,7 +103,7 @@ def copies(writer: Writer) -> None:
 
 @passage(6)
 def from_the_store(writer: Writer) -> None:
-    """Somebody misses messages, hears of them, and fetches them from a store."""
+    """A participant misses messages, learns of them, and fetches them from a store."""
     who, speaker = writer.two()
     for _ in writer.times(1, 3):
         writer.send(speaker, Route(lost=(who,) if who != speaker else ()))

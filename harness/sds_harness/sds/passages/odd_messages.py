@@ -1,4 +1,4 @@
-"""Passages with odd messages: fields at their limits, bytes that are no messages, copies that differ, own messages."""
+"""Passages with odd messages: fields at their limits, bytes that are not messages, copies that differ, own messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTENTS = ("20206120", "00ff2061ff00", "00", "ff", "e28080c3", "68690068", "0d0
 
 @passage(6, scripted=True)
 def garbled(writer: Writer) -> None:
-    """Bytes that are no SDS message arrive between two that are."""
+    """Bytes that are not an SDS message arrive between two messages."""
     for _ in writer.times(1, 3):
         writer.add(Garble(writer.someone(), pick(writer.choices, NOISE)))
     writer.send(writer.someone())
@@ -23,7 +23,7 @@ def garbled(writer: Writer) -> None:
 
 @passage(7, scripted=True)
 def odd_contents(writer: Writer) -> None:
-    """Contents that are no text, or hardly any."""
+    """Contents that are not text, or barely text."""
     for _ in writer.times(1, 3):
         raw = pick(writer.choices, CONTENTS)
         match writer.choices.integer(0, 4):
@@ -41,7 +41,7 @@ def odd_contents(writer: Writer) -> None:
 
 @passage(8, scripted=True)
 def odd_fields(writer: Writer) -> None:
-    """Fields that are empty, unset, or filled where nobody would."""
+    """Fields that are empty, unset, or filled although no implementation would fill them."""
     match writer.choices.integer(0, 7):
         case 7:
             writer.say(after=tuple(f"ghost{number}" for number in range(60)))
@@ -66,7 +66,7 @@ def odd_fields(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def impostors(writer: Writer) -> None:
-    """Messages that claim to be of a participant, or that have the ID of another message."""
+    """Messages that name a participant as their sender, or that have the ID of another message."""
     who = writer.someone()
     label = writer.send(who)
     match writer.choices.integer(0, 3):
@@ -84,7 +84,7 @@ def impostors(writer: Writer) -> None:
 
 @passage(4, scripted=True)
 def strange_ephemerals(writer: Writer) -> None:
-    """A peer's ephemeral messages: on some others depend, some name what they depend on."""
+    """Ephemeral messages of a peer: some name dependencies, and other messages depend on some."""
     passing = writer.say(lamport_ms=None)
     if writer.chance(50):
         writer.say(after=(passing,))

@@ -10,7 +10,7 @@ from .registry import passage
 
 @passage(8)
 def chatter(writer: Writer) -> None:
-    """People talk; now and then a message is lost, late or doubled."""
+    """Participants send messages; sometimes one is lost, late or duplicated."""
     for _ in writer.times(2, 5):
         who = writer.someone()
         match writer.choices.integer(0, 6):
@@ -28,7 +28,7 @@ def chatter(writer: Writer) -> None:
 
 @passage(8)
 def equal_times(writer: Writer) -> None:
-    """Several speak in the same millisecond, before they hear each other."""
+    """Several participants send in the same millisecond, before they receive each other's messages."""
     speakers = writer.others()[: writer.choices.integer(2, 4)]
     turn = writer.choices.integer(0, len(speakers) - 1)
     for place, who in enumerate(speakers[turn:] + speakers[:turn]):
@@ -41,7 +41,7 @@ def equal_times(writer: Writer) -> None:
 
 @passage(8)
 def chain_in_reverse(writer: Writer) -> None:
-    """Each message depends on the one before; somebody gets them in reverse order, or misses one."""
+    """Each message depends on the one before; one participant receives them in reverse, or misses one."""
     laggard = writer.someone()
     speakers = writer.others(laggard) or [laggard]
     length = writer.choices.integer(2, 5)
@@ -56,7 +56,7 @@ def chain_in_reverse(writer: Writer) -> None:
 
 @passage(7)
 def diamond(writer: Writer) -> None:
-    """Two answer the same message without hearing each other, a third answers both; somebody hears the end first."""
+    """Two answer the same message independently, a third answers both; one participant receives the end first."""
     first, left, right = writer.someone(), writer.someone(), writer.someone()
     late = writer.someone(first)
     writer.send(first, Route(late=((late, 30),)) if late != first else Route())
@@ -69,7 +69,7 @@ def diamond(writer: Writer) -> None:
 
 @passage(6)
 def burst(writer: Writer) -> None:
-    """Somebody says many things within one millisecond."""
+    """A participant sends many messages within one millisecond."""
     who = writer.someone()
     for _ in writer.times(3, 7):
         writer.send(who, writer.hazards(who, 10))
@@ -80,7 +80,7 @@ def burst(writer: Writer) -> None:
 
 @passage(6)
 def clock_steps(writer: Writer) -> None:
-    """A clock is set forth or back between two messages."""
+    """A clock steps forwards or backwards between two messages."""
     who = writer.someone()
     writer.send(who)
     writer.add(StepClock(who, pick(writer.choices, (-1_000, 1_000, -600_000, 600_000, 3_600_000))))

@@ -19,18 +19,18 @@ class Passage:
     name: str
     write: PassageFunction
     weight: int
-    """How often it is chosen, compared with the others."""
+    """How often it is chosen, relative to the others."""
     repairs: bool
-    """It is about SDS-R."""
+    """Whether it is about SDS-R."""
     scripted: bool
-    """It has scripted peers, or bytes that are no messages."""
+    """Whether it has scripted peers, or bytes that are not messages."""
     logged_syncs: bool
-    """It is about sync messages that are logged."""
+    """Whether it is about logged sync messages."""
     fits: Premise
-    """Does it lead anywhere under the configuration that a writer tells?"""
+    """Whether it makes sense with the writer's configuration."""
 
     def is_of(self, text: Text) -> bool:
-        """Does it say anything of a text?"""
+        """Does it apply to a revision?"""
         return (text.repairs or not self.repairs) and (text.syncs_are_logged or not self.logged_syncs)
 
     @property
@@ -39,7 +39,7 @@ class Passage:
 
 
 PASSAGES: dict[str, Passage] = {}
-"""By name."""
+"""All passages by name."""
 
 
 def passage(
@@ -50,7 +50,7 @@ def passage(
     logged_syncs: bool = False,
     fits: Premise = lambda writer: True,
 ) -> Callable[[PassageFunction], PassageFunction]:
-    """Register a passage; it is called as its function is."""
+    """Register a passage. Its name is that of the function, with hyphens."""
 
     def register(function: PassageFunction) -> PassageFunction:
         name = function.__name__.replace("_", "-")

@@ -1,4 +1,5 @@
-"""Passages about SDS-R: gaps that only a repair can close, requests, answers, and who need not answer any more."""
+"""Passages about SDS-R: gaps that only a repair can close, requests, answers, and participants that need not answer any
+more."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from .registry import passage
 
 
 def step_ms(writer: Writer) -> int:
-    """A time after which something of SDS-R may be due: T_min, T_max, the span between them, or next to nothing."""
+    """A time after which something of SDS-R may be due: T_min, T_max, their difference, or fractions of them."""
     low, high = writer.t_min_ms, writer.t_max_ms
     return pick(writer.choices, (low, high, 1, max(1, high - low), max(1, (low + high) // 2), max(1, high // 4)))
 
 
 def pass_time(writer: Writer, least: int, most: int) -> None:
-    """Time in steps, with periodic work after each, so that what is due is done; now and then in small ones."""
+    """Let time pass in steps with periodic work after each; sometimes in small steps."""
     if writer.chance(20):
         writer.add(*8 * (Wait(max(1, writer.t_max_ms // 6)), Tick()))
         return
@@ -25,19 +26,19 @@ def pass_time(writer: Writer, least: int, most: int) -> None:
 
 
 def missed(writer: Writer) -> tuple[str, str, str]:
-    """A message that one participant misses: its sender, who misses it, and its label."""
+    """Send a message that one participant misses. Returns the sender, that participant, and the label."""
     author, poor = writer.two()
     return author, poor, writer.send(author, Route(lost=(poor,) if poor != author else ()))
 
 
 def speak(writer: Writer, who: str) -> None:
-    """A message that can carry a request, of either kind."""
+    """Send a message of a random kind that can carry a repair request."""
     writer.sync(who) if writer.chance(50) else writer.send(who)
 
 
 @passage(10, repairs=True)
 def gap(writer: Writer) -> None:
-    """Somebody misses a message, hears of it, asks for it when it is time, and is answered."""
+    """A participant misses a message, learns of it, asks for it when the request is due, and is answered."""
     author, poor = writer.two()
     alone = tuple(some(writer.choices, writer.others(author, poor), 25))
     labels = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
@@ -59,7 +60,7 @@ def gap(writer: Writer) -> None:
 
 @passage(6, repairs=True)
 def crowd_with_a_gap(writer: Writer) -> None:
-    """Many miss the same message: the first asks, the others overhear it."""
+    """Many participants miss the same message: the first one asks, and the others hear the request."""
     author = writer.someone()
     writer.send(author, Route(lost=tuple(writer.others(author)[1:])))
     writer.send(writer.someone(author))
@@ -73,7 +74,7 @@ def crowd_with_a_gap(writer: Writer) -> None:
 
 @passage(10, repairs=True, scripted=True)
 def asked(writer: Writer) -> None:
-    """Somebody asks for messages that participants have, or wait for, or wrote, or miss themselves."""
+    """A peer asks for messages that participants have, wait for, wrote, or miss themselves."""
     if len(writer.labels) < 2:
         who = writer.someone()
         writer.send(who, writer.hazards(who))
@@ -100,7 +101,7 @@ def asked(writer: Writer) -> None:
         writer.send(writer.someone())
     pass_time(writer, 1, 4)
     if writer.chance(40):
-        # Once answered, asked for again, by the same peer or another.
+        # Ask again after the answer, by the same peer or another one.
         writer.say(asks=tuple(wanted), senders_named=True, content=None)
         writer.perhaps(40, Look())
         pass_time(writer, 2, 4)
@@ -108,7 +109,7 @@ def asked(writer: Writer) -> None:
 
 @passage(4, repairs=True, scripted=True)
 def asked_for_many(writer: Writer) -> None:
-    """Messages of several authors, asked for one after the other: who answers for which, and when?"""
+    """A peer asks for messages of several senders, one after another."""
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     for label in labels:
         writer.say(asks=(label,), content=None, senders_named=True)
@@ -119,7 +120,7 @@ def asked_for_many(writer: Writer) -> None:
 
 @passage(6, repairs=True, scripted=True)
 def unanswerable(writer: Writer) -> None:
-    """A message depends on some that nobody has: who misses it asks again and again; perhaps it comes after all."""
+    """A message depends on others that do not exist: participants ask repeatedly; sometimes it arrives in the end."""
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
     writer.say(after=(*ghosts, *some(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):
@@ -135,7 +136,7 @@ def unanswerable(writer: Writer) -> None:
 
 @passage(20, repairs=True, fits=lambda writer: 0 < 11 * writer.sync_interval_ms <= writer.t_max_ms)
 def silent_with_a_gap(writer: Writer) -> None:
-    """Somebody misses a message and says nothing itself, while others do or nobody does: its timers have to ask."""
+    """A participant misses a message and sends nothing itself, so that its timers must send the request."""
     author, poor, _ = missed(writer)
     writer.send(author)
     noisy, interval = writer.chance(60), max(1_000, writer.sync_interval_ms)
@@ -148,7 +149,7 @@ def silent_with_a_gap(writer: Writer) -> None:
 
 @passage(7, repairs=True)
 def to_the_millisecond(writer: Writer) -> None:
-    """A gap, and then somebody speaks just before, at, and after each moment at which a request may be due."""
+    """A participant with a gap sends just before, at, and after each moment at which a request may be due."""
     author, poor, _ = missed(writer)
     if writer.chance(30):
         writer.add(StepClock(poor, pick(writer.choices, (-60_000, 60_000))))
@@ -163,7 +164,7 @@ def to_the_millisecond(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def gap_of_strangers(writer: Writer) -> None:
-    """A peer's messages are missed, more than one request has room for; they come one by one, or not at all."""
+    """A participant misses more messages of a peer than fit into one request; they arrive one by one, or not at all."""
     labels = [f"m{len(writer.labels) + 2 + place}" for place in range(writer.choices.integer(1, 5))]
     poor = writer.someone()
     writer.say(
@@ -189,7 +190,7 @@ def gap_of_strangers(writer: Writer) -> None:
 
 @passage(7, repairs=True, scripted=True)
 def overheard(writer: Writer) -> None:
-    """While somebody misses a message, a scripted peer asks for it, or a copy passes with requests of its own."""
+    """While a participant misses a message, a scripted peer asks for it, or a copy with its own requests passes."""
     author, poor, label = missed(writer)
     later = writer.send(author)
     writer.add(Wait(step_ms(writer)))

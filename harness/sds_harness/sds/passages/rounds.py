@@ -1,4 +1,4 @@
-"""Passages about SDS-R that take more than one round: asked in vain, answered by somebody else, asked for once more."""
+"""Passages about SDS-R with more than one round: unanswered requests, answers of others, and repeated requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .repairs import missed, pass_time, speak, step_ms
 
 @passage(5, repairs=True, scripted=True)
 def asked_in_vain(writer: Writer) -> None:
-    """Somebody asks for a message that nobody has, hears of it once more, and T_max later should ask again."""
+    """A participant asks for a message that does not exist, hears of it again, and after T_max should ask again."""
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.someone()
     writer.say(after=(ghost,), senders_named=True, to=poor)
@@ -28,7 +28,7 @@ def asked_in_vain(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def answered_by_another(writer: Writer) -> None:
-    """Who was asked hears somebody else's answer; asked once more, it has to answer itself."""
+    """A participant is asked and hears another one's answer; when it is asked again, it must answer itself."""
     author, holder = writer.two()
     label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
@@ -41,7 +41,7 @@ def answered_by_another(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def all_at_once(writer: Writer) -> None:
-    """More is asked for in one request than one's own would have room for."""
+    """One request asks for more messages than one of the participant's own requests would."""
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
     writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
@@ -52,11 +52,11 @@ def all_at_once(writer: Writer) -> None:
 
 @passage(8, repairs=True, scripted=True)
 def asked_by_two(writer: Writer) -> None:
-    """The same message is asked for twice, by one peer or by two, at different times; looked at in small steps."""
+    """The same message is requested twice, by one peer or by two, at different times; time passes in small steps."""
     author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
     looks, alike = writer.chance(50), writer.chance(40)
-    # Once the answer is there, before it is, or both.
+    # When the first answer was sent, before that, or both.
     for number, ticks in enumerate(pick(writer.choices, ((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
         peer = PEERS[0 if alike else number]
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
@@ -68,7 +68,7 @@ def asked_by_two(writer: Writer) -> None:
 
 @passage(8, repairs=True, scripted=True, fits=lambda writer: writer.response_groups > 1)
 def asked_by_three(writer: Writer) -> None:
-    """Three peers ask for the same messages, one after the other: who is in their response groups stays in them."""
+    """Three peers ask for the same messages, one after another; participants stay in their response groups."""
     author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in range(2)]
     for peer in PEERS[:3]:
@@ -78,7 +78,7 @@ def asked_by_three(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def repaired_then_asked(writer: Writer) -> None:
-    """Who got a message only because it asked for it is asked for it in turn."""
+    """A participant that received a message by repair is asked for it in turn."""
     author, poor, label = missed(writer)
     writer.send(author)
     writer.add(Wait(writer.t_max_ms))
@@ -91,7 +91,7 @@ def repaired_then_asked(writer: Writer) -> None:
 
 @passage(4, repairs=True, scripted=True)
 def clock_before_the_gap(writer: Writer) -> None:
-    """A clock is set back, its participant speaks; when that is made up for, something is missing and due."""
+    """A clock is set back and its participant sends; when the clock has caught up, a message is missing and due."""
     poor = writer.someone()
     writer.send(poor)
     writer.add(StepClock(poor, -60_000))
@@ -106,7 +106,7 @@ def clock_before_the_gap(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def left_to_others(writer: Writer) -> None:
-    """Somebody hears that another asks for what it misses, and then of something else: it must ask, too."""
+    """A participant hears another one's request for a message that it misses, and later messages: it must still ask."""
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.someone()
     writer.say(after=(ghost,), senders_named=True, to=poor)
@@ -120,7 +120,7 @@ def left_to_others(writer: Writer) -> None:
 
 @passage(3, repairs=True, scripted=True)
 def told_by_a_sync(writer: Writer) -> None:
-    """What a sync message alone has named is missed, and asked for in both kinds of messages."""
+    """A message is missed that only a sync message has named, and is requested in both kinds of messages."""
     poor = writer.someone()
     writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor, content=None)
     writer.add(Wait(writer.t_max_ms))
@@ -130,7 +130,7 @@ def told_by_a_sync(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def waited_then_asked(writer: Writer) -> None:
-    """A peer's messages come in reverse, so that one has to wait; then each of them is asked for."""
+    """Messages of a peer arrive in reverse, so that one must wait; then each of them is requested."""
     who = writer.someone()
     first = writer.say(to=who, route=Route(late=((who, 10),)))
     later = writer.say(lamport_ms=1, after=(first,), senders_named=True, to=who)
@@ -141,7 +141,7 @@ def waited_then_asked(writer: Writer) -> None:
 
 @passage(7, repairs=True, scripted=True)
 def asked_in_silence(writer: Writer) -> None:
-    """Who is asked hears nothing more until it has to answer; it may say something itself."""
+    """A participant is asked and hears nothing more until it must answer; it may send something itself."""
     author, holder = writer.two()
     if writer.chance(25):
         label = writer.say(lamport_ms=(1 << 53) + writer.choices.integer(1, 4), to=holder)
@@ -156,7 +156,7 @@ def asked_in_silence(writer: Writer) -> None:
 
 @passage(6, repairs=True)
 def asked_in_a_copy(writer: Writer) -> None:
-    """A message comes once more, asking for what a participant has: one of its own, or another's that it knows."""
+    """A copy of a message asks for a message that a participant has: its own, or one that it received."""
     who = writer.someone()
     own, wanted = writer.send(who), writer.send(writer.someone(who))
     known = own if writer.chance(50) else writer.send(writer.someone(who))

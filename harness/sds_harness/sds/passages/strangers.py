@@ -1,4 +1,4 @@
-"""Passages in which a scripted peer says what a participant could, at the moment and with the clock it likes."""
+"""Passages in which a scripted peer sends what a participant could send, at any time and with any clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .registry import passage
 
 @passage(6, scripted=True)
 def strangers_at_one_time(writer: Writer) -> None:
-    """Peers whose messages have equal timestamps, in any order, some before and some after what is there."""
+    """Messages of peers have equal timestamps, in any order, some before and some after the existing ones."""
     behind = pick(writer.choices, (0, 0, -500, 500))
     for _ in writer.times(2, 4):
         writer.say(lamport_ms=behind)
@@ -21,7 +21,7 @@ def strangers_at_one_time(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def strangers_in_reverse(writer: Writer) -> None:
-    """A chain of a peer's messages: the last arrives first, some levels deep."""
+    """A chain of messages of a peer arrives in reverse, several levels deep."""
     peer = pick(writer.choices, PEERS)
     length = writer.choices.integer(2, 5)
     labels = [f"m{len(writer.labels) + 1 + place}" for place in range(length)]
@@ -38,7 +38,7 @@ def strangers_in_reverse(writer: Writer) -> None:
 
 @passage(8, scripted=True)
 def strangers_acknowledge(writer: Writer) -> None:
-    """A peer's histories and filters hold some messages of a participant and not others."""
+    """Histories and filters of a peer contain some messages of a participant and not others."""
     who = writer.someone()
     own = [writer.send(who) for _ in writer.times(1, 3)]
     for _ in writer.times(1, 3):
@@ -56,7 +56,7 @@ def strangers_acknowledge(writer: Writer) -> None:
 
 @passage(10, scripted=True, fits=lambda writer: writer.channels > 1)
 def said_elsewhere(writer: Writer) -> None:
-    """A peer's history and filter hold a participant's messages, in another channel than theirs."""
+    """History and filter of a peer contain a participant's messages, but in another channel."""
     who = writer.someone()
     lost = Route(lost=tuple(writer.others(who)))
     own = [writer.send(who, lost) for _ in writer.times(1, 2)]
@@ -67,7 +67,7 @@ def said_elsewhere(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def strangers_far_ahead(writer: Writer) -> None:
-    """Peers whose clocks are far ahead or behind, and what participants then say."""
+    """Clocks of peers are far ahead or behind, and participants then send."""
     writer.say(lamport_ms=pick(writer.choices, (60_000, 240_000, 1_000, -3_600_000, -600_000, -900_000_000_000)))
     who = writer.someone()
     writer.send(who)
@@ -80,7 +80,7 @@ def strangers_far_ahead(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def strangers_with_a_gap(writer: Writer) -> None:
-    """A peer's message depends on one that never comes, on one that comes later, and on one that is there."""
+    """A message of a peer depends on one that never arrives, on one that arrives later, and on one that has arrived."""
     missing = f"ghost{len(writer.labels)}"
     known = tuple(some(writer.choices, writer.recent(2), 50))
     writer.say(after=(*known, missing) if writer.chance(60) else known)

@@ -1,4 +1,4 @@
-"""Passages about upkeep: acknowledgements, resends, sweeps, syncs, what is given up."""
+"""Passages about upkeep: acknowledgements, resends, sweeps, syncs, lost messages."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..writer import Writer
 from .registry import passage
 
 BLANKS = ("20206120", "00ff2061ff00", "0a", "00", "ff")
-"""Contents that are hardly text."""
+"""Contents that are barely text."""
 PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
-"""Each a little longer than a period that may be in force."""
+"""Each a little longer than a period that may be configured."""
 
 
 @passage(8)
 def resends(writer: Writer) -> None:
-    """A message reaches few or nobody; time passes, and it is sent again."""
+    """A message reaches few participants or none; time passes, and it is resent."""
     who = writer.someone()
     writer.send(who, Route(lost=tuple(some(writer.choices, writer.others(who), 80))))
     for _ in writer.times(1, 4):
@@ -28,7 +28,7 @@ def resends(writer: Writer) -> None:
 
 @passage(8)
 def acknowledgements(writer: Writer) -> None:
-    """A message is heard, and others speak: soon, so that they name it, or later, so that only filters tell."""
+    """Others send after a message: soon, so that they name it, or later, so that only filters acknowledge it."""
     who, other = writer.two()
     writer.send(who, writer.hazards(who, 40))
     for _ in writer.times(0, 4):
@@ -44,7 +44,7 @@ def acknowledgements(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def possibly_for_long(writer: Writer) -> None:
-    """A filter speaks for a message, and nothing else ever does: it is sent again, and less often."""
+    """Only a filter ever acknowledges a message: it is resent, and less often."""
     who = writer.someone()
     label = writer.send(who, Route(lost=tuple(writer.others(who))))
     writer.say(filter=(label,), to=who, content=None if writer.chance(50) else "usual")
@@ -54,7 +54,7 @@ def possibly_for_long(writer: Writer) -> None:
 
 @passage(3, scripted=True)
 def no_longer_in_a_filter(writer: Writer) -> None:
-    """A filter speaks for a message, and later another does not: its longer period stays."""
+    """A filter contains a message, and a later one does not: the longer resend period stays."""
     who = writer.someone()
     lost = Route(lost=tuple(writer.others(who)))
     label = writer.send(who, lost)
@@ -66,7 +66,7 @@ def no_longer_in_a_filter(writer: Writer) -> None:
 
 @passage(4)
 def busy_sender(writer: Writer) -> None:
-    """Somebody whom nobody hears sends again and again, more often than it resends."""
+    """A participant that is not heard sends messages more often than it resends."""
     who = writer.someone()
     lost = Route(lost=tuple(writer.others(who)))
     for _ in writer.times(5, 8):
@@ -76,7 +76,7 @@ def busy_sender(writer: Writer) -> None:
 
 @passage(10, fits=lambda writer: writer.sync_interval_ms > 0)
 def automatic_syncs(writer: Writer) -> None:
-    """Nobody speaks for many sync intervals."""
+    """No participant sends a message for many sync intervals."""
     who = writer.someone()
     writer.send(who)
     for times in (1, 1, 1, 4, 8):
@@ -85,7 +85,7 @@ def automatic_syncs(writer: Writer) -> None:
 
 @passage(6, fits=lambda writer: writer.bloom_capacity <= 30)
 def roll_over(writer: Writer) -> None:
-    """Somebody hears several times what its filter has room for, and shows its filter on the way."""
+    """A participant receives several times the capacity of its filter, and shows its filter on the way."""
     who, speaker = writer.two()
     heard, unheard = Route(lost=tuple(writer.others(speaker, who))), Route(lost=tuple(writer.others(who)))
     for number in range(1, 7):
@@ -98,7 +98,7 @@ def roll_over(writer: Writer) -> None:
 
 @passage(6)
 def syncs(writer: Writer) -> None:
-    """Several sync messages, of those who heard something and of those who did not."""
+    """Several sync messages of participants that received something and of others that did not."""
     for _ in writer.times(2, 4):
         who = writer.someone()
         writer.sync(who, writer.hazards(who), writer.channel())
@@ -109,14 +109,14 @@ def syncs(writer: Writer) -> None:
 
 @passage(6)
 def quiet_time(writer: Writer) -> None:
-    """Nobody speaks, and periodic work runs, several times."""
+    """No participant sends, and periodic work runs several times."""
     for _ in writer.times(1, 4):
         writer.add(Wait(pick(writer.choices, PERIODS_MS)), Tick())
 
 
 @passage(6)
 def ephemerals(writer: Writer) -> None:
-    """Ephemeral messages between others, to those who know all and to those who miss something."""
+    """Ephemeral messages among others, to participants that have everything and to others that miss something."""
     for _ in writer.times(2, 4):
         who = writer.someone()
         if writer.chance(60):
@@ -129,7 +129,7 @@ def ephemerals(writer: Writer) -> None:
 
 @passage(2)
 def crowded_buffer(writer: Writer) -> None:
-    """So many messages wait for one that was lost that a buffer of a fixed size would overflow."""
+    """So many messages wait for a lost one that a buffer of fixed size would overflow."""
     who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=tuple(writer.others(speaker))))
     writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(62, 70))
@@ -139,7 +139,7 @@ def crowded_buffer(writer: Writer) -> None:
 
 @passage(7)
 def given_up(writer: Writer) -> None:
-    """A gap that nothing closes for a long time, then perhaps what was missing."""
+    """A gap stays open for a long time; then the missing message may arrive."""
     who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=(who,)) if who != speaker else Route())
     writer.send(speaker)
