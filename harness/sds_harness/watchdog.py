@@ -26,8 +26,8 @@ from typing import NoReturn
 from . import signals
 
 GRACE_S = 10.0
-"""Seconds after a deadline. A link needs some of them to kill a process, to read its last lines of stderr, and to read
-a large reply on a busy machine."""
+"""Seconds from a deadline to the first interrupt. A link needs some of them to kill a process, to read its last lines
+of stderr, and to read a large reply on a busy machine."""
 LAST_S = 10.0
 """Seconds from the first interrupt to the end of the program."""
 _AGAIN_S = 3.0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_DELIVERIES = 2_000
 """Most deliveries caused by one operation. More means that the gossip has no end."""
 DELIVERIES_A_LINK = 100
-"""Most deliveries per link, if that is more."""
+"""Most deliveries for each link, if that gives more in all."""
 
 
 class Network:

@@ -82,7 +82,8 @@ class Manifest:
 
     def stranger(self, performance: Performance, judged: Iterable[str]) -> str:
         """The name and version of another implementation that played one of the members under test, safe to print; ""
-        if none did. An implementation that broke down before its handshake declares nothing and is ignored."""
+        if none did. Members with a breakdown are ignored: the implementation may have broken down before its
+        handshake."""
         known = self.implementation
         for member in judged:
             trace = performance.cast[member]

@@ -39,8 +39,8 @@ Replay = Callable[[Schedule], Performance]
 
 @contextlib.contextmanager
 def insisting(replay: Replay) -> Iterator[Replay]:
-    """Wraps a replay so that its CorpusError is raised again at the end of the block. The code in the block may treat
-    the error as one more failure of the implementation and suppress it."""
+    """Wraps a replay so that its CorpusError is raised again at the end of the block. The code in the block may catch
+    it like any other failure."""
     troubles: list[CorpusError] = []
 
     def play(schedule: Schedule) -> Performance:

@@ -148,8 +148,8 @@ class Stage(stage.Stage[Step]):
         """A bloom filter, in the encoding of the implementation, that contains exactly ``message_ids``.
 
         It is built with the declared bloom profile, else by the codec of the implementation, else taken from another
-        participant that has received exactly these messages. None if no participant is open and neither of the first
-        two works.
+        participant that has received exactly these messages. None if no
+        participant is open, or if the message of that other participant has no filter.
         """
         declared, model = self.trace.declaration, next(iter(self.trace.parties.values()), None)
         parameters = bloom_parameters(model) if model is not None else None
