@@ -28,7 +28,7 @@ def record(**fields: Any) -> dict[str, Any]:
 
 
 SUBJECT = record(name=TEXT, version=TEXT)
-FINDINGS = {"type": "array", "items": record(id=TEXT, code=TEXT, severity={"enum": ["fail", "warn"]})}
+FINDINGS = {"type": "array", "items": record(id=TEXT, severity={"enum": ["fail", "warn"]})}
 _VECTORS = record(
     schema={"const": VECTORS_SCHEMA},
     implementation=SUBJECT,
@@ -49,13 +49,16 @@ _FUZZ = record(
     schedules=COUNT,
     steps=COUNT,
     interrupted={"type": "boolean"},
-    out_of_time={"type": "boolean"},
     gave_up=TEXT,
     errors={"type": "object"},
-    exercised={"type": "object"},
     findings=FINDINGS,
 )
-SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", _FUZZ)}
+_FUZZ_IN_FULL = record(
+    out_of_time={"type": "boolean"},
+    exercised={"type": "object"},
+    findings={"type": "array", "items": record(code=TEXT)},
+)
+SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", {"allOf": [_FUZZ, _FUZZ_IN_FULL]})}
 """By schema ID: the command, and the schema of the fields that certificates read."""
 _WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
 
