@@ -164,7 +164,7 @@ def test_a_link_opens_what_a_filter_hides(browser: Chrome, show: Show) -> None:
     show(sample(), "verdict=pass")
     assert FAULT not in ids(browser)
     click(browser, f"#causes a[href='#{FAULT}']")
-    assert FAULT in ids(browser)
+    waiting.WebDriverWait(browser, 60).until(lambda _: FAULT in ids(browser))  # hashchange comes after the click
     assert run(browser, "document.getElementById(arguments[0]).checkVisibility()", FAULT)
 
 
@@ -173,7 +173,7 @@ def test_a_finding_opens_and_leads_to_its_conversation(browser: Chrome, show: Sh
     assert not browser.find_elements("css selector", ".requirement[open]")
     click(browser, f"#causes a[href='#{FAULT}']")
     (first, *_) = browser.find_elements("css selector", f"#{FAULT} .finding")
-    assert "Expected" in first.text
+    waiting.WebDriverWait(browser, 60).until(lambda _: "Expected" in first.text)
     assert first.find_element("css selector", ".blamed").is_displayed()
     link = first.find_element("css selector", "a[href^='#run-']")
     browser.execute_script("arguments[0].scrollIntoView()", link)
