@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .framing import ENVIRONMENT_VARIABLE, Framing
 from .installation import install_extra
+from .joining import JOINT
 from .rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE, read_token
 from .stdio import serve
 
@@ -51,7 +52,7 @@ def add_choices(out: argparse.ArgumentParser) -> None:
         help="do not declare a capability, for example observe; may be repeated",
     )
     which = out.add_mutually_exclusive_group()
-    which.add_argument("--mutant", metavar="NAME", help="run with exactly one fault")
+    which.add_argument("--mutant", metavar="NAME", help="run with exactly one fault; NAME+NAME with several")
     which.add_argument("--variant", metavar="NAME", help="run with another legal choice")
     which.add_argument("--list", action="store_true", help="list mutants and variants, and exit")
 
@@ -69,6 +70,14 @@ def look_up(known: Mapping[str, T], name: str, what: str, module: str) -> T:
     if name not in known:
         raise ValueError(f"no {what} {name!r}: `python -m {module} --list` names them")
     return known[name]
+
+
+def look_up_all(known: Mapping[str, T], names: str, joined: Callable[[Sequence[T]], T], module: str) -> T:
+    """The mutant of that name, or several mutants ``joined``, if there is more than one name with + between. Raises
+    ValueError.
+    """
+    those = [look_up(known, name, "mutant", module) for name in names.split(JOINT)]
+    return joined(those) if len(those) > 1 else those[0]
 
 
 def capability(text: str, enum: Any) -> int:

@@ -77,6 +77,9 @@ class Catalogue:
     consequences: tuple[Consequence, ...] = ()
 
 
+ANOTHER_LAYOUT = "another-layout"
+"""The code of violations that are there only before the dialect in use has translated the messages."""
+
 POSITIONS = "AMB"
 """Default prefix of position IDs, before the dash. A protocol can use another one."""
 

@@ -1,25 +1,57 @@
-"""Root causes: which requirements fail because another one fails, derived from the catalogue and the runs.
+"""Root causes: which requirements fail because another one fails.
 
-Unrelated faults can occur in the same run by chance, and a fault that occurs in every run meets all others. So a
-requirement is reported under another one only if both are violated in one run. In addition, the catalogue must declare
-the consequence, or the requirement must fail only at the same steps as the other one or after them, and in so many runs
-that chance is unlikely.
+A fault in one requirement often violates others as well: who does not keep a message does not resend it either. Which
+requirements a fault in one of them can violate is declared in the catalogue, as consequences. A root cause is a
+violated requirement that no other violated one explains, or that explains most. Nothing is inferred from what fails
+together: two faults can meet in one run by chance, and a fault that shows in every run meets all others.
+
+Two requirements can explain each other, such as a rule and a special case of it. Then the one that is violated in the
+larger part of the runs that exercise it is the root cause: it describes the fault more exactly.
+
+A dialect is one root cause by itself. It lays messages out in another way than the text, which violates the
+requirements on the layout, and nothing follows from it: everything else is judged after translation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .catalogue import Consequence
-from .registry import scenario_of
+from .catalogue import ANOTHER_LAYOUT, Consequence
 from .rules import Rules
 from .verdict import RANK, Finding, RequirementVerdict, Verdict
 
-BY_CHANCE = 0.1
-"""Largest accepted probability that unrelated requirements fail only in the same scenarios by chance."""
-BY_CHANCE_AT_THE_STEP = 0.5
-"""The same for failures at the same steps, where a coincidence is far less likely."""
+
+@dataclass(frozen=True)
+class Failure:
+    """A violated requirement or property of the group, as far as root causes depend on it."""
+
+    id: str
+    verdict: Verdict
+    """FAIL or WARN."""
+    runs: int
+    """Number of runs, or of generated schedules, that violate it."""
+    exercised: int
+    """Number of those that exercise it."""
+    violations: int = 0
+    codes: frozenset[str] = frozenset()
+    """How it is violated."""
+
+    @property
+    def share(self) -> float:
+        """The part of the runs that exercise it that violate it, from 0 to 1."""
+        return self.runs / max(self.runs, self.exercised)
+
+
+@dataclass(frozen=True)
+class Root:
+    """The ID of a root cause, and what it explains."""
+
+    id: str
+    under: Mapping[str, str] = field(default_factory=dict)
+    """By requirement or property: why it fails as well, in one sentence."""
+    title: str = ""
+    """What the implementation does, if no single requirement says it; "" otherwise."""
 
 
 @dataclass
@@ -29,6 +61,8 @@ class Cause:
     verdict: RequirementVerdict
     under: list[tuple[RequirementVerdict, str]] = field(default_factory=list)
     """Each with the reason, in one sentence."""
+    title: str = ""
+    """See `Root.title`."""
 
     @property
     def severity(self) -> int:
@@ -55,37 +89,55 @@ class Cause:
         return [self.verdict, *(verdict for verdict, _ in self.under)]
 
 
-@dataclass(frozen=True)
-class _Tie:
-    """Why one requirement may fail because of another."""
-
-    why: str
-    declared: bool = False
-    """The catalogue declares it; otherwise it is inferred from the runs."""
-
-
 def causes(
-    rules: Rules, verdicts: Sequence[RequirementVerdict], exercised: Mapping[str, Collection[str]]
+    rules: Rules, verdicts: Sequence[RequirementVerdict], exercised: Mapping[str, int], dialect: str = ""
 ) -> list[Cause]:
     """Return the root causes of all failures and warnings, the most severe first.
 
-    ``exercised`` maps a requirement to the runs that exercised it.
+    ``exercised`` maps a requirement to the number of runs that exercised it; ``dialect`` is the dialect in use.
     """
-    found = [v for v in verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v.tally.places]
-    place = {requirement: number for number, requirement in enumerate(rules.catalogue.requirements)}
-    found.sort(key=lambda v: (-RANK[v.verdict], -len(v.tally.places), -v.tally.total, place[v.requirement.id]))
-    ties = {v.requirement.id: _ties(rules, v, found, exercised.get(v.requirement.id, ())) for v in found}
-    left = {v.requirement.id: v for v in found}
-    out = []
-    while left:
-        # Take the root that explains most of the remaining requirements, preferably by declared consequences. Among
-        # equals, `max` takes the first: the most severe verdict that is violated in most runs.
-        following = {root: [one for one in left if one != root and root in ties[one]] for root in left}
-        root = max(left, key=lambda one: (len(following[one]), sum(ties[o][one].declared for o in following[one])))
-        cause = Cause(left.pop(root))
-        cause.under = [(left.pop(one), ties[one][root].why) for one in following[root]]
-        out.append(cause)
+    found = {v.requirement.id: v for v in verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v.tally.places}
+    failures = [
+        Failure(
+            name,
+            v.verdict,
+            len(v.tally.places),
+            exercised.get(name, 0),
+            v.tally.total,
+            frozenset(kind.code for kind in v.tally.kinds),
+        )
+        for name, v in found.items()
+    ]
+    out = [
+        Cause(found[root.id], [(found[name], why) for name, why in root.under.items()], root.title)
+        for root in roots(rules, failures, dialect)
+    ]
     return sorted(out, key=lambda cause: (-RANK[cause.verdict.verdict], cause.severity, -cause.scenarios, -cause.total))
+
+
+def roots(rules: Rules, failures: Sequence[Failure], dialect: str = "") -> list[Root]:
+    """Return the root causes of ``failures``, each of which is one of them or under one of them."""
+    place = {requirement: number for number, requirement in enumerate(rules.catalogue.requirements)}
+    found = sorted(
+        failures,
+        key=lambda one: (-RANK[one.verdict], -one.share, -one.runs, -one.violations, place.get(one.id, len(place))),
+    )
+    out = []
+    if layout := [one for one in found if dialect and one.codes == {ANOTHER_LAYOUT}]:
+        first, *rest = sorted(layout, key=lambda one: (-RANK[one.verdict], place.get(one.id, len(place))))
+        out.append(Root(first.id, dict.fromkeys((one.id for one in rest), _ELSEWHERE), f"speaks the layout {dialect}"))
+    left = {one.id: one for one in found if one not in layout}
+    why = {effect.id: _reasons(rules, effect, left.values()) for effect in left.values()}
+    while left:
+        # Take the one that explains most of the others. Among equals, `max` takes the first.
+        following = {cause: [effect for effect in left if cause in why[effect]] for cause in left}
+        root = max(left, key=lambda cause: len(following[cause]))
+        del left[root]
+        out.append(Root(root, {effect: why[left.pop(effect).id][root] for effect in following[root]}))
+    return out
+
+
+_ELSEWHERE = "The dialect in use lays it out in another way."
 
 
 def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
@@ -113,27 +165,13 @@ def told_as_another(rules: Rules, note: Finding, verdicts: Iterable[RequirementV
     )
 
 
-def _ties(
-    rules: Rules, verdict: RequirementVerdict, others: Iterable[RequirementVerdict], exercised: Iterable[str]
-) -> dict[str, _Tie]:
-    """By requirement: the reason why ``verdict`` may fail because that requirement does."""
-    ties = {other.requirement.id: _tie(rules, verdict, other, exercised) for other in others if other is not verdict}
-    return {root: tie for root, tie in ties.items() if tie is not None}
-
-
-def _tie(rules: Rules, verdict: RequirementVerdict, other: RequirementVerdict, exercised: Iterable[str]) -> _Tie | None:
-    """The reason why a requirement may fail because ``other`` does; None if there is none."""
-    own, theirs, root = verdict.tally.places, other.tally.places, other.requirement.id
-    if RANK[other.verdict] < RANK[verdict.verdict] or not own.keys() & theirs.keys():
-        return None  # a failure is never reported under a warning
-    if declared := consequences(rules, root, verdict.requirement.id):
-        return _Tie(declared[0].because, declared=True)
-    if not all(run in theirs and min(theirs[run]) <= min(steps) for run, steps in own.items()):
-        return None
-    same = all(steps <= theirs[run] for run, steps in own.items())
-    shown = {scenario_of(run) for run in own}
-    asked = {scenario_of(run) for run in exercised} | shown
-    chance = (len(asked & {scenario_of(run) for run in theirs}) / len(asked)) ** len(shown)
-    if chance > (BY_CHANCE_AT_THE_STEP if same else BY_CHANCE):
-        return None
-    return _Tie(f"It fails at the same steps as {root}." if same else f"It fails only where {root} has failed.")
+def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[str, str]:
+    """By requirement: why ``effect`` may be violated because that requirement is. A failure never follows from a
+    warning.
+    """
+    return {
+        cause.id: declared[0].because
+        for cause in others
+        if cause is not effect and RANK[cause.verdict] >= RANK[effect.verdict]
+        if (declared := consequences(rules, cause.id, effect.id))
+    }

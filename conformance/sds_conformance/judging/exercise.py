@@ -115,7 +115,7 @@ class Model:
     reference: Start
     mutants: Mapping[str, Fault] = field(default_factory=dict)
     mutant: Callable[[str, frozenset[int]], Link] = _nobody
-    """Starts the mutant of that name."""
+    """Starts the mutant of that name, or several at once, with ``+`` between their names. Raises ValueError."""
     variants: Mapping[str, Variation] = field(default_factory=dict)
     variant: Callable[[str, frozenset[int]], Link] = _nobody
     chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()

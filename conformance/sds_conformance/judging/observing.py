@@ -131,7 +131,9 @@ def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
     if not places and not wrong:
         return None
     schedule = view.trace.schedule
-    return Sight(check, view.party.name, view.channel_id, took, places, places - len(told), told, since, schedule, wrong)
+    return Sight(
+        check, view.party.name, view.channel_id, took, places, places - len(told), told, since, schedule, wrong
+    )
 
 
 _HELD = Outcome.HELD

@@ -90,7 +90,8 @@ def _causes(report: Report) -> list[Annotation]:
 def _cause(report: Report, cause: RootCause) -> Annotation:
     row, fails = cause.row, cause.verdict is Verdict.FAIL
     what = "fails, as the baseline knows" if cause.known else "fails" if fails else "warns"
-    lines = [row["statement"]]
+    title = cause.data.get("title")
+    lines = [*([f"The implementation {title}."] if title else []), row["statement"]]
     if (finding := worst(row)) is not None:
         expected, seen = sides(finding)
         lines += [f"Expected: {expected}", f"Seen: {seen}"]

@@ -150,6 +150,7 @@ def _cause(cause: Cause, how: Invocation) -> dict[str, Any]:
         "scenarios": verdict.tally.scenarios,
         "under": [{"requirement": under.requirement.id, "why": why} for under, why in cause.under],
         "again": _text(how.replay(verdict.requirement.id, verdict.worst)),
+        **({"title": _text(cause.title)} if cause.title else {}),
     }
 
 

@@ -96,6 +96,8 @@ def _cause(report: Report, number: int, cause: RootCause, told: bool) -> Iterato
     row, known = cause.row, ", known" if cause.known else ""
     often = f", {flaky(row)}" if flaky(row) else ""
     yield f"#### {number}. {prose(code_of(row))}, severity {cause.data['severity']}, {cause.times}{often}{known}"
+    if title := cause.data.get("title"):
+        yield f"**The implementation {prose(title)}.**"
     yield f"{row['level']}: {prose(row['statement'])}"
     for under in cause.data["under"]:
         yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"

@@ -57,6 +57,11 @@ class RootCause:
         return Verdict(self.data["verdict"])
 
     @property
+    def rule(self) -> str:
+        """What the implementation does, if that says more than one requirement; otherwise the rule that is violated."""
+        return str(self.data.get("title") or self.row["statement"])
+
+    @property
     def times(self) -> str:
         """How often it shows: ``3 violations in 2 scenarios``."""
         violations, scenarios = self.data["violations"], len(self.data["scenarios"])

@@ -101,7 +101,7 @@ def _cause_lines(report: Report) -> list[CauseLine]:
         for broken, _ in report.breakdowns
     ]
     for cause in report.causes:
-        rule = f"{'known: ' if cause.known else ''}{cause.row['statement']}"
+        rule = f"{'known: ' if cause.known else ''}{cause.rule}"
         lines.append(CauseLine(cause.verdict, cause.data["severity"], cause.row["id"], rule))
     return ordered(lines)
 
@@ -262,6 +262,8 @@ def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mappin
     about = printable(f"{row['level']}, section {row['anchor']!r}", _LONGEST)
     console.print(headline(cause.verdict, printable(code_of(row), 150), Text(about)))
     labelled(console, "Severity", Text(f"{cause.data['severity']}, {cause.times}"))
+    if title := cause.data.get("title"):
+        labelled(console, "Cause", Text(printable(title, _LONGEST), "bold"))
     labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
     show_flaky(console, again_of(row))
     known = report.known_failures(row["id"])

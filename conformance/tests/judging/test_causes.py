@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from sds_conformance.judging.causes import causes, consequences
+from sds_conformance.judging.catalogue import ANOTHER_LAYOUT
+from sds_conformance.judging.causes import Failure, causes, consequences, roots
 from sds_conformance.judging.severity import SEVERITIES
 from sds_conformance.judging.tally import MAX_STEPS, Kind, Tally
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
@@ -22,17 +24,19 @@ ONE, OTHER = "SDS-MSG-14", "SDS-EPHEMERAL-02"
 EVERYWHERE = [f"run-{number}" for number in range(20)]
 
 
-def verdict(requirement: str, places: Mapping[str, set[int]], kind: Verdict = Verdict.FAIL) -> RequirementVerdict:
+def verdict(
+    requirement: str, places: Mapping[str, set[int]], kind: Verdict = Verdict.FAIL, code: str = "wrong"
+) -> RequirementVerdict:
     tally = Tally()
     for run, steps in places.items():
         for step in steps:
-            tally.add(run, run, step, Kind("wrong", kind.value))
+            tally.add(run, run, step, Kind(code, kind.value))
     return RequirementVerdict(KNOWN[requirement], kind, tally=tally)
 
 
-def told(*verdicts: RequirementVerdict, exercised: list[str] = EVERYWHERE) -> dict[str, list[str]]:
+def told(*verdicts: RequirementVerdict, exercised: int = len(EVERYWHERE), dialect: str = "") -> dict[str, list[str]]:
     """The causes, with what is told under each."""
-    found = causes(RULES, verdicts, {v.requirement.id: exercised for v in verdicts})
+    found = causes(RULES, verdicts, {v.requirement.id: exercised for v in verdicts}, dialect)
     return {c.verdict.requirement.id: [under.requirement.id for under, _ in c.under] for c in found}
 
 
@@ -45,38 +49,47 @@ def test_what_is_declared_to_follow_is_told_under_it_with_the_reason() -> None:
     assert (found.total, found.scenarios, found.requirements) == (2, 1, {CAUSE, EFFECT})
 
 
-def test_not_where_the_two_never_meet() -> None:
-    assert told(verdict(CAUSE, {"run-1": {5}}), verdict(EFFECT, {"run-2": {5}})) == {CAUSE: [], EFFECT: []}
+def test_it_follows_in_runs_too_that_do_not_exercise_the_cause() -> None:
+    assert told(verdict(CAUSE, {"run-1": {5}}), verdict(EFFECT, {"run-2": {5}})) == {CAUSE: [EFFECT]}
 
 
-def test_what_fails_nowhere_but_after_another_is_told_under_it() -> None:
-    places = {"run-1": {5}, "run-2": {5}}
-    later = {"run-1": {9}, "run-2": {7}}
-    assert told(verdict(ONE, places), verdict(OTHER, later)) == {ONE: [OTHER]}
-    assert told(verdict(ONE, places), verdict(OTHER, later | {"run-3": {7}})) == {OTHER: [], ONE: []}
+def test_faults_of_which_nothing_is_declared_are_two_causes_however_often_they_meet() -> None:
+    places = {run: {5} for run in EVERYWHERE}
+    assert told(verdict(ONE, places), verdict(OTHER, places)) == {ONE: [], OTHER: []}
 
 
-def test_not_where_it_fails_before_the_other() -> None:
-    first, then = {"run-1": {5, 9}, "run-2": {5}}, {"run-1": {4, 9}, "run-2": {8}}
-    assert told(verdict(ONE, first), verdict(OTHER, then)) == {ONE: [], OTHER: []}
-
-
-def test_one_that_fails_everywhere_explains_nothing_else() -> None:
-    everywhere = verdict(ONE, {run: {1, 2, 3} for run in EVERYWHERE})
-    assert told(everywhere, verdict(OTHER, {"run-1": {2}, "run-2": {9}})) == {ONE: [], OTHER: []}
-
-
-def test_at_the_same_steps_less_company_is_enough() -> None:
-    half = {run: {4} for run in EVERYWHERE[:8]}
-    assert told(verdict(ONE, half), verdict(OTHER, {"run-1": {4}})) == {ONE: [OTHER]}
-    assert told(verdict(ONE, half), verdict(OTHER, {"run-1": {5}})) == {ONE: [], OTHER: []}
+def test_of_two_that_explain_each_other_the_one_is_the_cause_that_fails_in_more_of_its_runs() -> None:
+    whole, special = "SDS-R-TREQ-01", "SDS-R-TREQ-05"
+    assert consequences(RULES, whole, special)
+    assert consequences(RULES, special, whole)
+    often, once = Failure(whole, Verdict.FAIL, 40, 50), Failure(special, Verdict.FAIL, 1, 1)
+    assert [root.id for root in roots(RULES, [often, once])] == [special]
+    assert [root.id for root in roots(RULES, [often, replace(once, exercised=20)])] == [whole]
 
 
 def test_no_failure_hides_under_a_warning() -> None:
     places = {"run-1": {5}}
-    assert told(verdict(ONE, places, Verdict.WARN), verdict(OTHER, places)) == {OTHER: [ONE]}
-    later = {"run-1": {6}}
-    assert told(verdict(ONE, places, Verdict.WARN), verdict(OTHER, later)) == {OTHER: [], ONE: []}
+    assert told(verdict(CAUSE, places, Verdict.WARN), verdict(EFFECT, places)) == {EFFECT: [], CAUSE: []}
+    assert told(verdict(CAUSE, places), verdict(EFFECT, places, Verdict.WARN)) == {CAUSE: [EFFECT]}
+
+
+LAYOUT = [f"SDS-MSG-0{number}" for number in (1, 2, 5)]
+
+
+def test_a_dialect_is_one_cause_and_explains_nothing_but_the_layout() -> None:
+    layout = [verdict(name, {"run-1": {1}}, code=ANOTHER_LAYOUT) for name in LAYOUT]
+    declared = (effect for row in RULES.catalogue.consequences if "SDS-MSG-05" in row.of for effect in row.fail)
+    follows = verdict(next(effect for effect in declared if effect not in LAYOUT), {"run-1": {2}})
+    assert told(*layout, follows, dialect="nim-sds") == {LAYOUT[0]: LAYOUT[1:], follows.requirement.id: []}
+    (found,) = causes(RULES, layout, {}, "nim-sds")
+    assert found.title == "speaks the layout nim-sds"
+
+
+def test_what_is_wrong_after_translation_is_a_cause_of_its_own() -> None:
+    layout = [verdict(name, {"run-1": {1}}, code=ANOTHER_LAYOUT) for name in LAYOUT[:2]]
+    wrong = verdict(LAYOUT[2], {"run-1": {1}}, code="wrong-encoding")
+    wrong.tally.add("run-1", "run-1", 2, Kind(ANOTHER_LAYOUT, "fail"))
+    assert told(*layout, wrong, dialect="nim-sds") == {LAYOUT[0]: [LAYOUT[1]], LAYOUT[2]: []}
 
 
 def test_failures_come_before_warnings_and_the_most_severe_first() -> None:
@@ -88,7 +101,8 @@ def test_failures_come_before_warnings_and_the_most_severe_first() -> None:
 
 
 def test_of_one_severity_what_is_in_more_scenarios_comes_first() -> None:
-    alike = next(one for one in KNOWN if KNOWN[one].severity == KNOWN[ONE].severity and one != ONE)
+    severe = (one for one in KNOWN if KNOWN[one].severity == KNOWN[ONE].severity and one != ONE)
+    alike = next(one for one in severe if not consequences(RULES, one, ONE) and not consequences(RULES, ONE, one))
     rare, frequent = verdict(ONE, {"run-1": {1}}), verdict(alike, {f"run-{number}": {1} for number in (4, 5, 6)})
     assert list(told(rare, frequent)) == [alike, ONE]
 

@@ -7,9 +7,11 @@ registers one by one; a fault that takes more is a class of its own, registered 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sds_testee.joining import JOINT, Parts, joined_class, joined_config
 
 from ..config import Config
 from ..errors import ConfigurationError
@@ -47,6 +49,20 @@ class Mutant:
 
 
 MUTANTS: dict[str, Mutant] = {}
+_PARTS: Parts = {Peer: {"clock_class": LogicalClock}}
+
+
+def joined(mutants: Sequence[Mutant]) -> Mutant:
+    """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises CannotJoin."""
+    return Mutant(
+        JOINT.join(mutant.name for mutant in mutants),
+        mutants[0].requirement,
+        "; ".join(mutant.summary for mutant in mutants),
+        joined_class([mutant.peer_class for mutant in mutants], Peer, _PARTS),
+        joined_config(mutant.config for mutant in mutants),
+        any(mutant.unseen for mutant in mutants),
+        tuple(dict.fromkeys(name for mutant in mutants for name in mutant.undeclared)),
+    )
 
 
 def mutant(

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from sds_testee.command import add_carriers, add_choices, capability, look_up, print_choices, serve_as_asked
+from sds_testee.command import (
+    add_carriers,
+    add_choices,
+    capability,
+    look_up,
+    look_up_all,
+    print_choices,
+    serve_as_asked,
+)
 from sds_testee.version import suite_version
 
 from ..config import Config
@@ -47,9 +55,9 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     without = {capability(text, pb.Capability) for text in arguments.without}
     # It is often started without any of these, and they take a good part of the time of a start.
     if arguments.mutant:
-        from ..mutants import MUTANTS
+        from ..mutants import MUTANTS, joined
 
-        chosen = look_up(MUTANTS, arguments.mutant, "mutant", MODULE)
+        chosen = look_up_all(MUTANTS, arguments.mutant, joined, MODULE)
         config, peer_class = chosen.configure(config), chosen.peer_class
         without |= {pb.CAPABILITY_OBSERVE} if chosen.unseen else set()
         name = f"{MODULE} mutant {chosen.name}"

@@ -7,9 +7,11 @@ one by one; a fault that takes more is a class of its own, registered with ``mut
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sds_testee.joining import JOINT, CannotJoin, Parts, joined_class, joined_config
 
 from ..channel import Channel
 from ..config import Config
@@ -43,6 +45,8 @@ class Mutant:
     """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
     out_of_reach: str = ""
     """Why generated schedules of a few participants cannot find it; "" if they can."""
+    dialect: str = ""
+    """The wire dialect that it declares and speaks; "" for the layout of the text."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""
@@ -50,6 +54,24 @@ class Mutant:
 
 
 MUTANTS: dict[str, Mutant] = {}
+_PARTS: Parts = {Participant: {"channel_class": Channel}, Channel: {"repair_class": Repair}}
+
+
+def joined(mutants: Sequence[Mutant]) -> Mutant:
+    """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises CannotJoin."""
+    dialects = {mutant.dialect for mutant in mutants if mutant.dialect}
+    if len(dialects) > 1:
+        raise CannotJoin(f"they speak {' and '.join(sorted(dialects))}")
+    return Mutant(
+        JOINT.join(mutant.name for mutant in mutants),
+        mutants[0].requirement,
+        "; ".join(mutant.summary for mutant in mutants),
+        joined_class([mutant.participant_class for mutant in mutants], Participant, _PARTS),
+        joined_config(mutant.config for mutant in mutants),
+        any(mutant.unseen for mutant in mutants),
+        tuple(dict.fromkeys(name for mutant in mutants for name in mutant.undeclared)),
+        dialect="".join(dialects),
+    )
 
 
 def mutant(
@@ -148,6 +170,11 @@ def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callabl
 def configured(name: str, requirement: str, summary: str, **config: Any) -> None:
     """Register a fault that is but another configuration, one that is not legal."""
     mutant(requirement, summary, name=name, **config)(Participant)
+
+
+def speaking(dialect: str, name: str, requirement: str, summary: str) -> None:
+    """Register a participant that declares and speaks a wire dialect."""
+    _add(Mutant(name, f"SDS-{requirement}", summary, Participant, dialect=dialect))
 
 
 def keeping(part: str, requirement: str, summary: str, **config: Any) -> Callable[[type[T]], type[T]]:

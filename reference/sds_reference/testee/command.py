@@ -8,7 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_testee.command import add_carriers, add_choices, capability, look_up, print_choices, serve_as_asked
+from sds_testee.command import (
+    add_carriers,
+    add_choices,
+    capability,
+    look_up,
+    look_up_all,
+    print_choices,
+    serve_as_asked,
+)
 from sds_testee.version import suite_version
 
 from ..bloom_profiles import PROFILES
@@ -49,16 +57,16 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     """What the command line asks for. Raises ValueError."""
     config = Config()
     participant_class: type[Participant] = Participant
-    name = "sds_reference"
+    name, dialect = "sds_reference", arguments.dialect
     without = {capability(text, pb.Capability) for text in arguments.without}
     # Mutants take more than half of the time of a start, and the model is often started without any.
     if arguments.mutant:
-        from ..mutants import MUTANTS
+        from ..mutants import MUTANTS, joined
 
-        chosen = look_up(MUTANTS, arguments.mutant, "mutant", "sds_reference")
+        chosen = look_up_all(MUTANTS, arguments.mutant, joined, "sds_reference")
         config, participant_class = chosen.configure(config), chosen.participant_class
         without |= {pb.CAPABILITY_OBSERVE} if chosen.unseen else set()
-        name = f"sds_reference mutant {chosen.name}"
+        name, dialect = f"sds_reference mutant {chosen.name}", dialect or chosen.dialect
     if arguments.variant:
         from ..variants import VARIANTS
 
@@ -74,7 +82,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
         config=config,
         participant_class=participant_class,
         name=name,
-        dialect=load_dialect(arguments.dialect, Path.read_text) if arguments.dialect else None,
+        dialect=load_dialect(dialect, Path.read_text) if dialect else None,
         without=frozenset(without),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from clearskies_reference import Config, Peer
-from clearskies_reference.mutants import MUTANTS
+from clearskies_reference.mutants import MUTANTS, joined
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
 from sds_harness.clearskies.environments import ENVIRONMENTS
@@ -15,6 +15,7 @@ from sds_harness.clearskies.trace import CLEARSKIES_DATABASE, Trace
 from sds_harness.environment import Environment
 from sds_harness.link import LocalLink
 from sds_harness.session import Session
+from sds_testee.command import look_up_all
 from sds_testee.version import suite_version
 
 from ...judging.catalogue import Catalogue
@@ -70,7 +71,7 @@ def start(
 
 
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:
-    mutant = MUTANTS[name]
+    mutant = look_up_all(MUTANTS, name, joined, MODEL.module)
     return start(mutant.configure(Config()), mutant.peer_class, f"mutant {name}", without)
 
 

@@ -20,6 +20,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, V2026_01, Config, ConfigurationError, Participant
 from sds_reference.testee.dialect import Dialect, dialect_names
 from sds_reference.testee.server import Testee, TesteeOptions
+from sds_testee.command import look_up_all
 from sds_testee.version import suite_version
 
 from ...judging.catalogue import Catalogue, Requirement
@@ -141,8 +142,11 @@ def _variants() -> Mapping[str, Variant]:
 
 
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:
-    mutant = _mutants[name]
-    return start(mutant.configure(Config()), mutant.participant_class, f"mutant {name}", without)
+    from sds_reference.mutants import joined
+
+    mutant = look_up_all(_mutants, name, joined, MODEL.module)
+    dialect = asked_dialect(mutant.dialect) if mutant.dialect else None
+    return start(mutant.configure(Config()), mutant.participant_class, f"mutant {name}", without, dialect)
 
 
 def _variant(name: str, without: frozenset[int]) -> LocalLink:

@@ -13,7 +13,7 @@ from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode
 from ...outgoing_buffer import Outgoing
 from ...participant import UNNAMED_CHANNEL, Participant
 from ...wire_fields import LEN, VARINT, WireField, join, split
-from ..registry import fault, mutant, mutants
+from ..registry import fault, mutant, mutants, speaking
 
 _KNOWN_FIELDS = {1, 2, 3, 10, 11, 12, 13, 20}
 
@@ -29,6 +29,9 @@ def moved_within(wire: bytes, outer: int, old: int, new: int) -> bytes:
         replace(f, value=moved(f.value, old, new)) if f.number == outer and isinstance(f.value, bytes) else f
         for f in split(wire)
     )
+
+
+speaking("nim-sds", "speaks-nim-sds", "MSG-01", "lays messages out as nim-sds does, and declares that dialect")
 
 
 @mutants

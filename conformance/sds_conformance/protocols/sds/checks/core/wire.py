@@ -1,10 +1,15 @@
-"""Section MSG, the layout: names, numbers and presence as in the text. These checks see the bytes as they were."""
+"""Section MSG, the layout: names, numbers and presence as in the text. These checks see the bytes as they were sent.
+
+Where a dialect is in use, they also see the bytes as it translates them. What is wrong after that is a fault like any
+other; what is wrong only before it is the foreign layout, which has a code of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, wraps
 from typing import NamedTuple
 
 from sds_harness.sds.trace import Wire
@@ -12,7 +17,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.catalogue import ANOTHER_LAYOUT
+from .....judging.judgement import Observation, Outcome, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
@@ -66,6 +72,50 @@ def values_of(sent: Sent, number: int) -> list[int | bytes]:
     return [field.value for field in sent.wire.fields or [] if field.number == number]
 
 
+Reader = Callable[[Wire], list[WireField] | None]
+"""Returns the fields of a message, or None for bytes that cannot be split into fields."""
+Judge = Callable[[ChannelView, Reader], Iterator[Observation]]
+
+
+def _as_sent(wire: Wire) -> list[WireField] | None:
+    return wire.fields
+
+
+def _as_translated(wire: Wire) -> list[WireField] | None:
+    with suppress(MalformedMessage):
+        return split(wire.text)
+    return None
+
+
+def layout_check(requirement: str, of: str = "") -> Callable[[Judge], Callable[[ChannelView], Iterator[Observation]]]:
+    """Register a check of the layout. Its function reads the fields of each message with a `Reader`.
+
+    Where a dialect is in use, a message that is right only after its translation is in another layout.
+    """
+
+    def register(judge: Judge) -> Callable[[ChannelView], Iterator[Observation]]:
+        @check(requirement, of=of)
+        @wraps(judge)
+        def layout(view: ChannelView) -> Iterator[Observation]:
+            if view.trace.dialect is None:
+                yield from judge(view, _as_sent)
+                return
+            translated = [*judge(view, _as_translated)]
+            yield from translated
+            wrong = {one.step for one in translated if one.outcome is Outcome.VIOLATED}
+            for one in judge(view, _as_sent):
+                if one.outcome is Outcome.VIOLATED and one.step not in wrong:
+                    yield replace(one, code=ANOTHER_LAYOUT)
+
+        return layout
+
+    return register
+
+
+def _values(fields: list[WireField] | None, number: int) -> list[int | bytes]:
+    return [field.value for field in fields or [] if field.number == number]
+
+
 def text_of(values: list[int | bytes]) -> str | None:
     """The last string of a field; None if there is none or it is not UTF-8."""
     if not values or not isinstance(values[-1], bytes):
@@ -101,8 +151,8 @@ def _strays_in(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
     )
 
 
-@check("SDS-MSG-01")
-def message_structure(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-01")
+def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """Every broadcast splits into the fields of the text, with their wire types, and decodes.
 
     A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
@@ -111,7 +161,7 @@ def message_structure(view: ChannelView) -> Iterator[Observation]:
     *first, last = types
     expected = f"a Message with fields {', '.join(map(str, first))} and {last} only, each of its type"
     for step, wire in [*((s.step, s.wire) for s in view.sent + view.syncs + view.ephemerals), *view.strays]:
-        fields = wire.fields
+        fields = fields_of(wire)
         if fields is None:
             yield violated(step, "not-protobuf", expected, f"{len(wire.raw)} bytes that are no protobuf")
             continue
@@ -170,21 +220,21 @@ def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
     return numbers
 
 
-@check("SDS-MSG-02", of="sent")
-def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-02", of="sent")
+def sender_in_field_1(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """Field 1 is the participant ID as UTF-8."""
     for sent in view.sent:
-        seen = text_of(values_of(sent, 1))
+        seen = text_of(_values(fields_of(sent.wire), 1))
         expected = f"field 1 (sender_id) = {view.party.participant_id!r}"
         met = seen == view.party.participant_id
         yield judged(sent.step, "wrong-sender" if seen else "missing-sender", met, expected, f"{seen!r}")
 
 
-@check("SDS-MSG-03", of="sent")
-def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-03", of="sent")
+def message_id_in_field_2(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """Field 2 is a non-empty UTF-8 string, the ID by which the implementation knows the message."""
     for sent in view.sent:
-        seen = text_of(values_of(sent, 2))
+        seen = text_of(_values(fields_of(sent.wire), 2))
         answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
         if not seen:
             yield violated(sent.step, "missing-id", "field 2 (message_id) to be a non-empty string", f"{seen!r}")
@@ -193,14 +243,14 @@ def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, "another-id", not (answered and seen != answered), expected, f"{seen!r}")
 
 
-@check("SDS-MSG-04")
-def channel_in_its_field(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-04")
+def channel_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """The field of the channel has the one that the application named, in all kinds of messages."""
     number = _layout(view).channel_id
     if view.party.unnamed:
         return
     for sent in view.sent + view.syncs + view.ephemerals:
-        seen = text_of(values_of(sent, number))
+        seen = text_of(_values(fields_of(sent.wire), number))
         expected = f"field {number} (channel_id) = {view.channel_id!r}"
         code = "wrong-channel" if seen else "missing-channel"
         yield judged(sent.step, code, seen == view.channel_id, expected, f"{seen!r}")
@@ -235,8 +285,8 @@ def _double(value: int) -> int:
     return int(float(value))
 
 
-@check("SDS-MSG-05", of="outgoing")
-def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-05", of="outgoing")
+def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """Field 10 is a varint in milliseconds of the epoch, exact to 64 bits.
 
     A value that is wrong by a little, and not as doubles make it, was counted wrongly, and so was one by the clock that
@@ -245,7 +295,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
     values_seen = (sent.message.lamport_timestamp or 0 for sent in view.outgoing)
     in_doubles = all(_double(value) == value for value in values_seen)
     for sent in view.outgoing:
-        values = values_of(sent, 10)
+        values = _values(fields_of(sent.wire), 10)
         if not values or not isinstance(values[-1], int):
             yield violated(sent.step, "missing-timestamp", "field 10 (lamport_timestamp) as a varint", "no such field")
             continue
@@ -300,11 +350,11 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                 yield judged(later.step, "large-taken-for-absent", message_id in ids, expected, f"{ids}")
 
 
-@check("SDS-MSG-06", of="outgoing")
-def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-06", of="outgoing")
+def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """Causal history stands in field 11, one HistoryEntry each, with the ID in its field 1."""
     for sent in view.outgoing:
-        entries = [value for value in values_of(sent, 11) if isinstance(value, bytes)]
+        entries = [value for value in _values(fields_of(sent.wire), 11) if isinstance(value, bytes)]
         if not entries:
             if sent.log_size and sent.certain and not sent.repeat:
                 expected = "field 11 (causal_history), for the log is not empty"
@@ -322,12 +372,12 @@ def _entry_id(entry: bytes) -> str | None:
         return None
 
 
-@check("SDS-MSG-07", of="outgoing")
-def filter_in_its_field(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-07", of="outgoing")
+def filter_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """The filter is present in every content and sync message; zero length only while nothing was received."""
     number = _layout(view).bloom_filter
     for sent in view.outgoing:
-        values = values_of(sent, number)
+        values = _values(fields_of(sent.wire), number)
         if not values or not isinstance(values[-1], bytes):
             expected = f"field {number} (bloom_filter) in every content and sync message"
             yield violated(sent.step, "missing-filter", expected, "no such field")
@@ -338,13 +388,13 @@ def filter_in_its_field(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-MSG-09", of="sent")
-def content_in_its_field(view: ChannelView) -> Iterator[Observation]:
+@layout_check("SDS-MSG-09", of="sent")
+def content_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """The field of the content has exactly the bytes that the application sent."""
     number = _layout(view).content
     for sent in view.sent:
         expected = sent.step.request.send.content
-        values = values_of(sent, number)
+        values = _values(fields_of(sent.wire), number)
         differs = values and isinstance(values[-1], bytes)
         seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
         what = f"field {number} (content) = the {len(expected)} bytes given"

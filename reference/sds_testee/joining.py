@@ -1,0 +1,76 @@
+"""Several faults in one implementation: mutants joined to one.
+
+An implementation with more than one fault shows whether a report tells faults apart. Mutants can be joined if no two of
+them change the same step, the same part of the state or the same setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+JOINT = "+"
+"""Stands between the names of mutants that are joined: ``starts-at-zero+draws-t-req``."""
+Parts = Mapping[type[Any], Mapping[str, type[Any]]]
+"""By class: the attributes that hold the class of a part, each with the class of the model."""
+_OF_EVERY_CLASS = {
+    "__annotations__",
+    "__dict__",
+    "__doc__",
+    "__firstlineno__",
+    "__module__",
+    "__orig_bases__",
+    "__parameters__",
+    "__static_attributes__",
+    "__weakref__",
+}
+
+
+class CannotJoin(ValueError):
+    """Two mutants exclude each other; the message says how."""
+
+
+def joined_class(classes: Sequence[type[Any]], model: type[Any], parts: Parts) -> type[Any]:
+    """Return a subclass of all ``classes``, which are ``model`` or subclasses of it. Raises CannotJoin."""
+    changed = list(dict.fromkeys(one for one in classes if one is not model))
+    if not changed:
+        return model
+    if len(changed) == 1:
+        return changed[0]
+    of_model = parts.get(model, {})
+    owners: dict[str, type[Any]] = {}
+    for one in changed:
+        for name, owner in _changes(one, model).items():
+            if name not in of_model and owners.setdefault(name, owner) is not owner:
+                raise CannotJoin(f"{owners[name].__name__} and {owner.__name__} both change {name}")
+    joined = {
+        name: joined_class([getattr(one, name) for one in changed], part, parts) for name, part in of_model.items()
+    }
+    try:
+        return type("And".join(one.__name__ for one in changed), tuple(changed), joined)
+    except TypeError as error:  # no order of the classes fits all of them
+        raise CannotJoin(str(error)) from None
+
+
+def joined_config(configs: Iterable[Iterable[tuple[str, Any]]]) -> tuple[tuple[str, Any], ...]:
+    """Return the settings of all mutants. Raises CannotJoin."""
+    out: dict[str, Any] = {}
+    for config in configs:
+        for key, value in config:
+            if out.setdefault(key, value) != value:
+                raise CannotJoin(f"they need two values of the setting {key}")
+    return tuple(out.items())
+
+
+def _changes(one: type[Any], model: type[Any]) -> dict[str, type[Any]]:
+    """By name: the class that gives ``one`` an attribute that ``model`` has not, or has from another class."""
+    out: dict[str, type[Any]] = {}
+    for owner in one.__mro__:
+        if owner not in model.__mro__:
+            for name, value in vars(owner).items():
+                # A family of mutants holds their methods under their own names; only a mutant has one in the place of a
+                # step.
+                in_family = hasattr(value, "fault") and value.__name__ == name
+                if name not in _OF_EVERY_CLASS and not in_family:
+                    out.setdefault(name, owner)
+    return out
