@@ -26,7 +26,7 @@ from ..exploration.exhausting import MOST_EVENTS, Coverage, Source, exhaust
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, worlds_of
 from ..exploration.rehearsing import Rehearsed
 from ..exploration.resuming import ResumeError, load, save
-from ..exploration.telling import Shrunk, as_json, cause_lines, exercised
+from ..exploration.telling import Shrunk, as_json, cause_lines, exercised, failures_in_words, roots_in
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
@@ -327,11 +327,12 @@ def _show(out: Console, coverage: Coverage) -> None:
 def _last_screen(coverage: Coverage, shrunk: Shrunk, driven: Driven) -> LastScreen:
     tally, order = coverage.tally, coverage.order
     revision = ["--revision", order.revision] if order.revision != CURRENT else []
-    facts, (command, why) = next_of_found(tally, shrunk, driven, revision, [exercised(tally, order.scope)])
+    roots = roots_in(tally, order)
+    facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, [exercised(tally, order.scope)])
     if not command:
         command, why = driven.typed("limits", *revision), "finds how much of each thing it holds"
     verdict = last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip())
-    return LastScreen(verdict, cause_lines(tally.found), facts, command, why)
+    return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)
 
 
 def events_left_out(coverage: Coverage) -> list[str]:
@@ -365,13 +366,13 @@ def _letters(coverage: Coverage) -> str:
 def last_line(coverage: Coverage, name: str) -> Text:
     """The verdict in a sentence."""
     tally = coverage.tally
-    failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
-    warned = len(tally.found) - failed
+    failed = failures_in_words(tally, roots_in(tally, coverage.order))
+    warned = sum(finding.severity is Verdict.WARN for finding in tally.found.values())
     cut = ", interrupted" if tally.interrupted else ", as many as the time allowed" if tally.out_of_time else ""
     played = f"{reached(coverage)} ({tally.seconds:.1f} s{cut})"
     warnings = f"; {warned} warn" if warned else ""
     if failed:
-        return Text(f"{name} does not conform: {failed} failed{warnings}. Covered: {played}.", "bold red")
+        return Text(f"{name} does not conform: {failed}{warnings}. Covered: {played}.", "bold red")
     if tally.errors:
         return Text(f"A fault of ours: no verdict on {name}. Covered: {played}.", "bold white on red")
     if tally.not_started:

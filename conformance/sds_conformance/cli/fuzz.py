@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -22,26 +23,29 @@ from ..exploration.telling import (
     as_json,
     cause_lines,
     exercised,
+    in_order,
     last_line,
     plain_story,
+    roots_in,
     show_again,
     show_counterexample,
     show_coverage,
     show_flaky,
+    show_under,
     show_unshrunk,
     svg_of,
-    worst_first,
 )
 from ..exploration.telling import (
     show_head as show_finding_head,
 )
 from ..judging.again import Again
+from ..judging.causes import Root
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, judged
 from ..telling.last_screen import LastScreen, show_last_screen
-from ..telling.story import show_errors, show_implementation
+from ..telling.story import labelled, show_errors, show_implementation
 from .allowing import Seconds
 from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record
@@ -154,12 +158,13 @@ def fuzz_command(
             show_errors(out, tally.errors)
             if why := tally.gave_up or tally.not_started:
                 out.print(f"The rest was not played: {why}.\n", style="yellow")
-        name = f"{tally.declaration.name} {tally.declaration.version}".strip()
+        name, roots = f"{tally.declaration.name} {tally.declaration.version}".strip(), roots_in(tally, order)
         facts = [exercised(tally, order.scope)]
         if found is not None and found.requirements:
             facts.append(("Baseline", known_line(found)))
         spoken_of = ["--revision", revision] if revision != CURRENT else []
-        show_last_screen(out, _last_screen(tally, last_line(tally, name), facts, shrunk, driven, spoken_of))
+        verdict = last_line(tally, roots, name)
+        show_last_screen(out, _last_screen(tally, roots, verdict, facts, shrunk, driven, spoken_of))
     code = gate(found, exit_code(tally))
     if code == Exit.CONFORMANT and tally.not_started:
         code = Exit.NOT_DRIVEN  # of what was not played nothing is known, whatever a baseline has
@@ -168,6 +173,7 @@ def fuzz_command(
 
 def _last_screen(
     tally: Tally,
+    roots: Sequence[Root],
     verdict: Text,
     facts: list[tuple[str, Text]],
     shrunk: Shrunk,
@@ -175,22 +181,27 @@ def _last_screen(
     revision: list[str],
 ) -> LastScreen:
     """The last screen of a campaign."""
-    facts, (command, why) = next_of_found(tally, shrunk, driven, revision, facts)
+    facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, facts)
     if not command:
         what = ("run", "judges every requirement")
         if repertoire_of(revision[1] if revision else CURRENT).worlds is not None:
             what = ("exhaust", "plays every schedule of a small group")
         command, why = driven.typed(what[0], *revision), what[1]
-    return LastScreen(verdict, cause_lines(tally.found), facts, command, why)
+    return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)
 
 
 def next_of_found(
-    tally: Tally, shrunk: Shrunk, driven: Driven, revision: list[str], facts: list[tuple[str, Text]]
+    tally: Tally,
+    roots: Sequence[Root],
+    shrunk: Shrunk,
+    driven: Driven,
+    revision: list[str],
+    facts: list[tuple[str, Text]],
 ) -> tuple[list[tuple[str, Text]], tuple[str, str]]:
     """The facts of the last screen, with where counterexamples are kept; and the command that replays the first of
     them, or that looks for what broke, with what it does; "" where nothing was found."""
-    for what in worst_first(tally):
-        _, files = shrunk.get(what, (None, {}))
+    for root in roots:
+        _, files = shrunk.get(root.id, (None, {}))
         if "schedule" in files:
             kept = [*facts, ("Kept in", Text(f"{files['schedule'].parent}", no_wrap=True))]
             return kept, (driven.typed("replay", str(files["schedule"])), "replays the first counterexample")
@@ -216,14 +227,20 @@ def tell_found(
     After an interrupt, findings are printed and kept without shrinking.
     """
     known = gated.requirements if gated is not None else {}
-    ordered = sorted(worst_first(tally), key=lambda what: what in known)
+    roots = roots_in(tally, order)
+    ordered = [*in_order(sorted(roots, key=lambda root: root.id in known)).items()]
+    ends = [root is None for _, root in ordered[1:]] + [True]
+    """Is it the last one of its root cause?"""
     shrunk: Shrunk = {}
     unkept = ""
     began, company, late = time.monotonic(), order.company(), False
+    told = -1
+    """Number of root causes so far."""
     try:
-        for number, what in enumerate(ordered):
+        for number, ((what, root), last) in enumerate(zip(ordered, ends, strict=True)):
             finding = tally.found[what]
-            quiet = stories is not None and number >= stories
+            told += root is None
+            quiet = stories is not None and told >= stories
             example: Counterexample | Again | None = None
             try:
                 if not tally.interrupted:
@@ -244,7 +261,9 @@ def tell_found(
                     tally.flaky[what] = again
                 record(driven, [small.finding if small is not None else finding])
                 # Told first: a disk that is full must not cost what was found.
-                if not quiet and small is not None:
+                if root is not None and not quiet:
+                    show_under(out, root, what, small.finding if small is not None else finding)
+                elif not quiet and small is not None:
                     show_counterexample(out, small, tally)
                 elif not quiet:
                     show_finding_head(out, finding)
@@ -263,12 +282,15 @@ def tell_found(
                 if small is not None or unshrunk:
                     shrunk[what] = small, files
                 if not quiet:
-                    if files:
+                    if files and root is None:
                         show_again(out, files, driven.typed("replay", str(files["schedule"])))
-                    out.print()
-        left = len(ordered) - (stories or 0)
+                    elif files:
+                        labelled(out, "", Text(f"kept in {files['schedule']}", "dim"), whole=True)
+                    if last:
+                        out.print()
+        left = len(roots) - (stories or 0)
         if stories and left > 0:
-            out.print(f"{counted(left, 'more finding')}: --stories prints more.\n", style="dim")
+            out.print(f"{counted(left, 'more root cause')}: --stories prints more.\n", style="dim")
     finally:
         company.kill()
         tally.shrinking_s = time.monotonic() - began

@@ -22,6 +22,7 @@ from sds_harness.resources import ResourceMissing
 from sds_harness.schedules import Schedule
 
 from ..judging.again import Again
+from ..judging.catalogue import ANOTHER_LAYOUT
 from ..judging.exits import Exit
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from ..judging.runner import Connect
@@ -125,7 +126,7 @@ class Tally:
             self.found_in[what] += 1
         for finding in assessment.findings:
             what, known = finding.requirement, self.found.get(finding.requirement)
-            if known is None or (-RANK[finding.severity], played.index) < (-RANK[known.severity], self.found_at[what]):
+            if known is None or (*weight(finding), played.index) < (*weight(known), self.found_at[what]):
                 self.found[what], self.found_at[what] = finding, played.index
 
     @property
@@ -142,6 +143,11 @@ class Tally:
         if not (self.found or any(self.exercised.values())):
             return Exit.NOT_DRIVEN if self.gave_up else Exit.NOTHING_EXERCISED
         return Exit.NON_CONFORMANT if self.gave_up else Exit.CONFORMANT
+
+
+def weight(finding: Finding) -> tuple[int, bool]:
+    """A sort key: the worst finding first, and what only a dialect explains last."""
+    return -RANK[finding.severity], finding.code == ANOTHER_LAYOUT
 
 
 @dataclass(frozen=True)

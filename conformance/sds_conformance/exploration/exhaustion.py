@@ -20,10 +20,9 @@ from sds_harness.schedules.unfolding import Unfolded, unfold
 from sds_harness.schedules.worlds import Known, Part, Word, World
 
 from ..judging.quoting import counted
-from ..judging.verdict import RANK
 from ..protocols import repertoire_of
 from ..protocols.schedules import Worlds
-from .campaign import Order, Played, Tally
+from .campaign import Order, Played, Tally, weight
 from .casting import Casting
 from .casts import GivenUp, NotPlayed
 from .judging import assess
@@ -338,5 +337,5 @@ def join(tally: Tally, more: Tally) -> None:
     tally.errors |= {where: min(error, tally.errors.get(where, error)) for where, error in more.errors.items()}
     for what, finding in more.found.items():
         at, known = more.found_at[what], tally.found.get(what)
-        if known is None or (-RANK[finding.severity], at) < (-RANK[known.severity], tally.found_at[what]):
+        if known is None or (*weight(finding), at) < (*weight(known), tally.found_at[what]):
             tally.found[what], tally.found_at[what] = finding, at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ from rich.text import Text
 from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
 from ..judging.again import Again
+from ..judging.causes import Failure, Root, roots
 from ..judging.exits import Exit
 from ..judging.quoting import counted
+from ..judging.rules import Rules
 from ..judging.severity import BREAKDOWN_SEVERITY
-from ..judging.verdict import Finding, Verdict
+from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
 from ..telling.last_screen import CauseLine, ordered
 from ..telling.said import quoted
@@ -57,11 +59,41 @@ def severity_number(what: str) -> int:
     return min(severities, default=BREAKDOWN_SEVERITY)
 
 
-def cause_lines(found: Mapping[str, Finding]) -> list[CauseLine]:
-    """The lines of the last screen for findings by requirement or property, the most severe first."""
+def roots_of(tally: Tally, rules: Rules, dialect: str = "") -> list[Root]:
+    """Return the root causes of what was found, the most severe first; ``dialect`` is the dialect in use."""
+    failures = []
+    for what, finding in tally.found.items():
+        entry = property_of(what)
+        rests_on = entry.requirements if entry is not None else ()
+        often = tally.found_in[what], tally.exercised[what]
+        failures.append(
+            Failure(what, finding.severity, *often, codes=frozenset({finding.code}), rests_on=tuple(rests_on))
+        )
+    found = sorted(roots(rules, failures, dialect), key=lambda root: tally.found_at[root.id])
+    return sorted(found, key=lambda root: (-RANK[tally.found[root.id].severity], _severity(root)))
+
+
+def _severity(root: Root) -> int:
+    return min(map(severity_number, (root.id, *root.under)))
+
+
+def cause_lines(tally: Tally, found: Iterable[Root]) -> list[CauseLine]:
+    """The lines of the last screen for root causes."""
     return ordered(
-        CauseLine(finding.severity, severity_number(what), what, rule_of(what)[1]) for what, finding in found.items()
+        CauseLine(tally.found[root.id].severity, _severity(root), root.id, root.title or rule_of(root.id)[1])
+        for root in found
     )
+
+
+def roots_in(tally: Tally, order: Order) -> list[Root]:
+    """Return the root causes of what a campaign found."""
+    return roots_of(tally, order.scope.rules, tally.declaration.dialect(order.dialect))
+
+
+def show_under(console: Console, root: Root, what: str, finding: Finding) -> None:
+    """Print, below its root cause, what fails with it."""
+    labelled(console, "With it", Text.assemble((what, "bold"), f": {root.under[what]}"))
+    labelled(console, "", Text(f"seen: {finding.seen}", "dim"))
 
 
 def exercised(tally: Tally, scope: Scope) -> tuple[str, Text]:
@@ -200,9 +232,16 @@ def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
     console.print()
 
 
-def last_line(tally: Tally, name: str) -> Text:
+def failures_in_words(tally: Tally, found: Iterable[Root]) -> str:
+    """How much failed, and of how many root causes; "" if nothing did."""
+    failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
+    causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
+    return f"{counted(causes, 'root cause')}, {failed} failed" if failed else ""
+
+
+def last_line(tally: Tally, found: Iterable[Root], name: str) -> Text:
     """The verdict, in one sentence."""
-    failed = sum(f.severity is Verdict.FAIL for f in tally.found.values())
+    failed = failures_in_words(tally, found)
     warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
     played = f"{counted(tally.schedules, 'schedule')}, {counted(tally.steps, 'step')}, {tally.seconds:.1f} s"
     if tally.shrinking_s >= 0.1:
@@ -218,7 +257,7 @@ def last_line(tally: Tally, name: str) -> Text:
         flaky = sum(tally.found[what].severity is Verdict.FAIL for what in tally.flaky)
         of = f", {flaky} of them flaky" if flaky else ""
         but = ". Besides, there are faults of ours" if tally.errors else ""
-        return Text(f"{name} does not conform: {failed} failed{of}{warnings} ({played}){but}.", "bold red")
+        return Text(f"{name} does not conform: {failed}{of}{warnings} ({played}){but}.", "bold red")
     if tally.errors:
         return Text(f"A fault of ours: no verdict on {name} ({played}).", "bold white on red")
     if tally.not_started:
@@ -230,8 +269,10 @@ def last_line(tally: Tally, name: str) -> Text:
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
 
 
-def finding_json(tally: Tally, what: str) -> dict[str, Any]:
-    """The finding against a requirement or property as JSON, and how often it was found."""
+def finding_json(tally: Tally, what: str, root: Root | None) -> dict[str, Any]:
+    """The finding against a requirement or property as JSON, how often it was found, and the root cause that it is
+    under.
+    """
     found = tally.found[what]
     return {
         "id": what,
@@ -240,13 +281,13 @@ def finding_json(tally: Tally, what: str) -> dict[str, Any]:
         "position": found.position,
         "schedules": tally.found_in[what],
         "first": tally.found_at[what],
+        **({"under": {"id": root.id, "why": root.under[what]}} if root is not None else {}),
     }
 
 
-def worst_first(tally: Tally) -> list[str]:
-    """Findings, the most severe first; of one severity in the order of the schedules."""
-    order = sorted(tally.found, key=lambda what: tally.found_at[what])
-    return [line.what for line in cause_lines({what: tally.found[what] for what in order})]
+def in_order(found: Iterable[Root]) -> dict[str, Root | None]:
+    """All findings in the order of their root causes: each root cause, then what is under it with that root cause."""
+    return {what: None if what == root.id else root for root in found for what in (root.id, *root.under)}
 
 
 def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:
@@ -275,9 +316,9 @@ def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
 def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
     """The result as JSON."""
     findings = []
-    for what in worst_first(tally):
+    for what, root in in_order(roots_in(tally, order)).items():
         example, files = shrunk.get(what, (None, {}))
-        told = {**finding_json(tally, what), **_example_json(example, tally.found[what])}
+        told = {**finding_json(tally, what, root), **_example_json(example, tally.found[what])}
         told |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}
         findings.append({**told, "files": {key: str(path) for key, path in files.items()}})
     return {

@@ -36,6 +36,8 @@ class Failure:
     violations: int = 0
     codes: frozenset[str] = frozenset()
     """How it is violated."""
+    rests_on: tuple[str, ...] = ()
+    """Of a property of the group: the requirements that it follows from."""
 
     @property
     def share(self) -> float:
@@ -170,8 +172,16 @@ def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[s
     warning.
     """
     return {
-        cause.id: declared[0].because
+        cause.id: why
         for cause in others
-        if cause is not effect and RANK[cause.verdict] >= RANK[effect.verdict]
-        if (declared := consequences(rules, cause.id, effect.id))
+        if cause is not effect
+        and RANK[cause.verdict] >= RANK[effect.verdict]
+        and (why := _reason(rules, cause, effect))
     }
+
+
+def _reason(rules: Rules, cause: Failure, effect: Failure) -> str:
+    if cause.id in effect.rests_on:
+        return f"It follows from {cause.id}."
+    declared = (row for one in (effect.id, *effect.rests_on) for row in consequences(rules, cause.id, one))
+    return next((row.because for row in declared), "")

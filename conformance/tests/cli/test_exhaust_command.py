@@ -71,7 +71,7 @@ def test_what_is_told_is_never_more_than_was_finished() -> None:
     coverage.tally.interrupted = True
     told = command.last_line(coverage, "x").plain
     assert finding.severity is Verdict.FAIL
-    assert told.startswith("x does not conform: 1 failed. Covered: all 5 schedules")
+    assert told.startswith("x does not conform: 1 root cause, 1 failed. Covered: all 5 schedules")
     assert told.endswith("2 events: 99 % (0.0 s, interrupted).")
 
 

@@ -18,7 +18,8 @@ from sds_conformance.exploration import exhausting
 from sds_conformance.exploration.campaign import Order, Tally, explore
 from sds_conformance.exploration.exhausting import Coverage, exhaust
 from sds_conformance.exploration.exhaustion import Exhaustion
-from sds_conformance.exploration.telling import last_line
+from sds_conformance.exploration.judging import Scope
+from sds_conformance.exploration.telling import last_line, roots_of
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.declaration import Declaration
@@ -146,7 +147,7 @@ SEEN = {"SDS-MSG-01": 1}
 )
 def test_the_last_line_and_the_exit_code_say_the_same(changes: dict[str, object], code: Exit) -> None:
     one = tally(**changes)
-    said = last_line(one, "x").plain
+    said = last_line(one, roots_of(one, Scope.of().rules), "x").plain
     assert one.exit_code == code
     assert said.startswith("Nothing was found against") == (code in (Exit.CONFORMANT, Exit.INTERRUPTED))
     assert ("does not conform" in said) == (code == Exit.NON_CONFORMANT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,14 +21,17 @@ from ...exploration.telling import (
     exercised,
     finding_json,
     head_json,
+    in_order,
     last_line,
     reached_json,
+    roots_of,
     show_coverage,
     show_head,
     show_seen,
-    worst_first,
+    show_under,
 )
 from ...judging import quoting
+from ...judging.causes import Root
 from ...protocols import scheduled
 from ...telling.last_screen import LastScreen, show_last_screen
 from ...telling.story import labelled, show_command, show_errors, show_implementation, show_softened
@@ -107,58 +111,66 @@ def check_command(
         with spark_job(spark_options, "corpus check", err, "schedules") as (spark, progress):
             tally = check(spark, corpus, scope, progress, everything=everything)
     tally.seconds = time.monotonic() - began
+    roots = roots_of(tally, scope.rules)
     if json_wanted:
-        print_json(_json(tally, manifest, scope, judged, profile))
+        print_json(_json(tally, roots, manifest, scope, judged, profile))
     else:
         if not quiet:
             show_implementation(out, tally.declaration, printable(manifest.dialect), judged, profile)
             labelled(out, "Corpus", Text(f"{folder}: {quoting.counted(manifest.schedules, 'schedule')}"))
             out.print()
             show_coverage(out, tally, scope)
-            _tell(out, tally, folder, stories)
+            _tell(out, tally, roots, folder, stories)
             show_errors(out, tally.errors)
-        show_last_screen(out, _last_screen(tally, manifest, scope, folder, everything=everything))
+        show_last_screen(out, _last_screen(tally, roots, manifest, scope, folder, everything=everything))
     sys.exit(exit_code(tally))
 
 
-def _last_screen(tally: Tally, manifest: Manifest, scope: Scope, folder: str, *, everything: bool) -> LastScreen:
+def _last_screen(
+    tally: Tally, roots: Sequence[Root], manifest: Manifest, scope: Scope, folder: str, *, everything: bool
+) -> LastScreen:
     command, why = "", ""
-    if found := worst_first(tally):
-        command = shlex.join([program(), "corpus", "show", folder, str(tally.found_at[found[0]])])
+    if roots:
+        command = shlex.join([program(), "corpus", "show", folder, str(tally.found_at[roots[0].id])])
         why = "shows the first schedule with the first finding"
     elif not everything:
         command = shlex.join([program(), "corpus", "check", "--everything", folder])
         why = "verifies all that is stored, too"
     facts = [exercised(tally, scope)]
-    return LastScreen(last_line(tally, manifest.name), cause_lines(tally.found), facts, command, why)
+    return LastScreen(last_line(tally, roots, manifest.name), cause_lines(tally, roots), facts, command, why)
 
 
-def _tell(out: Console, tally: Tally, folder: str, stories: int | None) -> None:
-    for what in worst_first(tally)[:stories]:
+def _tell(out: Console, tally: Tally, roots: Sequence[Root], folder: str, stories: int | None) -> None:
+    for root in roots[:stories]:
+        what = root.id
         finding, index = tally.found[what], tally.found_at[what]
         show_head(out, finding)
         of = f"{tally.found_in[what]:,} of {quoting.counted(tally.schedules, 'schedule')}, the first is number {index}"
         labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
         show_seen(out, finding)
         show_softened(out, finding)
+        for under in root.under:
+            show_under(out, root, under, tally.found[under])
         again = shlex.join([program(), "corpus", "show", folder, str(index)])
         show_command(out, "Look", again)
         out.print()
 
 
-def _json(tally: Tally, manifest: Manifest, scope: Scope, revision: str, profile: str) -> dict[str, Any]:
+def _json(
+    tally: Tally, roots: Sequence[Root], manifest: Manifest, scope: Scope, revision: str, profile: str
+) -> dict[str, Any]:
     return {
         **head_json(tally, revision, profile, printable(manifest.casting), manifest.seed),
         "errors": tally.errors,
         "findings": [
             {
-                **finding_json(tally, what),
+                **finding_json(tally, what, root),
                 "participant": tally.found[what].participant,
                 "step": tally.found[what].step,
                 "expected": tally.found[what].expected,
                 "seen": tally.found[what].seen,
             }
-            for what in worst_first(tally)
+            for what, root in in_order(roots).items()
         ],
         **reached_json(tally, scope),
         "situations": dict(sorted(tally.situations.items())),
