@@ -8,16 +8,19 @@ from dataclasses import replace
 import pytest
 
 from played import ALL_CAPABILITIES, AMENDED, Handle, altered, reference
+from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
-from sds_conformance.vectors.running.asking import Examiner, weighed
+from sds_conformance.vectors.running.asking import Asked, Examination, Examiner, weighed
+from sds_conformance.vectors.running.causes import WrongAnswers, causes_of
 from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config
-from sds_reference.mutants import MUTANTS
+from sds_reference.mutants import MUTANTS, joined
 from sds_reference.variants import VARIANTS
 from vector_folders import asked, every_test, failed_groups, failures, files
 
@@ -298,9 +301,9 @@ def test_a_translated_transcript_violates_what_it_does_in_the_layout_of_the_text
 
 def test_a_private_layout_that_is_not_translated_is_one_difference_of_all_transcripts() -> None:
     outcome = asked(lambda: reference(dialect="nim-sds"), ["transcripts"], dialect="")
-    ((group, difference),) = outcome.shared
-    assert (group, difference) == ("transcripts", "the layout of messages (SDS-MSG-01)")
-    assert len(outcome.shared[group, difference]) == outcome.count(Status.FAIL) == len(outcome.asked)
+    (cause,) = wrong(outcome)
+    assert {one.answer.difference for one in cause.asked} == {"the layout of messages (SDS-MSG-01)"}
+    assert len(cause.asked) == outcome.count(Status.FAIL) == len(outcome.asked)
 
 
 def _weighed(requirements: list[str], answer: Answer) -> Answer:
@@ -337,7 +340,37 @@ def test_a_difference_that_many_share_is_told_once() -> None:
             reply.encoded.wire += b"\x6a\x00"
 
     outcome = asked(lambda: altered(apply), ["wire-encoding"])
-    (((group, difference), alike),) = outcome.shared.items()
-    assert group == "wire-encoding"
-    assert difference == "an empty repair_request (field 13), which is unset"
-    assert len(alike) == outcome.count(Status.FAIL) > 20
+    (cause,) = wrong(outcome)
+    assert {one.answer.difference for one in cause.asked} == {"an empty repair_request (field 13), which is unset"}
+    assert len(cause.asked) == outcome.count(Status.FAIL) > 20
+
+
+def test_two_faults_are_two_root_causes_whatever_else_they_violate() -> None:
+    faults = joined([MUTANTS["lamport-without-clock"], MUTANTS["ties-ignoring-case"]])
+    outcome = asked(lambda: reference(participant=faults.participant_class), ["lamport", "log-order", "transcripts"])
+    assert outcome.count(Status.FAIL) > 20
+    clock, order, *_ = wrong(outcome)
+    assert (clock.requirement, order.requirement) == ("SDS-STATE-03", "SDS-CONFLICT-01")
+    assert {"SDS-SEND-01", "SDS-SYNC-03"} <= clock.under.keys()
+    assert not {"SDS-SEND-01", "SDS-SYNC-03"} & order.under.keys()
+
+
+def test_what_refuses_everything_is_one_root_cause() -> None:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("receive"):
+            reply.Clear()
+            reply.id = request.id
+            reply.rejected.reason = "no"
+
+    outcome = asked(lambda: altered(apply), ["ack-reviews", "log-order"])
+    (cause,) = wrong(outcome)
+    assert len(cause.asked) == outcome.count(Status.FAIL) > 20
+
+
+def wrong(outcome: Examination) -> list[WrongAnswers]:
+    """The root causes of its wrong answers."""
+    return [one for one in causes_of(RULES, outcome.asked, violated_of) if one.verdict is Verdict.FAIL]
+
+
+def violated_of(one: Asked) -> list[str]:
+    return list(one.answer.requirements) or MATERIAL.stated(one.vector["requirements"], [CURRENT])

@@ -109,7 +109,7 @@ def test_a_group_that_breaks_costs_no_other() -> None:
     assert {group for group, _ in outcome.left_out} == {"wire-decoding"}
     assert outcome.count(Status.PASS, "lamport") > 20
     assert outcome.exit_code == 1
-    said = _sentence(outcome).plain
+    said = _sentence(outcome, []).plain
     assert "broke down at 4 vectors" in said
     assert "wrong answer" not in said
 
@@ -173,7 +173,7 @@ def test_an_interrupt_is_nobodys_fault(after: int) -> None:
 def test_a_fault_of_the_suite_is_told_as_one() -> None:
     outcome = asked(groups=["log-order"])
     outcome.asked[0] = type(outcome.asked[0])("log-order", outcome.asked[0].vector, Answer(Status.ERROR, reason="oops"))
-    said = _sentence(outcome).plain
+    said = _sentence(outcome, []).plain
     assert "The suite itself failed at 1 vector" in said
     assert "wrong answer" not in said
 

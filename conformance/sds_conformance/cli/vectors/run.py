@@ -21,13 +21,14 @@ from ...judging.exits import Exit
 from ...judging.quoting import counted
 from ...judging.runner import PATIENCE
 from ...judging.severity import BREAKDOWN_SEVERITY
-from ...judging.verdict import RANK, Verdict
+from ...judging.verdict import Verdict
 from ...protocols import protocol_of
 from ...reports.baseline import Match, judged
 from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
 from ...telling.story import labelled, plain_table, show_doubts, show_name
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
+from ...vectors.running.causes import WrongAnswers, causes_of
 from ...vectors.running.subject import Status
 from ..gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from ..keeping import keeping, record_wrong
@@ -124,7 +125,8 @@ def run_command(
     for asked in outcome.asked:
         if asked.answer.status in _SHOWN:
             record_wrong(driven, asked, _violated(asked, outcome.revision))
-    data = _report(outcome, manifest)
+    causes = causes_of(protocol.rules, outcome.asked, lambda asked: _violated(asked, outcome.revision))
+    data = _report(outcome, causes, manifest)
     found = held(baseline, judged(data)) if baseline is not None else None
     if as_json:
         print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
@@ -132,12 +134,12 @@ def run_command(
         if found is not None and not quiet:
             show_gate(out, found, outcome.declaration.name)
         if not quiet:
-            _show(out, outcome, outcome.declaration.dialect(driven.dialect), driven.carried, stories)
-        show_last_screen(out, _last_screen(outcome, found, driven, groups, folder))
+            _show(out, outcome, causes, outcome.declaration.dialect(driven.dialect), driven.carried, stories)
+        show_last_screen(out, _last_screen(outcome, causes, found, driven, groups, folder))
     sys.exit(gate(found, outcome.exit_code))
 
 
-def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
+def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Manifest) -> dict[str, Any]:
     return {
         "schema": SCHEMA_ID,
         "implementation": {"name": outcome.declaration.name, "version": outcome.declaration.version},
@@ -155,6 +157,15 @@ def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
         },
         "unasked": outcome.unasked,
         "notAsked": [test_id for _, test_id in outcome.left_out],
+        "causes": [
+            {
+                "requirement": cause.requirement,
+                "verdict": cause.verdict.value,
+                "vectors": [asked.vector["id"] for asked in cause.asked],
+                "under": [{"requirement": name, "why": why} for name, why in cause.under.items()],
+            }
+            for cause in causes
+        ],
         "vectors": [_row(asked, outcome.revision) for asked in outcome.asked],
     }
 
@@ -183,7 +194,14 @@ def _violated(asked: Asked, revision: str) -> list[str]:
     return list(asked.answer.requirements) or VECTOR_SET.of(revision).stated(asked.vector["requirements"], [revision])
 
 
-def _show(out: Console, outcome: Examination, dialect: str, carrier: str, stories: int | None) -> None:
+def _show(
+    out: Console,
+    outcome: Examination,
+    causes: Sequence[WrongAnswers],
+    dialect: str,
+    carrier: str,
+    stories: int | None,
+) -> None:
     declared = outcome.declaration
     show_name(out, declared, carrier)
     labelled(out, "Against", Text(f"{counted(len(outcome.asked), 'vector')} of {outcome.revision}"))
@@ -195,13 +213,14 @@ def _show(out: Console, outcome: Examination, dialect: str, carrier: str, storie
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     out.print(_table(outcome))
     out.print()
-    shown = 0
+    wrong = [cause for cause in causes if cause.verdict is Verdict.FAIL]
+    for cause in wrong[:stories]:
+        _show_cause(out, cause, outcome.revision)
+    if stories and len(wrong) > stories:
+        out.print(f"{counted(len(wrong) - stories, 'more root cause')}: --stories prints more.\n", style="dim")
     for asked in outcome.asked:
-        if asked.answer.status in _SHOWN and asked.answer.status is not Status.WARN:
-            alike = outcome.shared.get((asked.group, asked.answer.difference), [asked])
-            if asked is alike[0] and (stories is None or shown < stories):
-                shown += 1
-                _show_answer(out, alike, outcome.revision)
+        if asked.answer.status in _HEADLINES:
+            _show_answer(out, asked, outcome.revision)
     for asked in warned:
         _show_warning(out, asked, outcome.revision)
     if warned:
@@ -220,7 +239,12 @@ def _show(out: Console, outcome: Examination, dialect: str, carrier: str, storie
 
 
 def _last_screen(
-    outcome: Examination, found: Match | None, driven: Driven, groups: tuple[str, ...], folder: Path | None
+    outcome: Examination,
+    causes: Sequence[WrongAnswers],
+    found: Match | None,
+    driven: Driven,
+    groups: tuple[str, ...],
+    folder: Path | None,
 ) -> LastScreen:
     count = outcome.count
     asked = len(outcome.asked)
@@ -239,23 +263,21 @@ def _last_screen(
         why = "asks the first group again in which an answer is wrong"
     elif groups:
         command, why = driven.typed("vectors", "run", *options), "asks all groups"
-    return LastScreen(_sentence(outcome), _cause_lines(outcome), facts, command, why)
+    return LastScreen(_sentence(outcome, causes), _cause_lines(outcome, causes), facts, command, why)
 
 
-def _cause_lines(outcome: Examination) -> list[CauseLine]:
-    """One line for each requirement that wrong answers are about, or for each group where they name none."""
-    lines: dict[str, CauseLine] = {}
-    for one in outcome.asked:
-        if one.answer.status in (Status.FAIL, Status.BROKEN, Status.WARN):
-            violated = _violated(one, outcome.revision)
-            what = violated[0] if violated else printable(one.group)
-            verdict = Verdict.WARN if one.answer.status is Status.WARN else Verdict.FAIL
-            severity = severity_number(what) if violated else BREAKDOWN_SEVERITY
-            told = one.answer.difference or one.answer.seen or one.answer.reason or one.vector["comment"]
-            line = CauseLine(verdict, severity, what, f"{one.vector['id']}: {told}")
-            if what not in lines or RANK[verdict] > RANK[lines[what].verdict]:
-                lines[what] = line
-    return ordered(lines.values())
+def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[CauseLine]:
+    """One line for each root cause, and one for each vector at which the implementation broke down."""
+    lines = []
+    broken = [WrongAnswers(a.group, [a]) for a in outcome.asked if a.answer.status is Status.BROKEN]
+    for cause in (*causes, *broken):
+        one = cause.asked[0]
+        known = cause.requirement in protocol_of(outcome.revision).rules.catalogue.requirements
+        severity = severity_number(cause.requirement) if known else BREAKDOWN_SEVERITY
+        verdict = Verdict.FAIL if one.answer.status is Status.BROKEN else cause.verdict
+        told = one.answer.difference or one.answer.seen or one.answer.reason or one.vector["comment"]
+        lines.append(CauseLine(verdict, severity, printable(cause.requirement), f"{one.vector['id']}: {told}"))
+    return ordered(lines)
 
 
 def _show_warning(out: Console, asked: Asked, revision: str) -> None:
@@ -267,31 +289,49 @@ def _show_warning(out: Console, asked: Asked, revision: str) -> None:
     out.print(line, soft_wrap=True)
 
 
-def _show_answer(out: Console, alike: Sequence[Asked], revision: str) -> None:
-    """The first of some wrong answers with the same difference, how many they are, and what all of them violate. Of
-    vectors of which only their subject is known, it is not told for several."""
-    asked, more = alike[0], len(alike) - 1
+def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
+    """Print a root cause: the first wrong answer, the names of the other vectors, and what else is violated."""
+    first, *others = cause.asked
+    head = Text.assemble(("FAIL  ", _STYLES[Status.FAIL]), (printable(cause.requirement), "bold"))
+    out.print(head.append(f"  {counted(len(cause.asked), 'vector')}", "dim"), soft_wrap=True)
+    _show_answer(out, first, revision, alike=True)
+    if others:
+        names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
+        more = f" and {len(others) - MOST_NAMES} more" if len(others) > MOST_NAMES else ""
+        labelled(out, "Also", Text(f"{names}{more}"))
+    if len(cause.under) > MOST_NAMES:
+        labelled(out, "With it", Text(", ".join(cause.under)))
+    else:
+        for name, why in cause.under.items():
+            labelled(out, "With it", Text.assemble((name, "bold"), f": {why}" if why else ""))
+    out.print()
+
+
+MOST_NAMES = 6
+"""Other vectors of a root cause that are named, and other requirements that are named with a reason."""
+
+
+def _show_answer(out: Console, asked: Asked, revision: str, *, alike: bool = False) -> None:
+    """Print a wrong answer; ``alike`` if it stands for those of its root cause."""
     answer, vector = asked.answer, asked.vector
-    violated = {i: None for one in alike for i in one.answer.requirements} if more else _violated(asked, revision)
-    named = ", ".join(violated)
-    where = f" and {more} more of {printable(asked.group)}, alike" if more else ""
-    headline = f"{_HEADLINES.get(answer.status, answer.status.value.upper()):<5} {printable(vector['id'])}{where}"
-    out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
+    if alike:
+        labelled(out, "Vector", Text(printable(vector["id"])))
+    else:
+        headline = f"{_HEADLINES[answer.status]} {printable(vector['id'])}"
+        out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
     rows = (
-        ("Comment", "" if more else printable(vector["comment"], LONGEST)),
+        ("Comment", printable(vector["comment"], LONGEST)),
         ("Differs", printable(answer.difference, LONGEST)),
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", "" if answer.reason == ", ".join(answer.requirements) else answer.reason),
+        ("About", ", ".join(_violated(asked, revision))),
     )
-    grid = Table.grid(padding=(0, 1), pad_edge=True)
-    grid.add_column(width=9)
-    grid.add_column(overflow="fold")
-    for title, text in (*rows, ("About", named)):
+    for title, text in rows:
         if text:
-            grid.add_row(Text(title), Text(text))
-    out.print(grid)
-    out.print()
+            labelled(out, title, Text(text))
+    if not alike:
+        out.print()
 
 
 _MEANT = (
@@ -311,7 +351,7 @@ def _table(outcome: Examination) -> Table:
     return table
 
 
-def _sentence(outcome: Examination) -> Text:
+def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
     """The last word: what is wrong with the implementation, told apart from what kept it from answering."""
     name = outcome.declaration.name
     if outcome.interrupted:
@@ -322,8 +362,8 @@ def _sentence(outcome: Examination) -> Text:
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
     said = []
     if outcome.count(Status.FAIL):
-        said.append(f"{name} gives the wrong answer to {counted(outcome.count(Status.FAIL), 'vector')}.")
-        said += [f"{len(several)} of {group} have one difference." for (group, _), several in outcome.shared.items()]
+        wrong = counted(sum(cause.verdict is Verdict.FAIL for cause in causes), "root cause")
+        said.append(f"{name} gives the wrong answer to {counted(outcome.count(Status.FAIL), 'vector')}: {wrong}.")
     if outcome.count(Status.BROKEN):
         said.append(f"{name} broke down at {counted(outcome.count(Status.BROKEN), 'vector')} instead of answering.")
     if outcome.out_of_time:

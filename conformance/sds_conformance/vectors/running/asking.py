@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
 from typing import Any
 
 from sds_harness.declaration import Declaration
@@ -22,8 +21,6 @@ from ..model import Material, Vector
 from .subject import Answer, Skip, Status
 
 SCHEMA_ID = "sds-conformance/vectors-run/1"
-MANY = 3
-"""So many vectors with the same difference are reported as one fault."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +57,6 @@ class Examination:
     @property
     def groups(self) -> list[str]:
         return list(dict.fromkeys([*(asked.group for asked in self.asked), *(group for group, _ in self.left_out)]))
-
-    @cached_property
-    def shared(self) -> dict[tuple[str, str], list[Asked]]:
-        """Wrong answers by group and difference: equal differences are one fault, reported once."""
-        alike: dict[tuple[str, str], list[Asked]] = {}
-        for asked in self.asked:
-            if asked.answer.status is Status.FAIL and asked.answer.difference:
-                alike.setdefault((asked.group, asked.answer.difference), []).append(asked)
-        return {what: several for what, several in alike.items() if len(several) >= MANY}
 
     def reasons(self, group: str) -> Counter[str]:
         """Why vectors of a group were skipped."""

@@ -89,6 +89,8 @@ class Subject:
                 stage.close()
 
 
+REFUSAL = "a valid message is refused"
+"""The difference of answers that refuse what must be taken."""
 Match = Callable[[Any, dict[str, Any]], bool]
 
 
@@ -110,7 +112,8 @@ def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike,
             status = Status.WARN if outcome.get("warned") else Status.ACCEPTABLE
             return Answer(status, reason=outcome.get("position", "another legal outcome"))
     expected = " or ".join(tell(outcome) for outcome in outcomes[:3])
-    return Answer(Status.FAIL, expected, shown or tell(seen))
+    difference = REFUSAL if seen == REFUSED else ""
+    return Answer(Status.FAIL, expected, shown or tell(seen), difference=difference)
 
 
 def tell(value: Any) -> str:

@@ -11,7 +11,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, Skip, Status, among, worst
+from .....vectors.running.subject import REFUSAL, Answer, Skip, Status, among, worst
 from ..fields import message_of
 from .subject import SdsSubject, as_owed, shown
 
@@ -41,7 +41,9 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
         arrived = actor.receive(said)
         signals.read(arrived)
         if arrived.answer == "rejected":
-            return as_owed(subject, said, Answer(Status.FAIL, f"message {number} to be taken", "a refusal"))
+            return as_owed(
+                subject, said, Answer(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL)
+            )
         seen = _states(actor, names) or (signals.states() if told else None)
         if seen is None:
             raise Skip("declares observe, and its state has no outgoing buffer: it should show it")
@@ -139,7 +141,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
     for number, step in enumerate(vector["steps"], 1):
         stage.now_ms = base_ms + step["at_ms"]
         if actor.receive(message_of(step["receive"])).answer == "rejected":
-            return Answer(Status.FAIL, f"message {number} to be taken", "a refusal")
+            return Answer(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL)
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
             raise Skip("declares observe, and its state has no repair request buffers: it should show both")

@@ -10,7 +10,7 @@ from sds_harness.sds.actor import Actor
 from sds_harness.stage import ScheduleStopped
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, Skip, Status, among
+from .....vectors.running.subject import REFUSAL, Answer, Skip, Status, among
 from .subject import SdsSubject, refused, shown
 from .timestamps import LARGEST_INT32 as LARGEST
 from .timestamps import PLAUSIBLE
@@ -54,7 +54,7 @@ def _brought_about(actor: Actor, local: int) -> int | Answer:
         if refused(actor):
             if local >= LARGEST - 1:
                 raise Skip("refuses timestamps at the end of 31 bits")
-            return Answer(Status.FAIL, f"the timestamp {local - 1} to be taken", "a refusal")
+            return Answer(Status.FAIL, f"the timestamp {local - 1} to be taken", "a refusal", difference=REFUSAL)
     try:
         reached = actor.send().lamport_timestamp or 0
     except ScheduleStopped:

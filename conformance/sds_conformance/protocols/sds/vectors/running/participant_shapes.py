@@ -14,7 +14,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell, worst
+from .....vectors.running.subject import REFUSAL, REFUSED, Answer, Skip, Status, among, tell, worst
 from .forum_timestamps import ask_counting
 from .subject import SdsSubject, as_owed, refused, shown
 from .timestamps import LARGEST, SAFE, SIGNED
@@ -112,7 +112,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
     if refused(actor):
         if local > SAFE:
             raise Skip("refuses timestamps beyond 2^53+10, which is legal")
-        return Answer(Status.FAIL, f"the timestamp {local} to be taken", "a refusal")
+        return Answer(Status.FAIL, f"the timestamp {local} to be taken", "a refusal", difference=REFUSAL)
     if local > SAFE and not _took(actor, local):
         raise Skip("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
@@ -246,6 +246,6 @@ def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | Answer:
         sync = arrival.get("kind") == "sync"
         actor.receive(replace(message, causal_history=named, content=None if sync else message.content))
         if refused(actor):
-            return Answer(Status.FAIL, f"{arrival['message_id']!r} to be taken", "a refusal")
+            return Answer(Status.FAIL, f"{arrival['message_id']!r} to be taken", "a refusal", difference=REFUSAL)
     actor.settle()
     return actor
