@@ -133,6 +133,10 @@ class Position:
     """Names of the freedoms in a corpus diff that this position explains."""
 
 
+SELF_TEST = "self-test"
+"""The default of `Consequence.shown_by`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Consequence:
     """A declared relation: a fault in some requirements can violate other requirements as well."""
@@ -140,9 +144,13 @@ class Consequence:
     of: tuple[str, ...]
     """The requirements that have the fault."""
     fail: tuple[str, ...]
-    """The requirements that may fail as well."""
+    """The requirements, or properties of the group, that may fail as well."""
     because: str
     """The reason, in one sentence."""
+    shown_by: str = SELF_TEST
+    """What shows it: ``self-test``, which plays each mutant in some scenarios; ``all scenarios``; or generated
+    ``schedules``.
+    """
 
     def explains(self, cause: str, effect: str) -> bool:
         """Does it declare that a fault in ``cause`` can fail ``effect``?"""
@@ -177,7 +185,7 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
         tuple(Section(**section) for data in texts for section in data["sections"]),
         {requirement.id: requirement for requirement in requirements},
         {row["id"]: _position(row) for row in positions},
-        tuple(Consequence(tuple(row["of"]), tuple(row["fail"]), row["because"]) for row in consequences),
+        tuple(Consequence(**row | {"of": tuple(row["of"]), "fail": tuple(row["fail"])}) for row in consequences),
     )
 
 

@@ -5,6 +5,9 @@ requirements a fault in one of them can violate is declared in the catalogue, as
 violated requirement that no other violated one explains, or that explains most. Nothing is inferred from what fails
 together: two faults can meet in one run by chance, and a fault that shows in every run meets all others.
 
+A fault that shows in few of the runs that exercise it is not why another requirement fails in most of its own: then the
+other one is a root cause by itself.
+
 Two requirements can explain each other, such as a rule and a special case of it. Then the one that is violated in the
 larger part of the runs that exercise it is the root cause: it describes the fault more exactly.
 
@@ -20,6 +23,9 @@ from dataclasses import dataclass, field
 from .catalogue import ANOTHER_LAYOUT, Consequence
 from .rules import Rules
 from .verdict import RANK, Finding, RequirementVerdict, Verdict
+
+LEAST_SHARE = 0.1
+"""A cause has at least this part of the share of its effect, see `Failure.share`."""
 
 
 @dataclass(frozen=True)
@@ -174,9 +180,9 @@ def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[s
     return {
         cause.id: why
         for cause in others
-        if cause is not effect
-        and RANK[cause.verdict] >= RANK[effect.verdict]
-        and (why := _reason(rules, cause, effect))
+        if cause is not effect and RANK[cause.verdict] >= RANK[effect.verdict]
+        if cause.share >= LEAST_SHARE * effect.share
+        if (why := _reason(rules, cause, effect))
     }
 
 

@@ -11,6 +11,7 @@ from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link
 
 from .alterations.source import Source
+from .catalogue import SELF_TEST
 from .causes import consequences
 from .certification import Certification, Progress, certify
 from .judgement import Outcome
@@ -262,6 +263,7 @@ def examine_mutant(
     told = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
     verdict = "told" if told else own.verdict.value if own is not None else "no check"
+    together = next((cause.requirements for cause in outcome.causes if mutant.requirement in cause.requirements), set())
     # A deaf mutant is a finding, not a crash.
     broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
     skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not broken
@@ -279,7 +281,7 @@ def examine_mutant(
             other
             for other in also
             if whole and not mutant.pending and not requirements[other].experimental
-            if not consequences(rules, mutant.requirement, other)
+            if other not in together and not consequences(rules, mutant.requirement, other)
         ),
         mutant.pending,
         tuple(dict.fromkeys(code for v in outcome.verdicts for code in _shown_by(v))),
@@ -343,10 +345,12 @@ def unguarded(rules: Rules, model: Model) -> list[str]:
 
 
 def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
-    """Declared consequences that no mutant shows, as sentences with requirement IDs."""
+    """Declared consequences that the self-test should show and no mutant shows, as sentences with requirement IDs."""
     kills = list(kills)
     out = []
     for row in rules.catalogue.consequences:
+        if row.shown_by != SELF_TEST:
+            continue
         seen = {
             (cause, effect)
             for kill in kills

@@ -32,7 +32,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_the_long(rules: Rules, scenarios: Iterable[str], revision: str, profile: str) -> Plan:
         wanted = set(scenarios)
         played = [name for name in SHORT if name in wanted or not wanted]
-        return plan(scenarios=played, revision=revision, profile=profile)
+        return replace(plan(scenarios=played, revision=revision, profile=profile), rules=rules)
 
     monkeypatch.setattr(exercise, "plan", without_the_long)
 

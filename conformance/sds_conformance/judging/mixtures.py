@@ -1,0 +1,116 @@
+"""Several faults in one implementation: does a report tell them apart?
+
+A mixture is the reference model with the faults of several mutants at once. Each fault should be a root cause of its
+own, and nothing else should be one. Which mutants are mixed is drawn at random, among those that exclude each other
+neither by what they change nor by hiding each other's fault.
+
+The text states some duties twice, such as SDS-RECV-08 and SDS-STATE-09. Where two requirements are declared to fail
+because of each other, a fault in one is found if the other one is the root cause and has it below.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sds_harness.link import Limits
+
+from .causes import consequences
+from .certification import certify
+from .exercise import Model, undeclared_by
+from .observing import Known
+from .planning import plan
+from .playing import VERDICTS
+from .rules import Rules
+
+FAULTS = 3
+"""Number of faults in a mixture."""
+LEAST_FOUND = 0.9
+"""At least this part of all faults must be root causes."""
+MOST_EFFECTS = 0.1
+"""At most this part of all root causes may be no faults."""
+_DRAWS = 100
+_SECONDS = 60.0
+"""For one mixture: some faults together make endless conversations."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The root causes that were reported for some faults."""
+
+    protocol: str
+    mutants: tuple[str, ...]
+    faults: tuple[str, ...]
+    """The requirements that the mutants violate."""
+    roots: tuple[str, ...]
+    """The requirements that are root causes."""
+    found_as: tuple[str, ...]
+    """For each fault: the root cause that it is, or that states it in other words; "" if there is none."""
+
+    @property
+    def found(self) -> int:
+        """Number of faults that are root causes, each of its own."""
+        return len({*self.found_as} - {""})
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """The root causes that are no faults."""
+        return tuple(root for root in self.roots if root not in self.found_as)
+
+
+def sound(mixtures: Iterable[Mixture]) -> bool:
+    """Are enough faults root causes, and few others?"""
+    mixtures = list(mixtures)
+    faults, roots = sum(len(one.faults) for one in mixtures), sum(len(one.roots) for one in mixtures)
+    found, effects = sum(one.found for one in mixtures), sum(len(one.effects) for one in mixtures)
+    return found >= LEAST_FOUND * faults and effects <= MOST_EFFECTS * roots
+
+
+def examine_mixture(
+    rules: Rules, model: Model, protocol: str, seed: int, number: int, known: Known | None = None
+) -> Mixture | None:
+    """Return the result of the mixture with that number; None if none was found in which all faults show."""
+    draw = random.Random(f"{protocol} {seed} {number}")
+    catalogue = rules.catalogue.requirements
+    pool = [
+        mutant
+        for mutant in model.mutants.values()
+        if rules.current in catalogue[mutant.requirement].revisions and catalogue[mutant.requirement].binding
+        if not (mutant.pending or mutant.unseen or mutant.undeclared)
+    ]
+    for _ in range(_DRAWS):
+        mutants = draw.sample(pool, FAULTS)
+        if len({mutant.requirement for mutant in mutants}) < FAULTS:
+            continue
+        names = [mutant.name for mutant in mutants]
+        without = frozenset[int]().union(*(undeclared_by(rules, mutant) for mutant in mutants))
+        try:
+            model.mutant("+".join(names), without).kill()
+        except ValueError:
+            continue  # they exclude each other
+        root_of = _played(rules, model, names, without, known)
+        faults = tuple(mutant.requirement for mutant in mutants)
+        if root_of is not None and {*faults} <= root_of.keys():
+            roots = tuple(dict.fromkeys(root_of.values()))
+            found_as = tuple(_found_as(rules, fault, root_of[fault]) for fault in faults)
+            return Mixture(protocol, tuple(names), faults, roots, found_as)
+    return None
+
+
+def _found_as(rules: Rules, fault: str, root: str) -> str:
+    return root if fault == root or consequences(rules, fault, root) else ""
+
+
+def _played(
+    rules: Rules, model: Model, names: list[str], without: frozenset[int], known: Known | None
+) -> dict[str, str] | None:
+    """By violated requirement: its root cause, which can be itself; None if the conversation broke down."""
+    what = plan(rules, environments=("plain",))
+    joint = "+".join(names)
+    outcome = certify(
+        lambda _: model.mutant(joint, without), what, Limits(total_s=_SECONDS), keep=VERDICTS, known=known
+    )
+    if outcome.gave_up or outcome.breakdowns:
+        return None
+    return {name: cause.verdict.requirement.id for cause in outcome.causes for name in cause.requirements}
