@@ -137,6 +137,15 @@ def test_flaky_entries_and_new_failures_under_a_known_cause_are_listed() -> None
     assert "- SDS-MSG-01, flaky, passed this time: " in text
 
 
+def test_a_warning_under_a_known_cause_leaves_the_cause_known() -> None:
+    made, root, new = known_with_new(faulty())
+    made.data["baseline"]["new"] = []
+    assert ", known" not in next(line for line in markdown(made).splitlines() if root in line and line[0] == "#")
+    next(row for row in made.requirements() if row["id"] == new)["verdict"] = "warn"
+    (line,) = (line for line in markdown(made).splitlines() if root in line and line.startswith("####"))
+    assert line.endswith(", known")
+
+
 def test_what_fails_in_another_way_than_the_baseline_says_is_not_known() -> None:
     requirement = faulty().data["causes"][0]["requirement"]
     made = known(faulty(), requirement, complaints=1)
