@@ -1,4 +1,4 @@
-"""The dimensions of SDS: how much of everything there can be. One function each, in the module that it belongs to."""
+"""The sizes of SDS that `limits` measures, one function each."""
 
 from __future__ import annotations
 

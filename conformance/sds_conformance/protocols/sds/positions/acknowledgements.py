@@ -1,4 +1,4 @@
-"""From what a participant takes that others have its messages."""
+"""Positions on the evidence by which a participant considers its messages received."""
 
 from __future__ import annotations
 

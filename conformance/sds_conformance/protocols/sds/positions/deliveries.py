@@ -1,4 +1,4 @@
-"""When and how often messages are delivered, and what is given up as lost."""
+"""Positions on the time and number of deliveries, and on losses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _reported(view: ChannelView) -> dict[str, Step]:
-    """The IDs that were reported lost in the channel, with the first step that did so."""
+    """The IDs that were reported lost in the channel, each with the first such step."""
     here = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
     return {message_id: step for step, event in reversed(here) for message_id in event.message_ids}
 

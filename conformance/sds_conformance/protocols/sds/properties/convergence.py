@@ -1,4 +1,4 @@
-"""Convergence: what everybody has in the log once the network is at peace."""
+"""Properties of convergence: the logs of all participants after the network has become calm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _owed(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> It
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
-    """What all steady logs of a channel hold, if that is the same in all of them; "" in everything that is disputed."""
+    """The entries of all steady logs of a channel, if they are equal in all; without disputed messages."""
     sides = view.steady.get(channel_id, [])
     if len(sides) < 2:
         return set()
@@ -120,7 +120,7 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
 
 @once
 def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
-    """Messages of which the first copy to a participant was lost, with the one that came instead over the network."""
+    """Messages whose first copy to a participant was lost, each with the copy that arrived over the network instead."""
     out = []
     for loss in view.performance.losses:
         message = loss.packet.wire.message
@@ -157,7 +157,7 @@ def _is_held_by_some(view: GroupView, debt: Debt) -> bool:
 
 
 def _mixed(view: GroupView, channel_id: str) -> bool:
-    """Did both kinds get something of the other?"""
+    """Did participants with and without SDS-R receive messages of each other?"""
     kinds = {
         (side.terms.on, other.terms.on)
         for side in view.steady[channel_id]
