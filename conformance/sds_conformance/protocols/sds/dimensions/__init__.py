@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# They are registered in the order in which they are told.
+# The order of the imports is the order of reports.
 # isort: off
 from . import received  # noqa: F401
 from . import own  # noqa: F401

@@ -64,7 +64,7 @@ class Heard:
         """The reason why operations were not played; "" if all were played."""
         return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
 
-    # ---- what came of it -------------------------------------------------------------------------------------------
+    # ---- effects ---------------------------------------------------------------------------------------------------
 
     def acts(self, who: str, operations: range | None = None) -> Iterator[Act]:
         return (a for a in self.show.acts if a.who == who and (operations is None or a.operation in operations))

@@ -22,7 +22,7 @@ SOON_MS = 5_000
 def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A tick between two broadcasts of a message leaves it out; or two ticks within five seconds both send it.
 
-    That nobody asked for: it would be an answer.
+    Messages that a repair request names are left out: their copies may be answers.
     """
     ticks = {tick.index for tick in view.ticks}
     for sent in view.sent:

@@ -28,7 +28,7 @@ def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Content that waited for others is delivered, with all of them in the log: while one arrives, or on a tick.
 
-    An own message for which it waited is no arrival.
+    If it waited for an own message, the sending of that message is no arrival.
     """
     if view.gives_up:
         return

@@ -78,7 +78,7 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """What was asked for, and did not come, a new message asks for again; or two after T_max more could, and do not.
 
-    A message that names it once more came in between, which every text has lead to another request.
+    A message that names it again came in between, after which every text demands another request.
     """
     side, t_max = requester(view), view.terms.t_max_ms
     for missing in side.owing if t_max else ():
@@ -102,7 +102,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An entry is gone, the next message is about something else, and the text has it made anew: it is back or not.
 
-    Told by the check of SDS-R-RECV-04.
+    The check of SDS-R-RECV-04 provides the observations.
     """
     if view.revision.requests_again:
         for seen in entries_come_back(view):
@@ -124,7 +124,7 @@ def _due(side: Requester, step: Step) -> list[str]:
 def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A repair request has more than three entries; or fewer than are due by the buffer that was shown before it.
 
-    Where the suite asked for no number of its own.
+    Examined only if the suite did not configure the number.
     """
     if not view.terms.on or view.party.asked.HasField("max_repair_requests"):
         return
@@ -152,7 +152,7 @@ def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A repair request goes out; or none in the whole trace, though T_max was over for content and for a sync message.
 
-    They went out while something was missing of which nothing else had come.
+    Both were sent while a message was missing, without any other event about it.
     """
     if not view.terms.on or not view.terms.t_max_ms:
         return

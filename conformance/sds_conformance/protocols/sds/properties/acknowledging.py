@@ -31,7 +31,7 @@ from .registry import global_property, of_each_side, to_the_first_fault
 def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message is acknowledged only after somebody else got it: not by time, not by its own copies (AMB-21, AMB-64).
 
-    What scripted peers claim counts as good faith, and so do two filters that hold the ID, by chance or not.
+    Claims of scripted peers count as evidence in good faith, and so do two filters with the ID, even by accident.
     """
     got, told = _first_arrivals(view), False
     for message_id, act in _acknowledged(side).items():
@@ -114,7 +114,7 @@ def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message that names another acknowledges it; one from somebody who got the other does so at least possibly.
 
-    The second is told by filters, so it needs a profile that both can read. More is not promised (AMB-61).
+    The second needs filters, and so a profile that both can read. The text promises no more (AMB-61).
     """
     if not side.sent or not side.can(pb.CAPABILITY_ACKNOWLEDGED):
         return
@@ -215,7 +215,7 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
 def buffers_drain(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase no buffer holds what is done: delivered, acknowledged, repaired or answered.
 
-    What is possibly acknowledged may stay (AMB-61), and what cannot be delivered has to.
+    Possibly acknowledged messages may stay (AMB-61); messages that cannot be delivered must.
     """
     for channel_id, sides in view.steady.items():
         for side in sides:

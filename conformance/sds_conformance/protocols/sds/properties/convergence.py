@@ -40,7 +40,7 @@ def _last(view: GroupView, channel_id: str) -> Act:
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase every log of a channel holds what its owner got, and what others had to send again.
 
-    Where a gap is nobody's fault the property says nothing; nor does it where dependencies may be given up (AMB-92).
+    Gaps without a violated duty are not judged, nor are logs whose dependencies may be given up (AMB-92).
     """
     yield from _owed(view)
     for channel_id in view.steady:
@@ -79,7 +79,7 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
 def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
     """What a participant knows to miss comes by SDS-R from others when its sender is gone; in one group (AMB-119).
 
-    That a request is repeated after it was lost, or after somebody else asked, is not demanded (AMB-68).
+    A request need not be repeated after it was lost, or after another participant sent one (AMB-68).
     """
     yield from _owed(view, lambda debt: debt.kind == "repair" and _sender_is_gone(view, debt))
     for side, arrival in _after_a_loss(view):

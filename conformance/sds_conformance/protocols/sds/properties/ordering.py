@@ -29,7 +29,7 @@ Place = tuple[int, bytes]
 def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
     """Messages that two logs have in common stand in the same order in both, if participants show their logs.
 
-    SDS-STATE-11 or G-03 says which of them is wrong; here it counts that they differ.
+    SDS-STATE-11 or G-03 reports the wrong log; this property reports only the difference.
     """
     for channel_id, sides in view.channels.items():
         shown = [(side, *last) for side in sides if (last := _last_log(view, side)) is not None]

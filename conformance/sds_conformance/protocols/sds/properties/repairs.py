@@ -1,4 +1,4 @@
-"""Properties of SDS Repair: who sends requests and answers, when, and how many."""
+"""Properties of SDS Repair: the senders of requests and answers, their times and numbers."""
 
 from __future__ import annotations
 
@@ -110,8 +110,7 @@ def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, 
 def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     """With several response groups, who answers for another is in the group of that message.
 
-    That takes a hash profile that is known (AMB-01); with a request that names another sender the group is that of the
-    name (AMB-73).
+    This needs a known hash profile (AMB-01). If a request names another sender, that name decides the group (AMB-73).
     """
     for side, packet, message in _answers(view):
         terms = side.terms

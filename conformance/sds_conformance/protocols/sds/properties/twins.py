@@ -133,7 +133,7 @@ def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView 
 def the_order_of_arrival_does_not_matter(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """On links that delay and double what they carry, and lose nothing, the same schedule leads to the same logs.
 
-    What scripted peers said has the same IDs and timestamps in both, so the order of that is compared, too.
+    Messages of scripted peers have the same IDs and timestamps in both, so their order is compared as well.
     """
     if not _complete(view) or any(isinstance(op, Again | Lookup | Garble) for op in view.schedule.operations):
         return
@@ -239,7 +239,7 @@ def _only(contents: Contents, channel_id: str) -> Contents:
 def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """The same schedule again: whoever asks and answers does so at the same time, and shows the same times.
 
-    The two are followed for as long as everything else in them is equal; other things may be drawn at random.
+    The two are compared as long as everything else in them is equal; other values may be random.
     """
     if not any(side.terms.on for side in view.sides.values()) or not view.whole:
         return

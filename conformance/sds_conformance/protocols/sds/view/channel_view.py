@@ -90,7 +90,7 @@ class ChannelView:
             if not opened:
                 opened, since = step.command == "open", step.index - 1
             if opened and self._clock.is_open:
-                # Steps of other participants, of which there may be thousands, only show that time passed.
+                # There may be thousands of steps of other participants; they only show that time passed.
                 for passed in trace.steps[since : step.index]:
                     if passed.now_ms:
                         self._clock.touch(clock_at(trace, passed.now_ms))

@@ -21,7 +21,7 @@ def asks_for_anything(view: ChannelView) -> bool:
 
 @once
 def _anybody_asks(view: ChannelView) -> bool:
-    """Computed once for all participants in a channel, of whom there may be thousands."""
+    """Computed once for all participants in a channel; there may be thousands."""
     steps = view.trace.steps
     return any(message.repair_request for step in steps for message in step.messages) or any(
         step.state is not None and step.state.outgoing_repairs.entries for step in steps
