@@ -101,7 +101,7 @@ def versions_met(view: PeerView) -> list[Meeting]:
 
 @once
 def keys_met(view: PeerView) -> list[Meeting]:
-    """The records that arrived with a key that another record certainly had, and that lost against it."""
+    """The records that arrived with a key that another record certainly had, including refused ones."""
     out = []
     for arrival in view.arrivals:
         concerned = arrival.outcome in ("new", "newer") and not arrival.update.deleted

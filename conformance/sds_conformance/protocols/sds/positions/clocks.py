@@ -66,7 +66,10 @@ def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def _moved(
     view: ChannelView, highs: Callable[[LamportExpectation], tuple[int, int]], not_by_it: str, by_it: str
 ) -> Iterator[tuple[Step, str]]:
-    """Does the larger of the two ``highs`` show that a message ahead of the clock moved it?"""
+    """Yield whether an event moved the clock.
+
+    ``highs`` returns the upper end of the timestamp if that event did, and the upper end if another one did.
+    """
     for sent, seen in moved_sends(view):
         e = sent.lamport
         ahead, other = highs(e)

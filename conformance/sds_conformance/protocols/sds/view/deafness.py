@@ -225,7 +225,7 @@ def _shows(view: ChannelView, step: Step, others: set[str]) -> bool:
 
 
 def _moved(view: ChannelView) -> bool:
-    """Did the local timestamp follow a received one beyond the clock, or a filter an ID?"""
+    """Did a timestamp follow a received one that was ahead of the clock, or does a sent filter hold received IDs?"""
     for sent in view.outgoing:
         before = [
             r for r in view.received if r.step.index < sent.step.index and not r.own and r.step.answer == "effects"

@@ -20,7 +20,7 @@ CHOICES = 4
 """Number of choices of the other IDs: a product can be constant if one of them is 0 modulo the window."""
 GROUPS = (3, 5, 7, 11)
 PAIRS = 24
-"""In 24 pairs, none is a member for each number of groups with a probability of 7e-10."""
+"""The probability that 24 pairs have no member, for each number of groups, is 7e-10."""
 
 ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sender", "message")}
 FACTORS = {"participant": 7, "sender": 11, "message": 13}
