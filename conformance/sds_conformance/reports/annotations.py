@@ -89,24 +89,29 @@ def _causes(report: Report) -> list[Annotation]:
 
 def _cause(report: Report, cause: RootCause) -> Annotation:
     row, fails = cause.row, cause.verdict is Verdict.FAIL
-    known = report.known_failures(row["id"])
-    title = f"{code_of(row)} {'fails' if fails else 'warns'}"
-    if cause.known:
-        title += (
-            ", flaky as the baseline knows" if any(one.get("flaky") for one in known) else ", as the baseline knows"
-        )
-    if cause.new_under:
-        shows = "shows" if len(cause.new_under) == 1 else "show"
-        title = f"{', '.join(cause.new_under)} {shows} now, under the known {code_of(row)}"
+    what = "fails, as the baseline knows" if cause.known else "fails" if fails else "warns"
     lines = [row["statement"]]
     if (finding := worst(row)) is not None:
         expected, seen = sides(finding)
         lines += [f"Expected: {expected}", f"Seen: {seen}"]
     if under := cause.data["under"]:
         lines.append(f"With it: {', '.join(one['requirement'] for one in under)}")
-    lines += [f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in known]
+    lines += [
+        f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in report.known_failures(row["id"])
+    ]
     level = "error" if fails and not cause.known else "warning"
-    return Annotation(level, f"{title}, {cause.times}", (*lines, f"Again: {cause.data['again']}"))
+    headline = f"{_headline(report, cause, what)}, {cause.times}"
+    return Annotation(level, headline, (*lines, f"Again: {cause.data['again']}"))
+
+
+def _headline(report: Report, cause: RootCause, what: str) -> str:
+    """The cause and its verdict, or the new failures under a known cause."""
+    code = code_of(cause.row)
+    if cause.new_under:
+        shows = "shows" if len(cause.new_under) == 1 else "show"
+        return f"{', '.join(cause.new_under)} {shows} now, under the known {code}"
+    flaky = cause.known and any(entry.get("flaky") for entry in report.known_failures(cause.row["id"]))
+    return f"{code} {what}{' to be flaky' if flaky else ''}"
 
 
 def _message(text: str) -> str:

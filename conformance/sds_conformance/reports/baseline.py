@@ -81,7 +81,7 @@ class Judged:
     errors: int = field(default=0)
     """Errors of the suite, which no baseline covers."""
     under: Mapping[str, str] = field(default_factory=dict)
-    """Maps requirements to the requirement of the root cause that explains them; only for `run`."""
+    """Maps requirements and properties to the root cause that explains them; not for `vectors`."""
     flaky: Mapping[str, str] = field(default_factory=dict)
     """Maps flaky requirements and properties to the evidence, in a few words; not for `vectors`."""
 
@@ -123,12 +123,16 @@ def _of_run(data: Mapping[str, Any]) -> Judged:
 
 
 def _flaky_of_run(data: Mapping[str, Any], under: Mapping[str, str]) -> dict[str, str]:
-    """The requirements that replays did not show every time, and the requirements under them.
+    replayed = [(row["id"], row["repeated"]) for row in data["requirements"] if "repeated" in row]
+    replayed += [(BREAKDOWN, row["repeated"]) for row in data["breakdowns"] if "repeated" in row]
+    return _flaky(replayed, under)
+
+
+def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str, str]) -> dict[str, str]:
+    """The requirements that replays did not show every time, and the requirements under them, with the evidence.
 
     Only root causes are replayed, so a requirement under a flaky one counts as flaky as well.
     """
-    replayed = [(row["id"], row["repeated"]) for row in data["requirements"] if "repeated" in row]
-    replayed += [(BREAKDOWN, row["repeated"]) for row in data["breakdowns"] if "repeated" in row]
     flaky = {what: evidence for what, repeated in replayed if (evidence := _evidence(repeated))}
     return {what: under_flaky(cause) for what, cause in under.items() if cause in flaky} | flaky
 
@@ -145,6 +149,7 @@ def under_flaky(cause: str) -> str:
 
 
 def _of_fuzz(data: Mapping[str, Any]) -> Judged:
+    under = {row["id"]: str(row["under"]["id"]) for row in data["findings"] if "under" in row}
     return Judged(
         "fuzz",
         _name(data),
@@ -155,9 +160,8 @@ def _of_fuzz(data: Mapping[str, Any]) -> Judged:
         seed=data["seed"],
         examples=data["schedules"],
         errors=len(data["errors"]),
-        flaky={
-            row["id"]: evidence for row in data["findings"] if "again" in row and (evidence := _evidence(row["again"]))
-        },
+        under=under,
+        flaky=_flaky([(row["id"], row["again"]) for row in data["findings"] if "again" in row], under),
     )
 
 
@@ -341,7 +345,8 @@ def _entry(row: Any, first: int, last: int) -> Entry:
 def _explain(wrong: Any) -> str:
     """The message of a validation error, with a suggestion for a misspelled key or a bad mark."""
     if wrong.absolute_path and wrong.absolute_path[-1] == "flaky":
-        return f"`flaky` is true or false, not {wrong.instance!r}; the explanation goes under `reason`"
+        value = "and this is empty" if wrong.instance is None else f"not {wrong.instance!r}"
+        return f"`flaky` is true or false, {value}; the explanation goes under `reason`"
     if wrong.validator == "additionalProperties":
         keys = wrong.schema["properties"]
         for key in wrong.instance:

@@ -323,6 +323,33 @@ def test_replays_that_do_not_show_a_failure_mark_its_entry() -> None:
     assert (flaky.what, flaky.flaky, steady.what, steady.flaky) == (ONE, True, OTHER, False)
 
 
+def test_fuzz_names_root_causes_and_flaky_findings() -> None:
+    finding = {"severity": "fail", "schedules": 3}
+    data = {
+        "schema": "sds-conformance/fuzz/2",
+        "implementation": {"name": "mine", "version": "1.0"},
+        "revision": "sds-2026-01",
+        "findings": [
+            {**finding, "id": ONE, "code": f"{ONE}/delivered-early", "again": {"shown": 1, "played": 5}},
+            {**finding, "id": OTHER, "code": f"{OTHER}/not-unique", "under": {"id": ONE, "why": "It follows."}},
+        ],
+        "exercised": {},
+        "errors": {},
+        "seed": 0,
+        "schedules": 9,
+        "interrupted": False,
+        "out_of_time": False,
+        "gave_up": "",
+    }
+    fuzzed = read_document(data)
+    assert fuzzed.under == {OTHER: ONE}
+    assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"it is under {ONE}, which is flaky"}
+    found = match(listing(LISTED), fuzzed, CODES, SCENARIOS)
+    assert found.explained == {f"{OTHER}/not-unique": ONE}
+    marked = parse(fresh([fuzzed], "", "", per_scenario=False), Path("known.yaml")).entries
+    assert [entry.flaky for entry in marked] == [True, True]
+
+
 def test_a_failure_under_a_flaky_entry_is_added_as_flaky() -> None:
     judged = replace(run(FAILURE, SECOND), under={OTHER: ONE})
     update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
@@ -402,6 +429,7 @@ def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Ju
             HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: yes\n",
             "line 7: `flaky` is true or false.*'yes'",
         ),
+        (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky:\n", "true or false, and this is empty"),
         (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: a race\n", "explanation goes under `reason`"),
         (HEAD + "known:\n  - requirement: A\n    flaky: true\n", "line 5: 'reason' is a required property"),
         (HEAD + "known:\n  - requirement: A\n    reason: [b\n", "line 7: "),
