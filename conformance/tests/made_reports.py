@@ -86,6 +86,24 @@ def known(made: Report, *requirements: str, complaints: int = 0) -> Report:
     )
 
 
+def known_with_new(made: Report, *, flaky: bool = False) -> tuple[Report, str, str]:
+    """With a baseline that lists the first failing root cause, and a failure under that cause that it does not list.
+
+    Returns the report, the requirement of the cause, and the requirement of the failure.
+    """
+    root, below, *others = (cause for cause in made.data["causes"] if cause["verdict"] == "fail")
+    new = below["requirement"]
+    root["under"] = [{"requirement": new, "why": "It fails only where the other has failed."}]
+    out = changed(known(made, root["requirement"]), causes=[root, *others])
+    baseline = out.data["baseline"]
+    entry = baseline["known"][0]
+    entry["flaky"] = flaky
+    passed = {**entry, "requirement": "SDS-MSG-01", "outcome": "passed"}
+    baseline["flaky"] = [{**entry, "outcome": "failed"}, passed] if flaky else []
+    baseline["new"] = [{"requirement": new, "code": f"{new}/x", "scenarios": [], "under": root["requirement"]}]
+    return out, root["requirement"], new
+
+
 def hostile() -> Report:
     """In which every text that is not bound to a form is hostile."""
     failing = next(faulty().requirements("fail"))["id"]

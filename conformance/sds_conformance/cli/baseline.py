@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from jsonschema import Draft202012Validator
+from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes, read_text
@@ -20,8 +21,9 @@ from ..reports.baseline import Baseline, BaselineError, Judged, OldBaselineError
 from ..reports.baseline_text import TO_DO, fresh, in_block_style, renewed, updated
 from ..reports.document import SCHEMA_ID
 from ..reports.files import MAX_BYTES, read_report
+from ..telling.story import hanging
 from .files import refused, write_file
-from .gating import held, show_gate
+from .gating import held, show_complaints, show_gate
 from .later import HelpGroup
 from .options import console, program
 from .paths import INPUT, INPUT_FILE, KEPT_FILE
@@ -69,7 +71,10 @@ def baseline_command() -> None:
 @_REASON
 @_LINK
 def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, reason: str, link: str) -> None:
-    """Write a new FILE that lists all failures of REPORTs."""
+    """Write a new FILE that lists all failures of REPORTs.
+
+    Failures that replays did not show every time are marked flaky.
+    """
     several = _alike([_judged(source) for source in sources])
     if file.exists():
         raise click.UsageError(f"{file} is there already: `{program()} baseline update {file} REPORT` changes it")
@@ -79,7 +84,9 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
     with refused(BaselineError):  # a report can have values that no baseline has
         entries = parse(text, file).entries
     write_file(file, text)
-    click.echo(f"{file}: {counted(len(entries), 'entry', 'entries')} for {several[0].implementation}.")
+    marked = sum(entry.flaky for entry in entries)
+    flaky = f", {marked} marked flaky" if marked else ""
+    click.echo(f"{file}: {counted(len(entries), 'entry', 'entries')}{flaky} for {several[0].implementation}.")
     _unexplained(entries, file)
 
 
@@ -89,7 +96,11 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
 @_REASON
 @_LINK
 def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str) -> None:
-    """Remove fixed failures from FILE and add new ones."""
+    """Remove fixed failures from FILE and add new ones.
+
+    Entries that are marked flaky stay, whether they failed or not. The exit code is 1 if a flaky entry has a code or a
+    scenario that does not exist: correct it by hand.
+    """
     several = [_judged(source) for source in sources]
     with refused(BaselineError):
         try:
@@ -99,17 +110,24 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
             before = read_text(file, FILE_BYTES)
             baseline = parse(renewed(before, file, several), file)
         baseline = in_block_style(baseline)
-    added, removed = 0, 0
+    out, added, removed, wrong = console(), 0, 0, False
     for one in several:
         _of_its_revision(one, baseline)
         with refused(BaselineError):
             update = updated(baseline, one, held(baseline, one), reason, link)
             baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
+            left = held(baseline, one)  # a flaky entry with an unknown code or scenario
+        if left.complaints and not wrong:
+            told = f"Correct these entries of {baseline.shown}: `update` keeps every entry that is marked flaky."
+            hanging(out, Text(""), Text(told))
+        show_complaints(out, left)
+        wrong = wrong or bool(left.complaints)
     if baseline.text != before:
         write_file(file, baseline.text)
     new = counted(added, "entry", "entries")
     click.echo(f"{file}: {new} added, {removed} removed, {len(baseline.entries)} in all.")
     _unexplained(baseline.entries, file)
+    sys.exit(Exit.NON_CONFORMANT if wrong else Exit.CONFORMANT)
 
 
 @baseline_command.command("check", epilog=_epilog("check"))

@@ -19,7 +19,7 @@ from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.verdict import full_code
 from ..protocols import protocols, repertoires
-from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Judged, Match, load, match
+from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Entry, Judged, Match, Outcome, load, match
 from ..telling.story import hanging, show_command
 from .files import refused
 from .options import program
@@ -68,19 +68,19 @@ def gate(found: Match | None, code: int) -> int:
 
 def baseline_json(found: Match) -> dict[str, Any]:
     """The baseline in a report, as JSON."""
-    known = {(failure.what, entry): entry for failure, entry in found.known}
+    explained = found.explained
     return {
         "file": found.baseline.shown,
-        "known": [
+        "known": [_entry_json(entry) for entry in dict.fromkeys(entry for _, entry in found.known)],
+        "flaky": [{**_entry_json(entry), "outcome": outcome.value} for entry, outcome in found.flaky],
+        "new": [
             {
-                "requirement": what,
-                "codes": [printable(full_code(what, code), 200) for code in entry.codes],
-                "scenario": ", ".join(map(printable, entry.scenarios)),
-                "reason": printable(entry.reason, 400),
-                "link": printable(entry.link, 400),
-                "line": entry.first,
+                "requirement": printable(failure.what),
+                "code": printable(failure.full_code, 200),
+                "scenarios": [printable(scenario) for scenario in failure.scenarios],
+                "under": printable(explained.get(failure.full_code, "")),
             }
-            for (what, _), entry in known.items()
+            for failure in found.new
         ],
         "complaints": [
             {
@@ -94,38 +94,75 @@ def baseline_json(found: Match) -> dict[str, Any]:
     }
 
 
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "requirement": printable(entry.what),
+        "codes": [printable(full_code(entry.what, code), 200) for code in entry.codes],
+        "scenario": ", ".join(map(printable, entry.scenarios)),
+        "reason": printable(entry.reason, 400),
+        "link": printable(entry.link, 400),
+        "line": entry.first,
+        "flaky": entry.flaky,
+    }
+
+
 def show_gate(console: Console, found: Match, name: str, *, report: Path | None = None) -> None:
-    """Print new failures and errors in the file; the first line says which of the two failed the command."""
+    """Print new failures, errors in the file, and flaky entries.
+
+    The first line says whether a new failure, a new failure under a known root cause or the file failed the command.
+    """
     shown, explained = found.baseline.shown, found.explained
     new = [code for code in dict.fromkeys(failure.full_code for failure in found.new) if code not in explained]
     if new:
         head = f"New in {name}: {counted(len(new), 'failure')} that {shown} does not list: {_first(new)}"
         hanging(console, Text(""), Text(f"{head}.", "bold red"))
-    if explained:
-        several = len(explained) > 1
-        head = f"{counted(len(explained), 'failure')} of {name} {'are' if several else 'is'} under a known root cause"
-        which = _first([f"{code} (under {cause})" for code, cause in explained.items()])
-        head += f" but not in {shown}: {which}"
-        hanging(console, Text(""), Text(f"{head}.", "bold red"))
+    for code, cause in list(explained.items())[:TOLD]:
+        told = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
+        hanging(console, Text(""), Text(told, "bold red"))
+    if len(explained) > TOLD:
+        more = counted(len(explained) - TOLD, "more failure")
+        console.print(Text(f"{more} under known root causes, which {shown} does not list.", "bold red"))
     if found.complaints and not found.new:
         wrong = counted(len(found.complaints), "entry", "entries")
         head = f"The baseline {shown} is at fault, not {name}: {wrong} of it to change."
         hanging(console, Text(""), Text(head, "bold red"))
+    show_complaints(console, found)
+    if found.complaints or explained:
+        source = str(report) if report is not None else "REPORT"
+        again = shlex.join([program(), "baseline", "update", shown, source])
+        show_command(console, "Or" if found.complaints else "Add", again)
+    if any(complaint.says == "passes" for complaint in found.complaints):
+        console.print(Text("If a failure does not show every time, add flaky: true to its entry instead.", "dim"))
+    if found.new or found.complaints:
+        console.print()
+    _show_flaky(console, found)
+    if found.unseen:
+        listed = counted(found.unseen, "listed failure")
+        console.print(Text(f"{listed} did not come up, in a run too small to call that out of date.\n", "dim"))
+
+
+def show_complaints(console: Console, found: Match) -> None:
+    """Print the errors in the file, each with its line and the change that corrects it."""
+    shown = found.baseline.shown
     for complaint in found.complaints[:TOLD]:
         before = Text(f"  {shown}:{complaint.line}  ", "dim")
         told = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
         hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
     if len(found.complaints) > TOLD:
         console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
-    if found.complaints or explained:
-        source = str(report) if report is not None else "REPORT"
-        again = shlex.join([program(), "baseline", "update", shown, source])
-        show_command(console, "Or" if found.complaints else "Add", again)
-    if found.new or found.complaints:
+
+
+def _show_flaky(console: Console, found: Match) -> None:
+    """Print the flaky entries with their outcomes, failures first."""
+    rows = sorted(found.flaky, key=lambda row: row[1] is not Outcome.FAILED)
+    for entry, outcome in rows[:TOLD]:
+        before = Text(f"  {found.baseline.shown}:{entry.first}  ", "dim")
+        told = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
+        hanging(console, before, Text.assemble(told, f": {printable(entry.reason, 400)}"))
+    if len(rows) > TOLD:
+        console.print(Text(f"  and {counted(len(rows) - TOLD, 'more flaky entry', 'more flaky entries')}", "dim"))
+    if rows:
         console.print()
-    if found.unseen:
-        listed = counted(found.unseen, "listed failure")
-        console.print(Text(f"{listed} did not come up, in a run too small to call that out of date.\n", "dim"))
 
 
 def _first(items: list[str]) -> str:
@@ -138,4 +175,6 @@ def known_line(found: Match) -> Text:
     """How many of the failures are known, in one sentence."""
     number = len(found.requirements)
     all_of = "All failures are" if not found.new else f"{number} of the failures {'is' if number == 1 else 'are'}"
-    return Text(f"{all_of} known: {found.baseline.shown}.")
+    flaky = sum(outcome is Outcome.FAILED for _, outcome in found.flaky)
+    marked = f", {flaky} of them flaky" if flaky else ""
+    return Text(f"{all_of} known{marked}: {found.baseline.shown}.")

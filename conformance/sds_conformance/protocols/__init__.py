@@ -1,7 +1,8 @@
-"""Protocols: a folder each, and in its ``protocol.py`` the value that says what it brings.
+"""The protocols that the suite judges. Each is a folder whose ``protocol.py`` defines one `Protocol`.
 
-The rest of the suite knows none of them: it asks here for that of a revision, which belongs to exactly one. A folder
-that is added here, or to the ``__path__`` of this package, is a protocol of the suite without a line changed elsewhere.
+The rest of the suite knows no protocol by name. It passes a revision to the functions below, and each revision belongs
+to exactly one protocol. A folder that is added here, or to the ``__path__`` of this package, is a new protocol; no
+other file changes.
 """
 
 from __future__ import annotations
@@ -28,68 +29,75 @@ from .schedules import Repertoire
 from .words import Narrator
 
 FIRST = "SDS"
-"""The name of the protocol that is judged unless another is asked for."""
+"""Name of the default protocol."""
 
 
 class Protocol(ABC):
-    """What a protocol has to say for itself: how it is judged, told, generated, stored."""
+    """The definition of a protocol: how the suite judges, describes, generates and stores it."""
 
     name: str
-    """As people call it."""
+    """The name for users."""
     rules: Rules
-    """How it is judged: catalogue, checks, scenarios, revisions, stage, views, testee messages and capabilities."""
+    """The rules: catalogue, checks, scenarios, revisions, stage, views, testee messages and capabilities."""
     model: Model
-    """Its executable model, with mutants and legal variants."""
+    """The executable model, with mutants and legal variants."""
     about_profiles: str
-    """What the option is about that picks a profile, for the help."""
+    """Help text of the option that selects a profile."""
     greeting: tuple[str, ...]
-    """The scenarios by which a person sees whether an adapter works at all."""
+    """The scenarios that show whether an adapter works at all."""
     casting: str = ""
-    """How to tell in a story who is the implementation, in a sentence."""
+    """A sentence for stories: which participants are the implementation."""
     parts: Mapping[str, str] = MappingProxyType({})
-    """Names of profiles that an implementation can do without."""
+    """Titles of the profiles that an implementation may leave out, by name."""
     vectors: Material | None = None
-    """Its golden vectors, None if it has none."""
+    """The golden vectors; None if there are none."""
     repertoire: Repertoire | None = None
-    """The schedules that are generated for it, None if there are none; with those of revisions that are another text
-    among its ``others``."""
+    """The generated schedules; None if there are none. Its ``others`` are those of revisions with a text of their own.
+    """
     exchanges: Exchanges | None = None
-    """How its implementations meet, None if they do not."""
+    """The schedules of `interop`; None if there are none."""
     other_exchanges: Mapping[str, Exchanges] = MappingProxyType({})
-    """The same by revision, where that is another text."""
+    """The schedules of `interop` for revisions with a text of their own, by revision."""
     dimensions: Mapping[str, Dimension] = MappingProxyType({})
-    """In which ways there can be more and more of something, by name."""
+    """The sizes that `limits` measures, by name."""
 
     @abstractmethod
     def narrator(self, trace: Any) -> Narrator:
-        """Tells the steps of a trace."""
+        """Return the narrator of a trace."""
 
     @abstractmethod
     def against(self, revision: str, profile: str) -> str:
-        """What a profile of a revision is, in so many words."""
+        """Describe a profile of a revision in one line."""
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
-        """What the choices that were declared mean for others and for the judgement: labels with a sentence each."""
+        """Explain the declared choices: labels, each with a sentence on its effect on other implementations and
+        verdicts.
+        """
         return ()
 
     def doubts(self, heard: Iterable[Any]) -> Sequence[str]:
-        """What to say before anything is judged, and the question to ask: sentences, none where all is well. It takes
-        what `Rules.heed` remembers of each trace."""
+        """Return warnings about a run that may explain most of its failures, each with a question to the user; none if
+        the run is sound.
+
+        ``heard`` has the result of `Rules.heed` for each trace.
+        """
         return ()
 
     def forgone(self, declared: Declaration, revision: str) -> str:
-        """The profile that an implementation does without, "" if there is none."""
+        """The profile that an implementation does not support; "" if it supports all."""
         return ""
 
     def corpora(self) -> Corpora | None:
-        """What is to be known of its stored corpora, None if there are none. Only who has a corpus at hand pays for
-        what reads one."""
+        """How the corpora of the protocol are stored and compared; None if it has none.
+
+        Import the reader here: only commands on corpora need it, and the import is slow.
+        """
         return None
 
 
 @cache
 def protocols() -> tuple[Protocol, ...]:
-    """All protocols; the one that is judged unless another is asked for comes first."""
+    """All protocols, the default one first."""
     folders = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
     found = [import_module(f"{__name__}.{folder}.protocol").PROTOCOL for folder in folders]
     return tuple(sorted(found, key=lambda protocol: protocol.name != FIRST))
@@ -107,28 +115,28 @@ def _by_revision() -> Mapping[str, Protocol]:
 
 
 def protocol_of(revision: str) -> Protocol:
-    """The protocol that a revision belongs to. Raises KeyError for a revision of none."""
+    """The protocol of a revision. Raises KeyError if no protocol has the revision."""
     return _by_revision()[revision]
 
 
 def rules_of(revision: str) -> Rules:
-    """The rules of the protocol of a revision. Raises KeyError for a revision of none."""
+    """The rules of the protocol of a revision. Raises KeyError if no protocol has the revision."""
     return protocol_of(revision).rules
 
 
 def repertoires() -> list[Repertoire]:
-    """All schedules that are generated, by text."""
+    """The generated schedules of all protocols, one item for each text."""
     known = [protocol.repertoire for protocol in protocols() if protocol.repertoire is not None]
     return [each for one in known for each in (one, *one.others)]
 
 
 def scheduled() -> list[str]:
-    """The revisions that generated schedules are about."""
+    """The revisions that have generated schedules."""
     return [revision for repertoire in repertoires() for revision in repertoire.revisions]
 
 
 def repertoire_of(revision: str) -> Repertoire:
-    """The schedules that are generated for a revision. Raises ValueError if there are none."""
+    """The generated schedules of a revision. Raises ValueError if there are none."""
     for repertoire in repertoires():
         if revision in repertoire.revisions:
             return repertoire
@@ -136,7 +144,7 @@ def repertoire_of(revision: str) -> Repertoire:
 
 
 def exchanges_of(revision: str) -> Exchanges:
-    """How implementations of a revision meet. Raises ValueError if they do not."""
+    """The `interop` schedules of a revision. Raises ValueError if there are none."""
     protocol = protocol_of(revision)
     exchanges = protocol.other_exchanges.get(revision, protocol.exchanges)
     if exchanges is None:
@@ -146,12 +154,12 @@ def exchanges_of(revision: str) -> Exchanges:
 
 @cache
 def all_vectors() -> VectorSet:
-    """The golden vectors of all protocols that have some."""
+    """The golden vectors of all protocols."""
     return VectorSet(tuple(protocol.vectors for protocol in protocols() if protocol.vectors is not None))
 
 
 def default() -> Protocol:
-    """The protocol that is judged unless another is asked for."""
+    """The default protocol."""
     return protocols()[0]
 
 
@@ -161,12 +169,12 @@ def revisions() -> Mapping[str, Revision]:
 
 
 def stating(requirement: str) -> Protocol | None:
-    """The protocol that states a requirement, None if none does."""
+    """The protocol that states a requirement; None if no protocol does."""
     return next((p for p in protocols() if requirement in p.rules.catalogue.requirements), None)
 
 
 def property_of(what: str) -> GlobalProperty | None:
-    """The global property of that ID, None if there is none."""
+    """The global property of an ID; None if the ID is unknown."""
     known = [repertoire.properties for repertoire in repertoires()]
     return next((properties[what] for properties in known if what in properties), None)
 

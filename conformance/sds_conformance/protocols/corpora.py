@@ -1,4 +1,4 @@
-"""Stored corpora: what recording, judging, comparing and showing them is handed by a protocol."""
+"""The interface between a protocol and the commands that record, judge, compare and show corpora."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ class Corpora:
     """The corpora of a protocol."""
 
     kind: Callable[[], Kind]
-    """How they are stored; called when one is recorded or read, for it needs Arrow, which not everybody has."""
+    """Returns the storage format. Called only to record or read a corpus, because the import needs Arrow."""
     in_words: Callable[[Mapping[str, Any]], str]
-    """What a row was about, and what came of its step, in words."""
+    """Describes a row for users: the command of its step, and the result."""
     freedoms: Sequence[Freedom] = ()
-    """What the text leaves open, asked in this order."""
+    """The choices that the text leaves open, in the order in which they are tried."""
     following: Callable[[frozenset[str], str], frozenset[str]] = lambda fields, command: frozenset()
-    """Of the columns that differ at a command those that differ only because others do."""
+    """Returns those of the differing columns that differ only as a consequence of others. Takes the columns and the
+    command.
+    """
     others: Mapping[str, Corpora] = field(default_factory=dict)
-    """Those of revisions that are another text."""
+    """The corpora of revisions with a text of their own, by revision."""

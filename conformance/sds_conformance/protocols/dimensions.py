@@ -1,4 +1,4 @@
-"""Dimensions: in which ways there can be more and more of something, and how somebody is given so much of it."""
+"""Dimensions: the sizes that `limits` measures, and the schedules that reach a given size."""
 
 from __future__ import annotations
 
@@ -11,42 +11,49 @@ from sds_harness.docstrings import first_line
 from ..judging.rules import Rules
 
 Play = Callable[[Any, int], str | None]
-"""Plays a schedule of a size on a stage. What was not done that no requirement demands, in words, else nothing."""
+"""Plays a schedule of a size on a stage. Returns a sentence on optional work that the implementation did not do, or
+None.
+"""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One way in which there can be more and more."""
+    """One size that can grow, such as the number of records."""
 
     name: str
-    """As it is typed."""
+    """The name on the command line."""
     title: str
-    """As it stands in a table: some 25 characters."""
+    """The title in tables, at most about 25 characters."""
     play: Play
     about: tuple[str, ...]
-    """The requirements that it asks for: where one of them is violated at the smallest size, nothing is measured."""
+    """The requirements that the schedule exercises. If one is violated at the smallest size, nothing is measured."""
     demanded: int
-    """The largest size that `run` demands of everybody: what ends before is a fault, what ends later a warning."""
+    """The largest size that `run` demands of every implementation. An implementation that ends below it fails; above
+    it, it warns.
+    """
     position: str
-    """The position, or the sentence in the place of one, that says what can be expected beyond."""
+    """The position, or a sentence, on sizes above ``demanded``."""
     most: int
-    """The largest size that makes sense, or that fits into one message of the testee protocol."""
+    """The largest size to try: larger ones are unrealistic, or do not fit in one message of the testee protocol."""
     fits: Callable[[Any], int] | None = None
-    """The largest size that the wire of a revision has room for, where it has not for all."""
+    """Returns the largest size that fits the wire format of a revision; None if every size fits."""
     declared: str = ""
-    """The limit by which an implementation may declare how far it holds, by its name in the handshake."""
+    """The name, in the handshake, of the limit that an implementation may declare for this size; "" if there is none.
+    """
     declared_from: int = 0
-    """What is declared counts from there."""
+    """The number to add to the declared limit to get the largest size."""
     within: tuple[str, ...] = ()
-    """Limits by which it may declare that it has less room than this takes."""
+    """Other limits that an implementation may declare and that bound this size."""
     timed: bool = False
-    """It is not a size that is looked for: does a step cost more as there are more of them?"""
+    """The dimension measures the time of a step as the size grows, instead of the largest size."""
     at_once: bool = False
-    """One message is enough to reach any size: then it must not end the conversation, however large."""
+    """One message can reach any size. Then no size may end the conversation."""
 
     def of_text(self, rules: Rules, revision: str, profile: str) -> Dimension | None:
-        """The same for a profile of a revision: about what is judged there, with the requirements of another text that
-        say the same in place of those that it does not state. None where nothing is left."""
+        """Adapt the dimension to a profile of a revision; None if the profile has none of its requirements.
+
+        The result is about the requirements that the revision states, or about equivalent requirements of its text.
+        """
         judged = {requirement.id for requirement in rules.judged(revision, profile)}
         alike = rules.register.counterparts
         about = dict.fromkeys(one for own in self.about for one in (own, *alike.get(own, ())) if one in judged)
@@ -54,27 +61,31 @@ class Dimension:
         return replace(self, about=tuple(about), most=most, demanded=min(self.demanded, most)) if about else None
 
     def bound(self, limits: Callable[[str], int | None]) -> int | None:
-        """What is declared of it, None if nothing is; ``limits`` gives a declared limit by its name."""
+        """The largest size that an implementation declares; None if it declares none. ``limits`` maps a limit's name to
+        its value.
+        """
         declared = limits(self.declared) if self.declared else None
         return None if declared is None else self.declared_from + declared
 
     @property
     def summary(self) -> str:
-        """What is played, in a sentence."""
+        """The played schedule, in one sentence."""
         return first_line(self.play)
 
 
 class Dimensions(Mapping[str, Dimension]):
-    """The dimensions of a protocol, by name, in the order in which they are told."""
+    """The dimensions of a protocol, by name, in the order of reports."""
 
     def __init__(self, prefix: str) -> None:
-        """``prefix`` is how the IDs of its requirements begin."""
+        """``prefix`` is the common beginning of the requirement IDs."""
         self._prefix = prefix
         self._known: dict[str, Dimension] = {}
 
     def dimension(self, title: str, *about: str, **more: Any) -> Callable[[Play], Play]:
-        """Register a function as a dimension of its name, about requirements given without the prefix; ``more`` are
-        the other fields of a Dimension."""
+        """Register a function as a dimension with its name.
+
+        ``about`` are requirements without the prefix; ``more`` are the other fields of `Dimension`.
+        """
 
         def register(play: Play) -> Play:
             name = play.__name__.replace("_", "-")

@@ -1,4 +1,6 @@
-"""Exchanges: short schedules for two implementations, and what interop learns from each of who understands whom."""
+"""Exchanges: short schedules for two implementations, from which `interop` learns which of the two understands the
+other.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +13,27 @@ from sds_harness.declaration import Declaration
 from sds_harness.schedules import Performance, Schedule
 
 SENDER, RECEIVER = "alice", "bob"
-"""Bob is made of the implementation that receives, the column of the matrix; alice, and whoever else takes part, of the
-one that sends, the row."""
+"""The names of the two participants. The sender ("alice", a row of the matrix) and all further participants run the
+sending implementation; the receiver ("bob", a column) runs the receiving one.
+"""
 
 
 class Mark(Enum):
-    """Whether something is understood."""
+    """The result of one aspect."""
 
     YES = "understood"
     NO = "not understood"
     OPEN = "not exercised"
-    """Not declared, or the situation did not arise."""
+    """A capability is not declared, or the situation did not arise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One aspect of one ordered pair."""
+    """The result of one aspect for one ordered pair."""
 
     mark: Mark
     reason: str = ""
-    """Why, in words; "" where there is nothing to say."""
+    """Explanation; "" if there is none."""
 
 
 YES = Cell(Mark.YES)
@@ -46,74 +49,78 @@ def left_open(reason: str) -> Cell:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a pair."""
+    """One implementation of a pair."""
 
     name: str
     declared: Declaration
     dialect: str
-    """The private wire layout in use, "" for that of the text."""
+    """The private wire layout; "" for the layout of the text."""
 
     @property
     def speaks(self) -> str:
         return f"dialect {self.dialect}" if self.dialect else "the layout of the text"
 
     def lacks(self, *capabilities: int) -> str:
-        """That it does not declare one of these, in words; "" if it declares all."""
+        """A sentence on the first of these capabilities that the side does not declare; "" if it declares all."""
         missing = self.declared.lacking(capabilities)
         return f"{self.name} does not declare {' and '.join(missing)}" if missing else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Who sends and who receives; both can be the same implementation, of which two participants then meet."""
+    """A sender and a receiver. Both can be the same implementation; then two of its participants meet."""
 
     sender: Side
     receiver: Side
 
     @property
     def translated(self) -> bool:
-        """Have they different wire layouts, so that bytes are not understood as they are?"""
+        """Do the wire layouts differ, so that the bytes have to be translated?"""
         return self.sender.dialect != self.receiver.dialect
 
 
 Judge = Callable[[Any, Pair], Cell]
-"""Takes a performance as its protocol reads it."""
+"""Takes the performance in the form that ``Exchanges.read`` returns."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """What is played, and who tells what from it."""
+    """Schedules to play, and the aspects that they decide."""
 
     name: str
     schedules: tuple[Schedule, ...]
-    """The first; another is played where something is not understood with the one before."""
+    """The schedules to try, in order: the next one is played if some aspect is not understood in the one before."""
     judges: Mapping[str, Judge]
-    """By aspect."""
+    """The function that decides each aspect."""
     translated: bool = True
-    """Played with translation, where the two have different wire layouts."""
+    """Translate between the wire layouts of the two sides if they differ."""
     needs: Callable[[Pair], str] = lambda pair: ""
-    """Why it cannot be played, in words; "" if it can."""
+    """Returns the reason why a pair cannot play it; "" if it can."""
 
 
 @dataclass(frozen=True)
 class Exchanges:
-    """What two implementations of a protocol must understand of each other, and how that is found out."""
+    """The `interop` schedules of a protocol, and the aspects that two implementations must understand of each other."""
 
     aspects: Mapping[str, str]
-    """What is looked at, in order, with what it means for "row sends, column receives"."""
+    """The aspects in the order of the matrix; the value explains each as "row sends, column receives"."""
     through: str
-    """The aspect without which nothing gets through at all."""
+    """The aspect without which no message arrives."""
     all: tuple[Exchange, ...]
     read: Callable[[Performance, Mapping[str, Any]], Any]
-    """A performance, and the private wire layouts of its members (None for that of the text), for the judges."""
+    """Reads a performance for the judges. The mapping has the private wire layout of each member, None for the layout
+    of the text.
+    """
     introduced: Callable[[Declaration], str]
-    """What an implementation chose that others have to know, in words."""
+    """Describes the declared choices that other implementations have to know."""
     profiles: tuple[str, ...] = ()
-    """The same for programs, by the names that the handshake has for it."""
+    """Names of these choices in the handshake, for machine-readable output."""
     notes: Callable[[Pair], Iterable[str]] = lambda pair: ()
-    """What two declare differently, and is no fault of either."""
+    """Describes declared differences that are no fault of either side."""
     in_common: Mapping[str, int] = field(default_factory=dict)
-    """What has to be configured alike for generated schedules to say anything, with a value that few have anyway."""
+    """Settings that must be equal for generated schedules to be meaningful, each with a value that few implementations
+    use by default.
+    """
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -122,5 +129,5 @@ class Exchanges:
 
     @property
     def translated(self) -> list[int]:
-        """The numbers of the aspects that are played with translation, where there has to be some."""
+        """The numbers of the aspects that are played with translation if the layouts differ."""
         return [self.numbers[aspect] for exchange in self.all if exchange.translated for aspect in exchange.judges]

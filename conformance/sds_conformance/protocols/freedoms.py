@@ -1,7 +1,7 @@
-"""Freedoms: what a text leaves open, as reasons why two conforming implementations may go different ways.
+"""Freedoms: choices that a text leaves open, as explanations of a difference between two conforming implementations.
 
-They are asked only where no check finds a violation on either side. A difference that none of them covers is called
-unexplained, and somebody has to look at it.
+They are tried only if no check finds a violation on either side. A difference that no freedom explains is reported as
+unexplained; a person has to examine it.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from sds_harness.stage import NEEDS
 from sds_harness.trace import Party
 
 END = "end"
-"""Stands for a column where one side has no more steps."""
+"""Replaces the name of a column if one side has no more steps."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a divergence: what was played, and where it parts from the other side."""
+    """One side of a divergence: its performance, and the point where it departs from the other side."""
 
     performance: Performance
     compared: Sequence[Act]
-    """The acts that are compared: the first of them is step 1."""
+    """The acts that are compared; the first one is step 1."""
     row: Mapping[str, Any] | None
     """The step that differs, None if this side has no more steps."""
 
     @property
     def act(self) -> Act | None:
-        """The same step, as an act."""
+        """The differing step as an act."""
         step = self.row["step"] if self.row is not None else 0
         return next(iter(self.compared[step - 1 : step]), None) if step else None
 
     def can(self, who: str, capability: int) -> bool:
-        """Was a capability declared by whoever played a member?"""
+        """Did the implementation of a member declare a capability?"""
         trace = self.performance.cast.get(who)
         return trace is None or trace.declaration.can(capability)
 
     def party(self, who: str) -> Party | None:
-        """How a member was opened."""
+        """The settings with which a member was opened; None if it was not."""
         return self.performance.parties.get(who)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A divergence with both of its sides."""
+    """A divergence with its two sides."""
 
     fields: frozenset[str]
-    """The columns that differ, without those that differ because others do."""
+    """The columns that differ, without those that differ as a consequence of others."""
     a: Side
     b: Side
 
@@ -59,7 +59,7 @@ class Case:
         return self.a, self.b
 
     def told(self, column: str) -> str:
-        """What the step has in a column, as one of the sides has it; "" if nothing."""
+        """The value of a column in the differing step, from the side that has one; "" if neither has."""
         return str((self.a.row or self.b.row or {}).get(column, ""))
 
     @property
@@ -71,16 +71,16 @@ class Case:
         return self.told("participant")
 
     def only(self, *fields: str) -> bool:
-        """Is there no other field that differs?"""
+        """Do no other columns differ?"""
         return bool(self.fields) and self.fields <= set(fields)
 
     def unlike(self, field: str) -> set[str]:
-        """The names that only one side has in a field."""
+        """The names that only one side has in a column."""
         row_a, row_b = self.a.row or {}, self.b.row or {}
         return set(row_a.get(field, ())) ^ set(row_b.get(field, ()))
 
     def played(self) -> list[tuple[Side, Act]]:
-        """The step that differs, as an act of each side that has it."""
+        """The differing step as an act, for each side that has it."""
         return [(side, side.act) for side in self.sides if side.act is not None]
 
 
@@ -90,13 +90,16 @@ class Freedom:
 
     name: str
     words: str
-    """What is open."""
+    """The choice that the text leaves open."""
     covers: Callable[[Case], bool]
 
 
 def covering(case: Case, freedoms: Sequence[Freedom], columns: Sequence[str]) -> tuple[Freedom, ...]:
-    """The first freedom that covers a difference, or those that cover its fields one by one, in the order of the
-    ``columns``, for two may be used in the same step; none if something is left over."""
+    """Find the freedoms that explain a difference; empty if they leave a column unexplained.
+
+    The result is the first freedom that explains the whole difference. Otherwise it is the freedoms that explain its
+    columns one by one, in the order of ``columns``, because one step can show two choices.
+    """
     parts = [replace(case, fields=frozenset({name})) for name in columns if name in case.fields]
     for those in ([case], parts):
         found = [next((freedom for freedom in freedoms if freedom.covers(part)), None) for part in those]
@@ -109,12 +112,12 @@ def covering(case: Case, freedoms: Sequence[Freedom], columns: Sequence[str]) ->
 
 
 def only(*fields: str, at: tuple[str, ...] = ()) -> Callable[[Case], bool]:
-    """None but these fields differ, at one of these commands (at any if none is named)."""
+    """Do only these columns differ, at one of these commands? Any command counts if none is named."""
     return lambda case: case.only(*fields) and (not at or case.command in at)
 
 
 def one_declares(signals: Mapping[str, int]) -> Callable[[Case], bool]:
-    """All fields are signals, and each of them only one side can give; ``signals`` are capabilities by field."""
+    """Are all differing columns signals that only one side declares? ``signals`` maps columns to capabilities."""
 
     def covers(case: Case) -> bool:
         kinds = [signals.get(field) for field in case.fields]
@@ -126,7 +129,7 @@ def one_declares(signals: Mapping[str, int]) -> Callable[[Case], bool]:
 
 
 def left_out(case: Case) -> bool:
-    """The operation needs a capability that only one side declares, so that only one side plays it."""
+    """Does the operation need a capability that only one side declares, so that only one side plays it?"""
     known = [side.performance.left_out for side in case.sides]
     return any(
         (act.operation in known[0]) != (act.operation in known[1])
@@ -136,7 +139,7 @@ def left_out(case: Case) -> bool:
 
 
 def calm(case: Case) -> bool:
-    """The network is calm, and one side goes on while nothing happens on the other any more."""
+    """Is the network calm, so that one side continues while the other has nothing more to do?"""
     moved = {"command", "participant", "at_ms", END} & case.fields
     operations = case.a.performance.schedule.operations
     played = [operations[act.operation] for _, act in case.played() if act.operation >= 0]

@@ -1,4 +1,4 @@
-"""Global properties: what holds over all participants of a performance together."""
+"""Global properties: requirements on all participants of a performance together."""
 
 from __future__ import annotations
 
@@ -12,60 +12,60 @@ from sds_harness.schedules import Act, Performance, Schedule
 from ..judging.judgement import Outcome
 
 GROUP = "G-"
-"""How the ID of every property begins."""
+"""The prefix of property IDs."""
 Replay = Callable[[Schedule], Performance]
-"""Plays another schedule on the same cast."""
+"""Plays another schedule with the same cast."""
 PropertyFunction = Callable[[Any], Iterator["Sighting"]]
-"""Takes a view of the whole group, of the kind that its protocol reads performances as."""
+"""Takes the view of the group that `Properties` creates, and yields sightings."""
 TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]
 
 
 @dataclass(slots=True)
 class Sighting:
-    """What a property says of one place in a performance. One that makes none was not exercised. It does not change."""
+    """The verdict of a property on one place in a performance. A property without sightings was not exercised."""
 
     outcome: Outcome
     act: Act
     channel_id: str = ""
     code: str = ""
-    """Of a violation: how the property is violated, one of `GlobalProperty.codes`."""
+    """The code of a violation, a key of `GlobalProperty.codes`."""
     expected: str = ""
     seen: str = ""
     position: str = ""
-    """The position that softens a violation to a warning, "" if none does."""
+    """The position that reduces a violation to a warning; "" if there is none."""
 
 
 def held(act: Act, channel_id: str = "") -> Sighting:
-    """The property was exercised here and kept."""
+    """Create a sighting of a property that holds here."""
     return Sighting(Outcome.HELD, act, channel_id)
 
 
 def violated(act: Act, channel_id: str, code: str, expected: str, seen: str, position: str = "") -> Sighting:
-    """It was violated here as ``code`` names it: ``expected`` and ``seen`` as half sentences for the story."""
+    """Create a sighting of a violation. ``expected`` and ``seen`` are phrases for the story."""
     return Sighting(Outcome.VIOLATED, act, channel_id, code, expected, seen, position)
 
 
 def judged(act: Act, channel_id: str, code: str, met: bool, expected: str, seen: str, position: str = "") -> Sighting:
-    """It was exercised here, and kept or violated."""
+    """Create a sighting of a property that holds if ``met``, and is violated otherwise."""
     return held(act, channel_id) if met else violated(act, channel_id, code, expected, seen, position)
 
 
 @dataclass(frozen=True)
 class GlobalProperty:
-    """Something that all participants together have to keep, whatever the network does."""
+    """A requirement on all participants together, whatever the network does."""
 
     id: str
     """``G-01`` and so on."""
     title: str
     requirements: tuple[str, ...]
-    """The requirements that it rests on: the first is the one a violation speaks against."""
+    """The requirements that imply it. A violation counts against the first."""
     codes: Mapping[str, str] = field(hash=False)
-    """The ways in which it can be violated: the code of each, with what is wrong in a few words."""
+    """The ways to violate it: codes, each with a short description."""
     function: PropertyFunction | None = None
     twin: TwinFunction | None = None
-    """Instead: it compares the performance with that of a changed schedule."""
+    """For a property that compares a performance with that of a changed schedule: the function that does it."""
     says: str = ""
-    """The words of the text that it follows from, where they do not stand with its requirements."""
+    """The words of the text that imply it, if its requirements do not contain them."""
 
     @property
     def summary(self) -> str:
@@ -77,10 +77,10 @@ class Properties(dict[str, GlobalProperty]):
     """The properties of a protocol, by ID."""
 
     def __init__(self, prefix: str, read: Callable[[Performance], Any]) -> None:
-        """Requirements are given without their ``prefix``; ``read`` makes the view of a group."""
+        """``prefix`` is the common beginning of requirement IDs; ``read`` creates the view of a group."""
         super().__init__()
         self.withdrawn: dict[str, tuple[str, ...]] = {}
-        """IDs that are never used again: for each the requirements or properties that judge the same."""
+        """Withdrawn IDs, which are never reused, each with the requirements or properties that judge the same."""
         self._prefix = prefix
         self._read = read
 
@@ -109,21 +109,24 @@ class Properties(dict[str, GlobalProperty]):
     def also(
         self, known: GlobalProperty, property_id: str, says: str, *requirements: str, without: Collection[str] = ()
     ) -> None:
-        """Register what holds of another text as well, because that ``says`` so, ``without`` some of its codes."""
+        """Register an existing property for another text, which ``says`` the same, ``without`` some of its codes."""
         codes = {code: what for code, what in known.codes.items() if code not in without}
         self._register(replace(known, id=property_id, requirements=self._ids(requirements), codes=codes, says=says))
 
     def withdraw(self, property_id: str, *judged_by: str) -> None:
-        """Never use an ID again: requirements, given without their prefix, or other properties judge the same."""
+        """Withdraw an ID for good.
+
+        ``judged_by`` are the requirements without their prefix, or the properties, that judge the same.
+        """
         self.withdrawn[property_id] = tuple(i if i.startswith(GROUP) else f"{self._prefix}{i}" for i in judged_by)
 
     def examine(
         self, performance: Performance, replay: Replay | None = None, only: Iterable[str] | None = None
     ) -> dict[str, list[Sighting]]:
-        """What the properties ``only`` say of a performance; an ID that is not there was not exercised.
+        """Judge a performance by the properties in ``only``. A property that is absent from the result was not
+        exercised.
 
-        Those that compare it with the performance of a changed schedule take ``replay``, which plays one on the same
-        cast.
+        ``replay`` plays a changed schedule with the same cast, for the properties that compare two performances.
         """
         view, out = self._read(performance), {}
         for name in sorted(self if only is None else only):

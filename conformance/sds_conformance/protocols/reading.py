@@ -1,7 +1,7 @@
-"""Reading: what telling and drawing whole performances is handed by a protocol.
+"""Reading: the interface between a protocol and the stories and diagrams of whole performances.
 
-The commands ``open``, ``send``, ``receive``, ``tick`` and ``observe`` mean the same in all of them; whoever signals
-what it delivers declares the capability ``delivered``.
+The commands ``open``, ``send``, ``receive``, ``tick`` and ``observe`` mean the same in all protocols. An implementation
+that signals deliveries declares the capability ``delivered``.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ from typing import Any, Protocol
 from sds_harness.schedules import Operation, Packet
 
 Key = tuple[str, str]
-"""What is sent, by its channel (or whatever it belongs to) and its ID there."""
+"""Identifies a sent item: its channel, or the unit of its protocol that corresponds to a channel, and its ID there."""
 DELIVERED, ACKNOWLEDGED = "delivered", "acknowledged"
-"""Kinds of signals that mean the same in all protocols."""
+"""The kinds of signals that mean the same in all protocols."""
 
 
 class Sort(Enum):
-    """What is to become of something that is sent; each is drawn in a way of its own."""
+    """The purpose of a sent item. Diagrams draw each in its own style."""
 
     CONTENT = "content"
-    """Everybody is to deliver it and to keep it."""
+    """Every participant must deliver and store it."""
     SYNC = "sync"
-    """It tells others how far one has come, and is told in a few words."""
+    """It reports the state of its sender; stories mention it briefly."""
     EPHEMERAL = "ephemeral"
-    """It is to be delivered, and nobody keeps it."""
+    """Participants deliver it and do not store it."""
     NOISE = "noise"
-    """Nothing."""
+    """It has no effect."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """Something that is sent, a message or a record, as far as it is told and drawn."""
+    """The part of a sent message or record that stories and diagrams show."""
 
     key: Key
-    """Without an ID if it has none."""
+    """The ID is "" if the item has none."""
     sort: Sort
     kind: str
-    """As its protocol calls it."""
+    """The protocol's name of its kind."""
     sender: str
     time: str = ""
-    """Its logical time, "" if it has none."""
+    """Its logical time; "" if it has none."""
     causes: tuple[Key, ...] = ()
-    """What it depends on."""
+    """The items that it depends on."""
     asks: tuple[Key, ...] = ()
-    """What it asks for."""
+    """The items that it requests."""
     says: str | None = None
-    """What it says, if that is not of the usual."""
+    """Its content; None if the content is of the usual form."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """What an implementation signalled."""
+    """A signal of an implementation."""
 
     kind: str
     keys: tuple[Key, ...]
@@ -63,64 +63,65 @@ class Signal:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a participant showed of its state."""
+    """The state that a participant showed."""
 
     log: tuple[Key, ...] | None
-    """In log order; None if it showed none."""
+    """The log in order; None if the participant showed none."""
     buffers: tuple[Key, ...] = ()
-    """What else it holds."""
+    """The items outside the log that it holds."""
 
 
 class Teller(Protocol):
-    """Knows what the messages of a performance are called."""
+    """Names and describes the messages of a performance."""
 
     def name(self, packet: Packet) -> str:
-        """Of what was broadcast."""
+        """The name of a broadcast message."""
         ...
 
     def about(self, packet: Packet) -> str:
-        """In one line."""
+        """A description in one line."""
         ...
 
     def after(self, packet: Packet) -> str:
-        """What it depends on, "" for nothing."""
+        """The dependencies of a message; "" if it has none."""
         ...
 
 
 class Reading(ABC):
-    """How the steps of a performance are read, told and drawn. Each protocol has its own."""
+    """Reads the steps of a performance for stories and diagrams. Each protocol has a subclass."""
 
     does: Mapping[str, str]
-    """What a participant does by a command that only this protocol has, in words: it says something."""
+    """Verb phrases for the commands that only this protocol has."""
     signalled: Mapping[str, tuple[str, str]]
-    """How signals are told, by kind: the class they are drawn in (``deliver``, ``ack``, ``miss``, ``bad``), and words
-    around the names."""
+    """By kind of signal: the drawing class (``deliver``, ``ack``, ``miss``, ``bad``), and a phrase with a place for the
+    names.
+    """
     legend: Mapping[str, str]
-    """What arrows are, by sort; ``copy`` is content that is sent once more."""
+    """The legend of the arrows, by sort; ``copy`` is content that is sent again."""
     unread: str
-    """What bytes are in which nothing stands."""
+    """A description of bytes that cannot be read."""
     copies: tuple[str, str]
-    """That content is sent once more, as a verb: unasked by whoever sent it first, and in answer to one who misses
-    it."""
+    """Verb phrases for content that is sent again: by its sender without a request, and in answer to a request."""
     time: str
-    """What its logical time is called."""
+    """The name of the logical time."""
     history: str
-    """What tells of a message what it depends on."""
+    """The name of the field that lists the dependencies of a message."""
     to_each: bool = False
-    """What one tells several goes to each of them by itself, and not to all at once."""
+    """A message goes to each recipient separately, instead of as a broadcast."""
 
     @abstractmethod
     def item(self, wire: Any) -> Item | None:
-        """What stands in a wire, None if that is nothing that the protocol knows."""
+        """The item in a wire; None if the protocol does not know the bytes."""
 
     @abstractmethod
     def wires(self, step: Any) -> Sequence[Any]:
-        """What a step brings over the network: of ``receive`` what arrives, of all others what is broadcast, in
-        order."""
+        """The bytes that a step moves over the network, in order: for ``receive`` the arriving ones, else the sent
+        ones.
+        """
 
     @abstractmethod
     def arrived(self, step: Any) -> Item | None:
-        """What stands in what a step received."""
+        """The item that a step received; None if it received none."""
 
     @abstractmethod
     def signals(self, step: Any) -> Sequence[Signal]:
@@ -128,17 +129,18 @@ class Reading(ABC):
 
     @abstractmethod
     def shown(self, step: Any) -> Shown | None:
-        """The state that a step shows, None if it shows none."""
+        """The state that a step shows; None if it shows none."""
 
     @abstractmethod
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
-        """An operation that only this protocol has, in words, with what it broadcast itself; "" for any other."""
+        """Describe an operation that only this protocol has, with the messages that it broadcast; "" for other
+        operations.
+        """
 
     @abstractmethod
     def note(self, operation: Operation) -> str:
-        """What a calm round brings, or what happens to all at once in another operation, in words; "" if nothing
-        does."""
+        """Describe the effect of a calm round, or of an operation on all participants; "" if there is none."""
 
     @abstractmethod
     def answers(self, party: Any) -> bool:
-        """Does a participant, by how it was opened, answer those who ask for a message?"""
+        """Does a participant with these settings answer requests for a message?"""

@@ -1,4 +1,4 @@
-"""Generated schedules: what exploring is handed by a protocol."""
+"""The interface between a protocol and the commands that generate schedules."""
 
 from __future__ import annotations
 
@@ -19,53 +19,56 @@ from .reading import Reading
 
 @dataclass(frozen=True)
 class Worlds:
-    """The small worlds of a protocol, all of whose schedules can be played."""
+    """The small groups of a protocol whose schedules `exhaust` enumerates."""
 
     alphabet: tuple[str, ...]
-    """All that can be asked for."""
+    """All events that a user can select."""
     usual: tuple[Part, ...]
-    """What is, unless something else is."""
+    """The parts of the alphabet that are on by default."""
     possible: Callable[[Declaration, str, Collection[Part]], tuple[Part, ...]]
-    """What of an alphabet there is for an implementation that declares this, in a profile."""
+    """Returns the selected parts that an implementation with this declaration can play in a profile."""
     world: Callable[[int, Collection[Part]], World]
-    """So many participants to whom this can happen. Raises ValueError."""
+    """Creates the world with this number of participants and these parts. Raises ValueError for an impossible
+    combination.
+    """
     setting: Callable[[Collection[Part]], Schedule]
-    """What all schedules of a world have in common."""
+    """Returns the part that all schedules of a world have in common."""
 
 
 @dataclass(frozen=True)
 class Repertoire:
-    """The schedules that can be generated for a protocol, how they are played, and what holds of whole groups."""
+    """The generated schedules of a protocol, with the functions that play and judge them."""
 
     revisions: tuple[str, ...]
-    """The revisions that they are about."""
+    """The revisions that the schedules cover."""
     names: tuple[str, ...]
-    """What participants are called; so many there can be."""
+    """The names of participants; their number is the largest number of participants."""
     passages: Mapping[str, str]
-    """The plots that they consist of, by name, each with a summary."""
+    """The passages of schedules, by name, each with a summary."""
     grammar: Callable[..., Any]
-    """What schedules may contain: the fewest and the most participants, and which passages."""
+    """Creates a grammar from the least and greatest number of participants, and the passages."""
     grammar_of: Callable[[str, int, int, tuple[str, ...]], Any]
-    """The grammar for a profile, a least and a greatest number of participants, and passages (all if none)."""
+    """Creates the grammar for a profile, a least and a greatest number of participants, and passages (all if empty)."""
     generated: Callable[[int, int, Any], Schedule]
-    """The schedule of a seed, a number and a grammar."""
+    """Returns the schedule of a seed, a number and a grammar."""
     notation: Notation
-    """How they stand in files."""
+    """The file format of schedules."""
     play: Callable[[Schedule, Mapping[str, Any]], Performance]
-    """Plays a schedule; the mapping says on which stage each of its members stands."""
+    """Plays a schedule. The mapping has the stage of each member."""
     reading: Reading
-    """How what came of them is told and drawn."""
+    """Reads performances for stories and diagrams."""
     simpler: Callable[[Operation, Schedule], Iterable[Operation]]
-    """Operations that are like one that only this protocol has, and simpler, the simplest first."""
+    """Yields simpler replacements of an operation that only this protocol has, the simplest first; used for shrinking.
+    """
     stand_in: Callable[[Declaration], Link]
-    """A reference model that understands an implementation that declares this."""
+    """Creates a reference model that understands an implementation with this declaration."""
     properties: Properties
-    """What all participants together have to keep."""
+    """The properties of whole groups."""
     situations: Mapping[str, str]
-    """What is counted to tell whether schedules are any good, in words."""
+    """Descriptions of the situations that are counted to measure coverage."""
     counted: Callable[[Performance, Sequence[View]], Counter[str]]
-    """How often each situation arose."""
+    """Counts how often a performance reached each situation."""
     others: tuple[Repertoire, ...] = ()
-    """Those of revisions that are another text."""
+    """The schedules of revisions with a text of their own."""
     worlds: Worlds | None = None
-    """The small worlds that are played to the end, None if there are none."""
+    """The small worlds for `exhaust`; None if there are none."""

@@ -1,4 +1,4 @@
-"""How a protocol tells the steps of a trace and the limits that are declared."""
+"""The interface to describe the steps of a trace, and the notes on declared limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sds_harness.declaration import Declaration
 
 
 def limit_notes(declared: Declaration) -> list[tuple[str, str]]:
-    """The declared limits that checks honour in part only."""
+    """The declared limits that checks honour only in part, each with an explanation."""
     return [
         ("Limit", f"{named(name)} up to {declared.limits[name]} counts as {declared.limit(name)}: {honoured.reason}.")
         for name, honoured in declared.unhonoured.items()
@@ -17,27 +17,29 @@ def limit_notes(declared: Declaration) -> list[tuple[str, str]]:
 
 
 def named(limit: str) -> str:
-    """A limit as it is declared, for a sentence: ``log_entries`` as "log entries"."""
+    """The name of a limit in a sentence: ``log_entries`` becomes "log entries"."""
     return limit.replace("_", " ")
 
 
 class Narrator(Protocol):
-    """Tells the steps of one trace: what was done, and what came out."""
+    """Describes the steps of one trace: the command, and the results."""
 
     def done(self, step: Any, about: frozenset[str] = frozenset()) -> str:
-        """What was done, in one line. Long lists show what is ``about`` these IDs."""
+        """The command of a step, in one line. Long lists show only the entries that are ``about`` these IDs."""
         ...
 
     def came_out(self, step: Any, about: frozenset[str] = frozenset()) -> list[str]:
-        """What came out, a line each; empty if nothing did. Long lists show what is ``about`` these IDs."""
+        """The results of a step, one line each; empty if there are none. Long lists show only the entries ``about``
+        these IDs.
+        """
         ...
 
     def touches(self, step: Any) -> frozenset[str]:
-        """The IDs of messages, or whatever else findings quote, that a step is about."""
+        """The IDs that a step refers to: of messages, or of other objects that findings quote."""
         ...
 
     def channels(self, step: Any) -> frozenset[str]:
-        """The channels that a step is about, none where the protocol has none."""
+        """The channels that a step refers to; empty if the protocol has no channels."""
         ...
 
     def on_the_wire(self, step: Any) -> Sequence[bytes]:

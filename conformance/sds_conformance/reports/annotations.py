@@ -101,7 +101,18 @@ def _cause(report: Report, cause: RootCause) -> Annotation:
         f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in report.known_failures(row["id"])
     ]
     level = "error" if fails and not cause.known else "warning"
-    return Annotation(level, f"{code_of(row)} {what}, {cause.times}", (*lines, f"Again: {cause.data['again']}"))
+    headline = f"{_headline(report, cause, what)}, {cause.times}"
+    return Annotation(level, headline, (*lines, f"Again: {cause.data['again']}"))
+
+
+def _headline(report: Report, cause: RootCause, what: str) -> str:
+    """The cause and its verdict, or the new failures under a known cause."""
+    code = code_of(cause.row)
+    if cause.new_under:
+        shows = "shows" if len(cause.new_under) == 1 else "show"
+        return f"{', '.join(cause.new_under)} {shows} now, under the known {code}"
+    flaky = cause.known and any(entry.get("flaky") for entry in report.known_failures(cause.row["id"]))
+    return f"{code} {what}{' to be flaky' if flaky else ''}"
 
 
 def _message(text: str) -> str:

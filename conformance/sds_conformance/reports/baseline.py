@@ -2,7 +2,10 @@
 
 A listed failure is still shown as a failure: a baseline only changes the exit code of a command. ``judged`` reads the
 failures from the JSON of any command. ``load`` reads the file (YAML, described by ``baseline.schema.json``) with line
-numbers. ``match`` returns what is known, what is new, and what is wrong with the file.
+numbers. ``match`` returns the known failures, the new failures, and the errors in the file.
+
+An entry that is marked flaky covers a failure that does not show every time. Neither its failure nor its pass is new or
+stale; ``match`` lists it with its outcome.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from itertools import pairwise
@@ -21,6 +25,7 @@ from sds_harness.declaration import printable
 from sds_harness.files import FileError, packaged_schema, read_text
 
 from ..exploration.telling import SCHEMA_ID as FUZZ
+from ..judging.again import Again
 from ..judging.registry import scenario_of
 from ..judging.runner import tolerated
 from ..judging.verdict import Verdict, full_code
@@ -32,6 +37,8 @@ BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
 """Names of the commands in a baseline, by the schema of their JSON."""
 VECTOR_CODES = ("fail", "broken")
 """The statuses of a failing golden vector; baselines use them as codes."""
+PASSING = ("pass", "warn", "acceptable")
+"""The verdicts and statuses that no entry covers."""
 BREAKDOWN = "breakdown"
 """Used in place of a requirement if an implementation hung, crashed or sent an invalid reply."""
 
@@ -74,7 +81,9 @@ class Judged:
     errors: int = field(default=0)
     """Errors of the suite, which no baseline covers."""
     under: Mapping[str, str] = field(default_factory=dict)
-    """Maps requirements to the requirement of the root cause that explains them; only for `run`."""
+    """Maps requirements and properties to the root cause that explains them; not for `vectors`."""
+    flaky: Mapping[str, str] = field(default_factory=dict)
+    """Maps flaky requirements and properties to the evidence, in a few words; not for `vectors`."""
 
 
 def judged(data: Mapping[str, Any]) -> Judged:
@@ -97,6 +106,7 @@ def _of_run(data: Mapping[str, Any]) -> Judged:
         for kind, rows_of_kind in _by_kind(data["breakdowns"]).items()
         if kind not in soft
     ]
+    under = {under["requirement"]: cause["requirement"] for cause in data["causes"] for under in cause["under"]}
     return Judged(
         "run",
         _name(data),
@@ -107,11 +117,39 @@ def _of_run(data: Mapping[str, Any]) -> Judged:
         frozenset(summary["environments"]),
         frozenset(scenario_of(run) for row in rows for run in row["runs"]),
         errors=summary["error"],
-        under={under["requirement"]: cause["requirement"] for cause in data["causes"] for under in cause["under"]},
+        under=under,
+        flaky=_flaky_of_run(data, under),
     )
 
 
+def _flaky_of_run(data: Mapping[str, Any], under: Mapping[str, str]) -> dict[str, str]:
+    replayed = [(row["id"], row["repeated"]) for row in data["requirements"] if "repeated" in row]
+    replayed += [(BREAKDOWN, row["repeated"]) for row in data["breakdowns"] if "repeated" in row]
+    return _flaky(replayed, under)
+
+
+def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str, str]) -> dict[str, str]:
+    """The requirements that replays did not show every time, and the requirements under them, with the evidence.
+
+    Only root causes are replayed, so a requirement under a flaky one counts as flaky as well.
+    """
+    flaky = {what: evidence for what, repeated in replayed if (evidence := _evidence(repeated))}
+    return {what: under_flaky(cause) for what, cause in under.items() if cause in flaky} | flaky
+
+
+def _evidence(repeated: Mapping[str, Any]) -> str:
+    """How many replays showed a failure; "" if all did."""
+    again = Again(int(repeated["shown"]), int(repeated["played"]))
+    return f"it showed in {again.shown} of {again.played} replays" if again.flaky else ""
+
+
+def under_flaky(cause: str) -> str:
+    """Why a requirement under a flaky root cause is flaky."""
+    return f"it is under {printable(cause, 80)}, which is flaky"
+
+
 def _of_fuzz(data: Mapping[str, Any]) -> Judged:
+    under = {row["id"]: str(row["under"]["id"]) for row in data["findings"] if "under" in row}
     return Judged(
         "fuzz",
         _name(data),
@@ -122,6 +160,8 @@ def _of_fuzz(data: Mapping[str, Any]) -> Judged:
         seed=data["seed"],
         examples=data["schedules"],
         errors=len(data["errors"]),
+        under=under,
+        flaky=_flaky([(row["id"], row["again"]) for row in data["findings"] if "again" in row], under),
     )
 
 
@@ -187,6 +227,8 @@ class Entry:
     """The codes that may fail; empty for any."""
     reason: str
     link: str
+    flaky: bool = False
+    """The failure does not show every time."""
 
     def lists(self, code: str) -> bool:
         """Is a code expected to fail?"""
@@ -251,7 +293,7 @@ def parse(text: str, path: Path) -> Baseline:
         )
     wrong = best_match(_validator().iter_errors(data))
     if wrong is not None:
-        raise BaselineError(f"{shown}, line {_line(data, wrong.absolute_path)}: {printable(wrong.message, 200)}")
+        raise BaselineError(f"{shown}, line {_line(data, wrong.absolute_path)}: {printable(_explain(wrong), 300)}")
     rows: Any = data["known"] or []
     starts = [rows.lc.item(number)[0] + 1 for number in range(len(rows))]
     lines = text.splitlines()
@@ -296,7 +338,21 @@ def _entry(row: Any, first: int, last: int) -> Entry:
         tuple(map(str, row.get("codes") or ())),
         str(row["reason"]),
         str(row.get("link", "")),
+        bool(row.get("flaky", False)),
     )
+
+
+def _explain(wrong: Any) -> str:
+    """The message of a validation error, with a suggestion for a misspelled key or a bad mark."""
+    if wrong.absolute_path and wrong.absolute_path[-1] == "flaky":
+        value = "and this is empty" if wrong.instance is None else f"not {wrong.instance!r}"
+        return f"`flaky` is true or false, {value}; the explanation goes under `reason`"
+    if wrong.validator == "additionalProperties":
+        keys = wrong.schema["properties"]
+        for key in wrong.instance:
+            if key not in keys and (near := get_close_matches(str(key), keys, 1)):
+                return f"there is no key {str(key)!r}: did you mean `{near[0]}`?"
+    return str(wrong.message)
 
 
 def _end(lines: Sequence[str], first: int, after: int) -> int:
@@ -351,6 +407,22 @@ class Complaint:
     says: str
     change: str
     """How to change the line."""
+    unknown: bool = False
+    """No requirement, property or vector has the ID, so the entry can never match."""
+
+
+class Outcome(Enum):
+    """Result of a flaky entry in one run."""
+
+    FAILED = "failed"
+    PASSED = "passed"
+    NOT_SHOWN = "not-shown"
+    """The failure did not show, and the requirement was not judged or failed in another way."""
+
+    @property
+    def phrase(self) -> str:
+        """The result for a message, such as "flaky, failed this time"."""
+        return f"flaky, {self.value.replace('-', ' ')} this time"
 
 
 @dataclass
@@ -365,6 +437,8 @@ class Match:
     complaints: list[Complaint] = field(default_factory=list)
     unseen: int = 0
     """Number of entries that did not fail in a run that is too small to call them stale."""
+    flaky: list[tuple[Entry, Outcome]] = field(default_factory=list)
+    """The flaky entries that the run can judge, in the order of the file."""
 
     @property
     def requirements(self) -> dict[str, Entry]:
@@ -406,7 +480,11 @@ def match(
         nonsense = list(_nonsense(entry, codes, scenarios))
         stale = list(_stale(entry, judged, used)) if not nonsense else []
         out.complaints += nonsense
-        if _says_enough(baseline, entry, judged):
+        if entry.flaky:
+            out.complaints += [complaint for complaint in stale if complaint.unknown]
+            if not nonsense and (outcome := _outcome(entry, judged, used)) is not None:
+                out.flaky.append((entry, outcome))
+        elif _says_enough(baseline, entry, judged):
             out.complaints += stale
         else:
             out.unseen += bool(stale)
@@ -414,6 +492,12 @@ def match(
     first = {complaint.line: complaint for complaint in reversed(out.complaints)}
     out.complaints = [first[line] for line in sorted(first)]
     return out
+
+
+def covers(entries: Sequence[Entry], failure: Failure, judged: Judged) -> bool:
+    """Do the entries cover a failure in each of its scenarios?"""
+    about = [e for e in entries if e.what == failure.what and _speaks_of(e, judged) and e.lists(failure.code)]
+    return all(any(entry.allows(scenario) for entry in about) for scenario in failure.scenarios or ("",))
 
 
 def _speaks_of(entry: Entry, judged: Judged) -> bool:
@@ -436,7 +520,8 @@ def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Col
         gone = withdrawn(entry.what)
         near = get_close_matches(entry.what, codes, 1) if not gone else []
         meant = f"write {near[0]}, or remove" if near else "remove"
-        yield Complaint(entry.first, entry.what, gone or "there is no such requirement", f"{meant} {entry.lines}")
+        says = gone or "there is no such requirement"
+        yield Complaint(entry.first, entry.what, says, f"{meant} {entry.lines}", unknown=True)
     known = VECTOR_CODES if entry.by == "vectors" else codes.get(entry.what, ())
     for code in [code for code in entry.codes if known and code not in known]:
         near = get_close_matches(code, known, 1)
@@ -461,11 +546,11 @@ def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, s
             says = "there is no such vector"
         elif verdict.partition(":")[0] in ("fail", "broken"):
             says = "does not fail where the entry says" if entry.scenarios else "fails by none of the listed codes"
-        elif verdict.partition(":")[0] in ("pass", "warn", "acceptable"):
+        elif verdict.partition(":")[0] in PASSING:
             says = "passes" if verdict != "warn" else "only warns"
         else:
             says = f"is not judged ({verdict})"
-        yield Complaint(entry.first, entry.what, says, f"remove {entry.lines}")
+        yield Complaint(entry.first, entry.what, says, f"remove {entry.lines}", unknown=verdict is None)
         return
     # `fuzz` reports one code per requirement, even if its schedules show others.
     gone = [code for code in entry.codes if (entry, code) not in used and judged.by != "fuzz"]
@@ -474,6 +559,18 @@ def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, s
         yield Complaint(
             entry.first, entry.what, f"still fails, but not by {which}", f"remove {which} from {entry.lines}"
         )
+
+
+def _outcome(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, str]]) -> Outcome | None:
+    """The outcome of a flaky entry; None if the run does not show one."""
+    if entry in used:
+        return Outcome.FAILED
+    # A breakdown has no verdict: a complete run without one passes.
+    verdict = "pass" if entry.what == BREAKDOWN and judged.whole else judged.verdicts.get(entry.what)
+    played = judged.by != "run" or not entry.scenarios or _played(entry.scenarios, judged.scenarios)
+    if entry.by != judged.by or verdict is None or not played:
+        return None
+    return Outcome.PASSED if verdict.partition(":")[0] in PASSING else Outcome.NOT_SHOWN
 
 
 def _says_enough(baseline: Baseline, entry: Entry, judged: Judged) -> bool:

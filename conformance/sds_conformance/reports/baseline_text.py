@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,14 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from .baseline import SCHEMA_ID, Baseline, Entry, Failure, Judged, Match, parse, parse_yaml
+from .baseline import SCHEMA_ID, Baseline, Entry, Failure, Judged, Match, covers, parse, parse_yaml, under_flaky
 
 TO_DO = "not explained yet"
 """Placeholder for the reason of an entry."""
 _HEAD = """\
-# Known failures: a run with --baseline goes red for others, and where this list is wrong.
-# Give each a reason and a link. Without `codes` it may fail in any way, without `scenario` anywhere.
+# Known failures. With --baseline, a command fails only for other failures and for errors in this list.
+# Give each entry a reason and a link. Without `codes` it may fail in any way, without `scenario` in any scenario.
+# Add `flaky: true` to an entry whose failure does not show every time.
 """
 
 
@@ -33,7 +34,7 @@ def fresh(several: Sequence[Judged], reason: str, link: str, *, per_scenario: bo
     entries = [
         text
         for judged in several
-        for text in _entries(judged.by, judged.failures, reason, link, per_scenario=per_scenario)
+        for text in _entries(judged.by, judged.failures, reason, link, judged.flaky, per_scenario=per_scenario)
     ]
     known = "known:\n" + "".join(entries) if entries else "known: []\n"
     return f"{_HEAD}{_yaml(head)}{known}"
@@ -76,19 +77,26 @@ class Update:
 def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link: str) -> Update:
     """Update a file: entries with errors are rewritten with their reason and link, or removed.
 
-    ``reason`` and ``link`` are used for new entries.
+    ``reason`` and ``link`` are used for new entries. An entry that is marked flaky stays as it is, unless nothing has
+    its ID; the user corrects a wrong code or scenario of it. New failures under a flaky entry are marked as well.
     """
     lines = {complaint.line for complaint in found.complaints}
-    wrong = [entry for entry in baseline.entries if entry.first in lines]
+    unknown = {complaint.line for complaint in found.complaints if complaint.unknown}
+    flaky = [entry for entry in baseline.entries if entry.flaky and entry.first not in unknown]
+    rest = [entry for entry in baseline.entries if entry not in flaky]
+    wrong = [entry for entry in rest if entry.first in lines]
     whats = {entry.what for entry in wrong} | {failure.what for failure in found.new}
-    gone = [entry for entry in baseline.entries if entry in wrong or (entry.what in whats and entry.by == judged.by)]
+    gone = [entry for entry in rest if entry in wrong or (entry.what in whats and entry.by == judged.by)]
     known = {entry.what: (entry.reason, entry.link) for entry in reversed(gone)}
-    failing = {failure.what: [f for f in judged.failures if f.what == failure.what] for failure in judged.failures}
+    uncovered = [failure for failure in judged.failures if not covers(flaky, failure, judged)]
+    failing = {failure.what: [f for f in uncovered if f.what == failure.what] for failure in uncovered}
+    marks = {what: under_flaky(cause) for what, cause in judged.under.items() if cause in {e.what for e in flaky}}
+    marks |= judged.flaky
     add = [
         text
         for what in failing
         if what in whats
-        for text in _entries(judged.by, failing[what], *known.get(what, (reason, link)), per_scenario=False)
+        for text in _entries(judged.by, failing[what], *known.get(what, (reason, link)), marks, per_scenario=False)
     ]
     return Update(
         _changed(baseline, gone, add),
@@ -121,21 +129,29 @@ def _indent(lines: Sequence[str], entries: Sequence[Entry]) -> int:
     return len(first) - len(first.lstrip())
 
 
-def _entries(by: str, failures: Sequence[Failure], reason: str, link: str, *, per_scenario: bool) -> list[str]:
-    """Return the lines of one entry per requirement or vector, or per scenario of it, indented by two."""
+def _entries(
+    by: str, failures: Sequence[Failure], reason: str, link: str, flaky: Mapping[str, str], *, per_scenario: bool
+) -> list[str]:
+    """Return the lines of one entry per requirement or vector, or per scenario of it, indented by two.
+
+    ``flaky`` maps the requirements to mark to the evidence, which becomes a comment.
+    """
     several: dict[tuple[str, str], list[Failure]] = {}
     for failure in failures:
         for scenario in failure.scenarios if per_scenario and failure.scenarios else ("",):
             several.setdefault((failure.what, scenario), []).append(failure)
     out = []
     for (what, scenario), found in several.items():
-        entry: dict[str, object] = {"vector" if by == "vectors" else "requirement": what}
+        entry = CommentedMap({"vector" if by == "vectors" else "requirement": what})
         if by == "fuzz":
             entry["by"] = by
         if scenario:
             entry["scenario"] = [scenario]
         if codes := list(dict.fromkeys(failure.code for failure in found if failure.code)):
             entry["codes"] = _inline(codes)
+        if what in flaky:
+            entry["flaky"] = True
+            entry.yaml_add_eol_comment(flaky[what], "flaky", column=0)
         entry["reason"] = reason or TO_DO
         if link:
             entry["link"] = link

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
+from .baseline import Outcome
 from .gfm import block, code, prose
 from .plain import breakdown, story
 from .report import Report, RootCause, Row, code_of, flaky, sides, worst
@@ -93,12 +94,15 @@ def _causes(report: Report) -> Iterator[str]:
 
 
 def _cause(report: Report, number: int, cause: RootCause, told: bool) -> Iterator[str]:
-    row, known = cause.row, ", known" if cause.known else ""
+    row, known = cause.row, ", known" if cause.known or cause.new_under else ""
     often = f", {flaky(row)}" if flaky(row) else ""
     yield f"#### {number}. {prose(code_of(row))}, severity {cause.data['severity']}, {cause.times}{often}{known}"
     if title := cause.data.get("title"):
         yield f"**The implementation {prose(title)}.**"
     yield f"{row['level']}: {prose(row['statement'])}"
+    if cause.new_under:
+        unlisted = ", ".join(map(prose, cause.new_under))
+        yield f"New under this known cause, and not in the baseline: {unlisted}"
     for under in cause.data["under"]:
         yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"
     finding = worst(row)
@@ -126,7 +130,11 @@ def _known(report: Report) -> Iterator[str]:
     for row in baseline["known"]:
         where = f" in {code(row['scenario'])}" if row["scenario"] else ""
         link = f" {code(row['link'])}" if row["link"] else ""
-        yield f"- {prose(row['requirement'])}{where}: {code(row['reason'])}{link}"
+        flaky = ", flaky, failed this time" if row.get("flaky") else ""
+        yield f"- {prose(row['requirement'])}{where}{flaky}: {code(row['reason'])}{link}"
+    for row in report.flaky_entries:
+        if row["outcome"] != Outcome.FAILED.value:
+            yield f"- {prose(row['requirement'])}, {Outcome(row['outcome']).phrase}: {code(row['reason'])}"
     yield "A known failure is a failure: it does not stop a build, and it stands on every certificate."
 
 

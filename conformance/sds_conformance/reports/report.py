@@ -50,7 +50,9 @@ class RootCause:
     row: Row
     """Its row among the requirements."""
     known: bool
-    """A baseline lists it, and all requirements under it."""
+    """A baseline lists it, and all requirements under it that fail."""
+    new_under: tuple[str, ...] = ()
+    """The requirements under it that fail and that the baseline does not list, if it lists the cause itself."""
 
     @property
     def verdict(self) -> Verdict:
@@ -181,7 +183,7 @@ class Report:
         """The root causes in the order of the document, known ones last."""
         rows = {row["id"]: row for row in self.requirements()}
         found = [
-            RootCause(cause, rows[cause["requirement"]], self._is_known(cause))
+            RootCause(cause, rows[cause["requirement"]], self._is_known(cause, rows), self._new_under(cause))
             for cause in self.data["causes"]
             if cause["requirement"] in rows
         ]
@@ -213,9 +215,30 @@ class Report:
         baseline = self.data["baseline"]
         return [row for row in baseline["known"] if row["requirement"] == requirement] if baseline else []
 
-    def _is_known(self, cause: Row) -> bool:
-        members = [cause["requirement"], *(under["requirement"] for under in cause["under"])]
-        return all(self.known_failures(requirement) for requirement in members)
+    def known_cause(self, requirement: str) -> str:
+        """The requirement of the known root cause of a failure that the baseline does not list; "" if there is none."""
+        new = self._baseline.get("new", ())
+        return next((str(row["under"]) for row in new if row["requirement"] == requirement), "")
+
+    @property
+    def flaky_entries(self) -> list[Row]:
+        """The flaky entries of the baseline, with the outcome of each."""
+        return list(self._baseline.get("flaky", ()))
+
+    @property
+    def _baseline(self) -> Row:
+        return self.data["baseline"] or {}
+
+    def _is_known(self, cause: Row, rows: Mapping[str, Row]) -> bool:
+        under = [one["requirement"] for one in cause["under"]]
+        failing = [
+            requirement for requirement in under if requirement in rows and rows[requirement]["verdict"] == "fail"
+        ]
+        return all(self.known_failures(requirement) for requirement in [cause["requirement"], *failing])
+
+    def _new_under(self, cause: Row) -> tuple[str, ...]:
+        root = cause["requirement"]
+        return tuple(one["requirement"] for one in cause["under"] if self.known_cause(one["requirement"]) == root)
 
 
 # ---- Rows --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """A report as SARIF 2.1.0: each code with findings is a rule, each finding a result.
 
 There are no source files: a result is located by scenario, environment and step. A failure in a baseline is a result
-with `known` set.
+with `known` set. A new failure under a known root cause has the requirement of that cause as `underKnown`.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]
             "step": finding["step"],
             "position": _text(finding["position"]),
             "known": bool(known),
+            "underKnown": _text(report.known_cause(row["id"])) if violated else "",
             "notShown": more,
         },
     }

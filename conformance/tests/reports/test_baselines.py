@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from played import certified, reference
+from sds_conformance.cli.gating import gate
+from sds_conformance.cli.gating import held as compare
 from sds_conformance.reports.baseline import (
     Baseline,
     BaselineError,
@@ -18,7 +21,12 @@ from sds_conformance.reports.baseline import (
     match,
     parse,
 )
+from sds_conformance.reports.baseline import judged as read_document
 from sds_conformance.reports.baseline_text import fresh, in_block_style, renewed, updated
+from sds_conformance.reports.document import document
+from sds_conformance.telling.invocation import Invocation
+from sds_reference import Participant
+from sds_reference.mutants import MUTANTS
 
 ONE, OTHER = "SDS-RECV-06", "SDS-MSG-14"
 CODES = {
@@ -202,6 +210,205 @@ def test_vectors_go_by_their_ids() -> None:
     assert said(held(listed, judged)) == [(7, "there is no such vector", "remove lines 7-8")]
 
 
+# ---- Flaky entries -----------------------------------------------------------------------------------------------
+
+FLAKY = LISTED.replace("    reason:", "    flaky: true\n    reason:")
+
+
+def outcomes(found: Match) -> list[tuple[str, str]]:
+    return [(entry.what, outcome.phrase) for entry, outcome in found.flaky]
+
+
+def test_a_flaky_failure_is_known_and_its_pass_is_not_stale() -> None:
+    failed, passed = held(FLAKY, run(FAILURE)), held(FLAKY, run())
+    for found in (failed, passed):
+        assert (found.new, found.complaints) == ([], [])
+    assert outcomes(failed) == [(ONE, "flaky, failed this time")]
+    assert outcomes(passed) == [(ONE, "flaky, passed this time")]
+    assert said(held(FLAKY.replace("true", "false"), run())) == [(6, "passes", "remove lines 6-9")]
+
+
+def test_a_flaky_entry_need_not_show_all_its_codes() -> None:
+    listed = FLAKY.replace("[delivered-early]", "[delivered-early, never-delivered]")
+    found = held(listed, run(FAILURE))
+    assert (found.new, found.complaints) == ([], [])
+
+
+def test_a_flaky_entry_covers_no_other_code_or_scenario() -> None:
+    other = replace(FAILURE, code="never-delivered")
+    found = held(FLAKY, run(other))
+    assert found.new == [other]
+    assert "fails in another way" in found.complaints[0].says
+    assert outcomes(found) == [(ONE, "flaky, not shown this time")]
+    only = FLAKY.replace("    flaky", "    scenario: [tie*]\n    flaky")
+    assert held(only, run(FAILURE)).new == [replace(FAILURE, scenarios=("joins",))]
+
+
+def test_a_flaky_entry_that_is_not_judged_is_not_stale() -> None:
+    listed = "known:\n  - requirement: SDS-RECV-07\n    flaky: true\n    reason: old\n"
+    found = held(listed, run())
+    assert found.complaints == []
+    assert outcomes(found) == [("SDS-RECV-07", "flaky, not shown this time")]
+    there = FLAKY.replace("    flaky", "    scenario: [joins]\n    flaky")
+    assert outcomes(held(there, run(whole=False))) == []  # the scenario was not played
+
+
+def test_a_flaky_entry_that_can_match_nothing_is_an_error() -> None:
+    for listed, says in (
+        (FLAKY.replace(ONE, "SDS-RECV-6"), "there is no such requirement"),
+        (FLAKY.replace("delivered-early", "deliverd-early"), "has no code 'deliverd-early'"),
+        (FLAKY.replace("    flaky", "    scenario: [nowhere]\n    flaky"), "there is no scenario 'nowhere'"),
+    ):
+        found = held(listed, run())
+        assert [complaint.says for complaint in found.complaints] == [says]
+        assert found.flaky == []
+
+
+def test_fuzz_and_vectors_take_flaky_entries() -> None:
+    by_fuzz = BY_FUZZ.replace("    reason", "    flaky: true\n    reason")
+    for judged, outcome in ((fuzzed(), "flaky, passed this time"), (fuzzed(G_04), "flaky, failed this time")):
+        found = held(by_fuzz, judged)
+        assert (found.new, found.complaints, outcomes(found)) == ([], [], [("G-04", outcome)])
+    assert outcomes(held(FLAKY, fuzzed())) == []  # schedules need not find what scenarios do
+    assert outcomes(held(FLAKY, fuzzed(Failure(ONE, "delivered-early")))) == [(ONE, "flaky, failed this time")]
+    listed = "known:\n  - vector: wire/a\n    flaky: true\n    reason: x\n"
+    for status, outcome in (("pass", "passed"), ("fail", "failed"), ("skipped", "not shown")):
+        failures = [Failure("wire/a", "fail")] if status == "fail" else []
+        found = held(listed, Judged("vectors", "mine", "sds-2026-01", failures, {"wire/a": status}, whole=True))
+        assert (found.complaints, outcomes(found)) == ([], [("wire/a", f"flaky, {outcome} this time")])
+    gone = held(listed.replace("wire/a", "wire/gone"), Judged("vectors", "mine", "sds-2026-01", [], {}, whole=True))
+    assert [complaint.says for complaint in gone.complaints] == ["there is no such vector"]
+
+
+def test_a_flaky_breakdown_may_come_and_go() -> None:
+    listed = "known:\n  - requirement: breakdown\n    codes: [crash]\n    flaky: true\n    reason: x\n"
+    assert outcomes(held(listed, run())) == [("breakdown", "flaky, passed this time")]
+    crashed = held(listed, run(Failure("breakdown", "crash", ("ties",))))
+    assert (crashed.new, outcomes(crashed)) == ([], [("breakdown", "flaky, failed this time")])
+
+
+@pytest.mark.parametrize("failures", [(), (FAILURE,)])
+def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[Failure, ...]) -> None:
+    judged = run(*failures, SECOND)
+    update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
+    assert (update.added, update.removed) == (1, 0)
+    assert update.text.startswith(HEAD + FLAKY)
+    kept, added = parse(update.text, Path("known.yaml")).entries
+    assert (kept.flaky, added.what, added.flaky) == (True, OTHER, False)
+
+
+def test_an_update_adds_what_a_flaky_entry_does_not_cover_as_its_own_entry() -> None:
+    judged = run(FAILURE, replace(FAILURE, code="never-delivered"))
+    update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
+    kept, added = parse(update.text, Path("known.yaml")).entries
+    assert (kept.codes, kept.flaky, kept.reason) == (("delivered-early",), True, "to be mended")
+    assert (added.codes, added.flaky, added.reason) == (("never-delivered",), False, "new")
+    again = match(parse(update.text, Path("known.yaml")), judged, CODES, SCENARIOS)
+    assert (again.new, again.complaints) == ([], [])
+
+
+def test_an_update_leaves_a_wrong_code_of_a_flaky_entry_to_the_user_and_removes_an_unknown_id() -> None:
+    wrong = FLAKY.replace("delivered-early", "deliverd-early")
+    assert updated(listing(wrong), run(), held(wrong, run()), "", "").text == HEAD + wrong
+    unknown = FLAKY.replace(ONE, "nonsense")
+    update = updated(listing(unknown), run(), held(unknown, run()), "", "")
+    assert parse(update.text, Path("known.yaml")).entries == []
+
+
+def test_replays_that_do_not_show_a_failure_mark_its_entry() -> None:
+    judged = replace(run(FAILURE, SECOND), flaky={ONE: "it showed in 2 of 5 replays"})
+    text = fresh([judged], "", "", per_scenario=False)
+    assert "    flaky: true # it showed in 2 of 5 replays\n" in text
+    flaky, steady = parse(text, Path("known.yaml")).entries
+    assert (flaky.what, flaky.flaky, steady.what, steady.flaky) == (ONE, True, OTHER, False)
+
+
+def test_fuzz_names_root_causes_and_flaky_findings() -> None:
+    finding = {"severity": "fail", "schedules": 3}
+    data = {
+        "schema": "sds-conformance/fuzz/2",
+        "implementation": {"name": "mine", "version": "1.0"},
+        "revision": "sds-2026-01",
+        "findings": [
+            {**finding, "id": ONE, "code": f"{ONE}/delivered-early", "again": {"shown": 1, "played": 5}},
+            {**finding, "id": OTHER, "code": f"{OTHER}/not-unique", "under": {"id": ONE, "why": "It follows."}},
+        ],
+        "exercised": {},
+        "errors": {},
+        "seed": 0,
+        "schedules": 9,
+        "interrupted": False,
+        "out_of_time": False,
+        "gave_up": "",
+    }
+    fuzzed = read_document(data)
+    assert fuzzed.under == {OTHER: ONE}
+    assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"it is under {ONE}, which is flaky"}
+    found = match(listing(LISTED), fuzzed, CODES, SCENARIOS)
+    assert found.explained == {f"{OTHER}/not-unique": ONE}
+    marked = parse(fresh([fuzzed], "", "", per_scenario=False), Path("known.yaml")).entries
+    assert [entry.flaky for entry in marked] == [True, True]
+
+
+def test_a_failure_under_a_flaky_entry_is_added_as_flaky() -> None:
+    judged = replace(run(FAILURE, SECOND), under={OTHER: ONE})
+    update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
+    assert f"flaky: true # it is under {ONE}, which is flaky" in update.text
+    assert held(update.text.removeprefix(HEAD), run()).complaints == []
+
+
+# ---- Root causes -------------------------------------------------------------------------------------------------
+
+THREE = ("starts-at-zero", "ties-by-arrival", "buffers-syncs")
+
+
+def played_with(*faults: str) -> Judged:
+    """The result of an implementation that has several faults at once."""
+    channels = tuple(vars(MUTANTS[name].participant_class)["channel_class"] for name in faults)
+    participant = type("WithFaults", (Participant,), {"channel_class": type("Channels", channels, {})})
+    outcome = certified(lambda: reference(participant=participant))
+    return replace(read_document(document(outcome, Invocation(("./adapter",)))), whole=True)
+
+
+@pytest.fixture(scope="module")
+def with_three() -> Judged:
+    return played_with(*THREE)
+
+
+@pytest.mark.parametrize("mended", THREE)
+def test_mending_one_of_three_faults_leaves_the_entries_of_the_others(with_three: Judged, mended: str) -> None:
+    baseline = parse(fresh([with_three], "known", "", per_scenario=False), Path("known.yaml"))
+    others = played_with(*(name for name in THREE if name != mended))
+    found = compare(baseline, others)
+    failing = {failure.what for failure in others.failures}
+    own = {failure.what for failure in with_three.failures} - failing
+    assert own
+    assert found.new == []
+    assert {(complaint.what, complaint.says) for complaint in found.complaints} == {(what, "passes") for what in own}
+    update = updated(baseline, others, found, "", "")
+    assert (update.added, update.removed) == (0, len(own))
+    before = {entry.what: entry for entry in baseline.entries}
+    after = {entry.what: entry for entry in parse(update.text, Path("known.yaml")).entries}
+    assert after.keys() == failing
+    for what, entry in after.items():
+        assert replace(entry, first=0, last=0) == replace(before[what], first=0, last=0)
+    assert set(update.text.splitlines()) < set(baseline.text.splitlines())
+
+
+def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Judged) -> None:
+    assert with_three.under["SDS-SYNC-03"] == "SDS-SYNC-06"
+    baseline = parse(fresh([with_three], "known", "", per_scenario=False), Path("known.yaml"))
+    for unlisted, explained in (
+        ({"SDS-SYNC-03"}, {"SDS-SYNC-03/too-low": "SDS-SYNC-06"}),
+        ({"SDS-SYNC-03", "SDS-SYNC-06"}, {}),  # its root cause is new as well
+    ):
+        shorter = replace(baseline, entries=[one for one in baseline.entries if one.what not in unlisted])
+        found = compare(shorter, with_three)
+        assert {failure.what for failure in found.new} == unlisted
+        assert found.explained == explained
+        assert gate(found, 1) == 1
+
+
 # ---- The file ----------------------------------------------------------------------------------------------------
 
 
@@ -212,7 +419,19 @@ def test_vectors_go_by_their_ids() -> None:
         ("known: []\n", "line 1: 'schema' is a required property"),
         (HEAD + "known: 5\n", "line 4: "),
         (HEAD + "known:\n  - requirement: A\n", "line 5: 'reason' is a required property"),
-        (HEAD + "known:\n  - requirement: A\n    reasn: b\n    reason: c\n", "line 5: .*'reasn' was unexpected"),
+        (
+            HEAD + "known:\n  - requirement: A\n    reasn: b\n    reason: c\n",
+            "line 5: there is no key 'reasn': did you mean `reason`",
+        ),
+        (HEAD + "known:\n  - requirement: A\n    zzz: b\n    reason: c\n", "line 5: .*'zzz' was unexpected"),
+        (HEAD + "known:\n  - requirement: A\n    flakey: true\n    reason: c\n", "did you mean `flaky`"),
+        (
+            HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: yes\n",
+            "line 7: `flaky` is true or false.*'yes'",
+        ),
+        (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky:\n", "true or false, and this is empty"),
+        (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: a race\n", "explanation goes under `reason`"),
+        (HEAD + "known:\n  - requirement: A\n    flaky: true\n", "line 5: 'reason' is a required property"),
         (HEAD + "known:\n  - requirement: A\n    reason: [b\n", "line 7: "),
         (HEAD + "known:\n  - requirement: A\n    requirement: B\n", "duplicate key"),
         (HEAD + "a: &a [x]\nknown: *a\n", r"line 5: nothing may be repeated by \*a"),

@@ -129,9 +129,10 @@ def test_a_revision_without_the_extension_has_one_part() -> None:
 
 
 def test_a_failure_that_a_baseline_knows_is_a_failure() -> None:
-    known = {"requirement": MUST, "scenario": "", "reason": "a bug of ours", "link": "", "line": 3}
+    known = {"requirement": MUST, "scenario": "", "reason": "a bug of ours", "link": "", "line": 3, "flaky": True}
     complaint = {"line": 4, "requirement": "SDS-ACK-01", "what": "it passes", "change": "delete it"}
-    report = whole_report({MUST: "fail"}, baseline={"file": "known.txt", "known": [known], "complaints": [complaint]})
+    baseline = {"file": "known.txt", "known": [known], "flaky": [{**known, "outcome": "failed"}], "new": []}
+    report = whole_report({MUST: "fail"}, baseline={**baseline, "complaints": [complaint]})
     made = certificate(report)
     assert made.level == "none"
     assert made.data["verdicts"]["fail"] == 1

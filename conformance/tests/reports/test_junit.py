@@ -10,7 +10,7 @@ import pytest
 import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
-from made_reports import HOSTILE, MUTANT, faulty, hostile, known, outcomes
+from made_reports import HOSTILE, MUTANT, faulty, hostile, known, known_with_new, outcomes
 from sds_conformance.judging.quoting import by_the_clock
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
 from sds_conformance.reports.report import Report
@@ -91,6 +91,15 @@ def test_a_warning_passes_and_is_told() -> None:
     case = cases(junit(report))[row["id"]]
     assert case.result == []
     assert row["findings"][0]["again"] in case.system_out
+
+
+def test_a_failure_names_its_flaky_entry_or_its_known_root_cause() -> None:
+    report, root, new = known_with_new(faulty(), flaky=True)
+    found = cases(junit(report))
+    (failure,) = found[root].result
+    assert failure.message.startswith("[known, flaky: not decided yet https://example.org/42] ")
+    (failure,) = found[new].result
+    assert failure.message.startswith(f"[under the known {root}] ")
 
 
 def test_a_known_failure_is_a_failure_that_says_so() -> None:

@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from made_reports import HOSTILE, faulty, hostile, known, many, outcomes
+from made_reports import HOSTILE, faulty, hostile, known, known_with_new, many, outcomes
 from sds_conformance.reports import gfm
 from sds_conformance.reports.markdown import LIMIT, STORIES, markdown
 from sds_conformance.reports.report import Report
@@ -127,6 +127,23 @@ def test_what_is_new_comes_before_what_is_known() -> None:
     assert text.count("Expected  ") == markdown(faulty()).count("Expected  ") - 1
     assert "violations in" in text.split(f"2. {first['requirement']}")[1].split("\n")[0]
     assert text.split(f"2. {first['requirement']}")[1].split("\n")[0].endswith(", known")
+
+
+def test_flaky_entries_and_new_failures_under_a_known_cause_are_listed() -> None:
+    made, root, new = known_with_new(faulty(), flaky=True)
+    text = markdown(made)
+    assert f"New under this known cause, and not in the baseline: {new}" in text
+    assert f"- {root}, flaky, failed this time: " in text
+    assert "- SDS-MSG-01, flaky, passed this time: " in text
+
+
+def test_a_warning_under_a_known_cause_leaves_the_cause_known() -> None:
+    made, root, new = known_with_new(faulty())
+    made.data["baseline"]["new"] = []
+    assert ", known" not in next(line for line in markdown(made).splitlines() if root in line and line[0] == "#")
+    next(row for row in made.requirements() if row["id"] == new)["verdict"] = "warn"
+    (line,) = (line for line in markdown(made).splitlines() if root in line and line.startswith("####"))
+    assert line.endswith(", known")
 
 
 def test_what_fails_in_another_way_than_the_baseline_says_is_not_known() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
-from made_reports import changed, faulty, known, outcomes
+from made_reports import changed, faulty, known, known_with_new, outcomes
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.report import Report
 from sds_conformance.reports.sarif import sarif
@@ -66,6 +66,15 @@ def test_a_rule_says_what_its_code_means(monkeypatch: pytest.MonkeyPatch) -> Non
     rule = rules[f"{row['id']}/{code}"]
     assert rule["shortDescription"]["text"] == "The one comes before the other."
     assert rule["help"]["text"] == stated.statement
+
+
+def test_a_new_failure_under_a_known_cause_names_the_cause() -> None:
+    report, root, new = known_with_new(faulty())
+    for result in run_of(report)["results"]:
+        if result["kind"] == "fail":
+            requirement = result["ruleId"].partition("/")[0]
+            assert result["properties"]["underKnown"] == (root if requirement == new else "")
+            assert result["properties"]["known"] == (requirement == root)
 
 
 def test_what_is_known_is_an_error_that_says_so() -> None:

@@ -100,7 +100,8 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
     where = printable(baseline["file"], 200)
     labelled(out, "Baseline", Text(f"{where} knows {counted(len(baseline['known']), 'failure')}, which stay failures"))
     for row in baseline["known"]:
-        told = ": ".join(filter(None, (row["requirement"], row["scenario"], row["reason"])))
+        flaky = "flaky" if row.get("flaky") else ""
+        told = ": ".join(filter(None, (row["requirement"], row["scenario"], flaky, row["reason"])))
         labelled(out, "", Text(printable(told, 400)))
     for row in baseline["complaints"]:
         told = f"line {row['line']}: {row['what']}; {row['change']}"

@@ -1,7 +1,7 @@
-"""What becomes of records in conflict, which the text leaves to applications (section "Conflicts").
+"""Freedoms on records in conflict, whose resolution the text leaves to applications (section "Conflicts").
 
-"Applications need to decide what the most appropriate way to resolve the conflict is": of the records in conflict
-alone. Whatever is said of the others has to be the same.
+"Applications need to decide what the most appropriate way to resolve the conflict is": this covers only records in
+conflict. Everything else must be equal on both sides.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from .view.peer_view import PeerView
 
 
 def in_conflict(case: Case) -> bool:
-    """Had two records, or two versions of one, come to be in conflict at the participant, and is nothing said otherwise
-    of any other record? Of those one may be there no more, and then a change of it is refused; and whoever resolves may
-    count a change of its own."""
+    """Were two records, or two versions of one, in conflict at the participant, and do the sides agree on all other
+    records?
+
+    A record in conflict may be missing on one side, where a change of it is then refused. A participant that resolves a
+    conflict may count a change of its own.
+    """
     views = [(side, view_of(side, case.who), act) for side, act in case.played()]
     those = [(Facts(side.performance), side, view, act) for side, view, act in views if view is not None]
-    # By name: uuids are drawn, and what is in conflict on one side need not be so on the other.
+    # Compare by key: uuids are random, and a record in conflict on one side need not be in conflict on the other.
     records = {facts.names.record(uuid) for facts, _, view, act in those for uuid in view.contested(act.step)}
     if len(those) != len(case.sides) or not records:
         return False
@@ -40,7 +43,7 @@ def in_conflict(case: Case) -> bool:
 
 
 def _keys(facts: Facts, view: PeerView, act: Act, records: set[str]) -> set[str]:
-    """The keys that records in conflict ever had."""
+    """The keys that these records ever had."""
     name = facts.names.record
     told = (u.key for u in (*view.sent, *view.received) if u.step.index <= act.step.index and name(u.uuid) in records)
     changed = (key for c in view.changes if name(c.uuid) in records for key in (c.key, c.old_key))
@@ -48,20 +51,21 @@ def _keys(facts: Facts, view: PeerView, act: Act, records: set[str]) -> set[str]
 
 
 def _named(act: Act) -> set[str]:
-    """The keys that a change of the application names."""
+    """The keys in the change that the application makes."""
     command = getattr(act.step.request, act.step.command)
     return {command.key, command.new_key} if act.step.command == "rename" else {command.key}
 
 
 def _of_others(facts: Facts, side: Side, act: Act, records: set[str]) -> dict[str, Any]:
-    """What a step tells of all records but those in conflict, and those that were made because of it.
+    """The values of a step that are about records without a conflict, and not about records that a resolution created.
 
-    Who has resolved one may have counted on by that, so revisions of such peers are left out, and versions.
+    Revisions and versions of peers that may have resolved a conflict are left out, because a resolution may use a
+    revision.
     """
     names, step = facts.names, act.step
 
     def concerned(uuid: object) -> bool:
-        # What no application has made was made by who resolved.
+        # A version that no application wrote was written by a resolution.
         name = names.record(uuid)
         return name in records or "/record" in name
 
@@ -98,7 +102,7 @@ def _of_others(facts: Facts, side: Side, act: Act, records: set[str]) -> dict[st
 
 
 def _counting(side: Side) -> set[str]:
-    """The participants who may have resolved something until then."""
+    """The participants that may have resolved a conflict by then."""
     out = set()
     for name in side.performance.schedule.names:
         last = next((act for act in reversed(before(side, until=True)) if act.who == name), None)
@@ -109,7 +113,7 @@ def _counting(side: Side) -> set[str]:
 
 
 def taken(case: Case) -> bool:
-    """Does only one side refuse to give a record a key that another one has, or has had?"""
+    """Does only one side refuse to give a record a key that another record has or had?"""
     if not (case.only("answer") and case.command == "rename"):
         return False
     for side, act in case.played():
@@ -127,7 +131,7 @@ def taken(case: Case) -> bool:
 
 
 def hops(case: Case) -> bool:
-    """Do the vector clocks of one side alone count sending and receiving, so that other changes look concurrent?"""
+    """Do the vector clocks of only one side count sending and receiving, so that other changes look concurrent?"""
     if not case.fields <= OF_DATABASES or case.command != "receive":
         return False
     one, other = (ClubView(side.performance).hops_show for side in case.sides)

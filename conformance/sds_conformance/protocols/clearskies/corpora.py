@@ -15,14 +15,14 @@ _SIGNALS = (("changed", "changed"), ("conflicts", "in conflict"), ("closed", "ha
 
 
 def kind() -> Kind:
-    """How they are stored."""
+    """Return the storage format."""
     from sds_harness.clearskies.corpora import KIND
 
     return KIND
 
 
 def in_words(row: Mapping[str, Any]) -> str:
-    """What a row was about, and what came of its step, in words."""
+    """Describe the command of a row and the result of its step."""
     said = [f"link {row['link']}" if row["link"] else "", row["record"], ", ".join(row["arrives"])]
     if row["sent"]:
         said.append(f"sends {', '.join(row['sent'])}")

@@ -1,4 +1,4 @@
-"""The dimensions of ClearSkies: how much of everything there can be."""
+"""The sizes of ClearSkies that `limits` measures."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .scenarios.layout import MEBIBYTE
 DIMENSIONS = Dimensions("CSDB-")
 
 TOO_MANY = 1 << 16
-"""No more is played in one run, all of which is kept until it is judged."""
+"""Largest number of items in one run, which keeps all of them until it is judged."""
 LARGEST_BODY = 16_777_216
-"""Bytes of a message's body, by the text."""
+"""The largest body of a message in bytes, by the text."""
 
 counting = partial(DIMENSIONS.dimension, position="the text names no bound", most=TOO_MANY)
-"""Registers a dimension in which things are counted."""
+"""Registers a dimension that counts items."""
 at_once = partial(DIMENSIONS.dimension, at_once=True)
 """Registers a dimension of a single message."""
 
@@ -129,7 +129,7 @@ def depth(stage: Stage, size: int) -> str | None:
     alice, bob = stage.open("alice"), stage.peer("bob")
     flat = bob.update("deep", "the value")
     link = alice.link(bob)
-    # No encoder goes so deep.
+    # Build the text by hand: no encoder nests that deep.
     link.say(replace(flat, body=flat.body.replace(b'"the value"', b"[" * (size - 1) + b"]" * (size - 1) or b"1")))
     asked = look(alice)
     return _closed(link) or _lacks(asked, 1)
@@ -158,7 +158,7 @@ def cost(stage: Stage, size: int) -> None:
 
 
 def _told_of(stage: Stage, size: int) -> tuple[Actor, ScriptedLink]:
-    """A peer that received N records on one link, and the link."""
+    """Open a peer that receives N records on one link; return the peer and the link."""
     alice, bob = stage.open("alice"), stage.peer("bob")
     link = alice.link(bob)
     for number in range(size):
@@ -167,7 +167,7 @@ def _told_of(stage: Stage, size: int) -> tuple[Actor, ScriptedLink]:
 
 
 def _closed(link: ScriptedLink) -> str | None:
-    """Beyond what is demanded, a peer may close a link on which too much comes."""
+    """A sentence if the peer closed the link, which is legal beyond the demanded size; else None."""
     return "the link is closed" if link.broken else None
 
 

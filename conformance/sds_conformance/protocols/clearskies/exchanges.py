@@ -1,7 +1,7 @@
-"""Who understands whom among implementations of ClearSkies: what alice tells and bob has to take, and the other way
-round where both decide.
+"""The `interop` schedules of ClearSkies: alice sends and bob must accept, and the reverse where both take part in a
+decision.
 
-What a peer has is read from the wire: a stranger asks it for everything in the end.
+The records of a peer are read from the wire: at the end, a scripted peer requests all of them.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from .properties.outcomes import same
 from .view.facts import Seen
 
 _AUTHOR = "anna"
-"""Made of the sender's implementation, where that one is read-only."""
+"""A read-write author that runs the sender's implementation, for schedules in which the sender is read-only."""
 _USUAL = "rsa-pkcs1-sha256"
 
 
 class Aspect(StrEnum):
-    """What is looked at, in the order of the matrix."""
+    """The aspects, in the order of the matrix."""
 
     UPDATE = "update"
     ANSWER = "answer"
@@ -71,12 +71,12 @@ class Met:
     """A performance of two implementations."""
 
     def __init__(self, show: Performance, dialects: Mapping[str, Any]) -> None:
-        """There are no dialects."""
+        """``dialects`` is unused: ClearSkies has no dialects."""
         self.show = show
         self._view = ClubView(show)
 
     def there(self, who: str) -> dict[str, Seen] | None:
-        """What a member has in the end by key, of what is not deleted; None if it has told nobody."""
+        """The records of a member at the end that are not deleted, by key; None if it sent none to any peer."""
         side = self._view.sides.get(who)
         told = [shown for shown in side.view.shown if shown.on_the_wire] if side is not None else []
         if not told:
@@ -85,18 +85,18 @@ class Met:
         out: dict[str, Seen] = {}
         for seen in live:
             known = out.get(str(seen.key))
-            # Who has lost its key to a later one may be told of all the same.
+            # A record that lost its key to a later one may still be sent.
             if known is None or known.time is None or (seen.time is not None and seen.time > known.time):
                 out[str(seen.key)] = seen
         return out
 
     def refused(self, who: str) -> str:
-        """Why a change of a member was refused, or what arrived there; "" if nothing was."""
+        """The reason why a member refused a change or an arriving message; "" if it refused none."""
         acts = (act for act in self.show.acts if act.who == who and act.step.refusal)
         return next((printable(act.step.refusal, 120) for act in acts), "")
 
     def left_out(self) -> str:
-        """Why operations were not played, "" if all were."""
+        """The reason why operations were not played; "" if all were played."""
         return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
 
 
@@ -112,7 +112,7 @@ def _exchange(
 
 
 def _takes(met: Met, pair: Pair, *, key: str, value: Any, where: str = RECEIVER) -> Cell:
-    """Has somebody a value under a key in the end?"""
+    """Does a participant have a value under a key at the end?"""
     if why := met.left_out():
         return left_open(why)
     if met.there(SENDER) is None or (there := met.there(where)) is None:
@@ -127,7 +127,7 @@ def _takes(met: Met, pair: Pair, *, key: str, value: Any, where: str = RECEIVER)
 
 
 def _lacks(met: Met, pair: Pair, *, key: str) -> Cell:
-    """Has the receiver nothing under a key in the end, and something under the other?"""
+    """Does the receiver lack a key at the end, and have the other one?"""
     if why := met.left_out():
         return left_open(why)
     if (there := met.there(RECEIVER)) is None:
@@ -143,7 +143,7 @@ def _renamed(met: Met, pair: Pair) -> Cell:
 
 
 def _agree(met: Met, pair: Pair) -> Cell:
-    """Have both the later of two changes?"""
+    """Do both participants have the later of two changes?"""
     if why := met.left_out():
         return left_open(why)
     ours, theirs = met.there(SENDER), met.there(RECEIVER)
@@ -166,7 +166,7 @@ def _needs_reader(pair: Pair, *, receiver: bool) -> str:
 _BOTH = (Member(SENDER), Member(RECEIVER))
 _LINK = Link(SENDER, RECEIVER)
 _LATER = (Wait(1_000), Tick()) * 4
-"""Some send when they are ticked, and take what arrives then."""
+"""Time and ticks for implementations that send, or process arrivals, only when they are ticked."""
 _VALUE = {"camera": "NIKON", "taken": [2014, None, True, "字"]}
 _TEXT = '{"camera": "NIKON", "taken": [2014, null, true, "\\u5b57"]}'
 
@@ -225,12 +225,12 @@ def _profile(declared: Declaration) -> str:
 
 
 def introduced(declared: Declaration) -> str:
-    """How an implementation signs."""
+    """Describe how an implementation signs."""
     return f"signatures {_profile(declared)}"
 
 
 def notes(pair: Pair) -> Iterator[str]:
-    """What is declared and differs, and is no fault of anybody."""
+    """Describe declared differences that are no fault of either side."""
     ours, theirs = _profile(pair.sender.declared), _profile(pair.receiver.declared)
     if ours != theirs:
         yield (

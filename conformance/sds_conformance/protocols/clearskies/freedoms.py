@@ -1,4 +1,4 @@
-"""What the text of the ClearSkies database extension leaves open."""
+"""Freedoms of the ClearSkies database extension: choices that its text leaves open."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .view.knowledge import excused, forbidden
 from .view.peer_view import PeerView
 
 _OF_WHAT_IS_SENT = frozenset({"updates", "times", "since", "signed"})
-"""What differs along with `sent`."""
+"""The columns that differ as a consequence of `sent`."""
 _SIGNALS: dict[str, int] = {"changed": pb.CAPABILITY_CHANGED, "conflicts": pb.CAPABILITY_CONFLICT}
 
 
 def following(fields: frozenset[str], command: str) -> frozenset[str]:
-    """Of the columns that differ at a command those that differ only because others do."""
+    """The columns that differ only as a consequence of others, at a command."""
     out: frozenset[str] = frozenset()
     if "sent" in fields:
         out |= _OF_WHAT_IS_SENT
@@ -38,7 +38,7 @@ def following(fields: frozenset[str], command: str) -> frozenset[str]:
 
 
 def _extras(case: Case, field: str) -> Iterator[tuple[Side, str, PeerView | None, LinkView | None]]:
-    """The entries of a field that only one side has, each with its link in the view of the participant."""
+    """Yield the entries of a column that only one side has, each with its link in the participant's view."""
     for side, _, more in extra(case, field):
         view = view_of(side, case.who)
         for entry in more:
@@ -74,7 +74,7 @@ def _echoed(case: Case) -> bool:
 
 
 def _arrived(side: Side, who: str) -> set[str]:
-    """The messages that came to a participant, up to the step that differs, as entries of `sent`."""
+    """The messages that arrived at a participant up to the differing step, as entries of `sent`."""
     facts = Facts(side.performance)
     return {
         f"{facts.compared(act.step, act.trace)['link']} {facts.names.called(message)}"
@@ -85,7 +85,7 @@ def _arrived(side: Side, who: str) -> set[str]:
 
 
 def _scanned(case: Case) -> bool:
-    """Does the side that asks from an earlier revision on know that one no more, having been told of later ones?"""
+    """Has the side that names the lower revision received a higher one, whose record it may no longer have?"""
     if not case.only("since", "known"):
         return False
     asked: list[dict[str, int]] = []
@@ -120,12 +120,12 @@ def _higher(known: dict[str, int], who: str, revision: int | str) -> None:
 
 
 def _scripted(side: Side, act: Act) -> bool:
-    """Has what arrives come from a scripted peer?"""
+    """Did a scripted peer send what arrives?"""
     return act.packet is not None and act.packet.sender not in side.performance.schedule.names
 
 
 def _odd(case: Case) -> bool:
-    """Has something arrived on the link that may be refused, or that must be?"""
+    """Has a message arrived on the link that may or must be refused?"""
     for side, act in case.played():
         view = view_of(side, case.who)
         link = link_of(view, act.step.link) if view is not None and act.step.command == "receive" else None
@@ -141,14 +141,14 @@ def _odd(case: Case) -> bool:
 
 
 def _first_revisions(case: Case) -> bool:
-    """Do participants count from another number, and does a scripted peer speak of revisions?"""
+    """Do participants number revisions from different starts, and does a scripted peer use revisions?"""
     firsts = [Facts(side.performance).names.first for side in case.sides]
     counted = any(firsts[1].get(name, first) != first for name, first in firsts[0].items())
     return counted and any(_scripted(side, act) for side, act in case.played())
 
 
 def _forgetting(case: Case) -> bool:
-    """Was somebody reopened who has a store on one side only?"""
+    """Was a participant with a store on only one side opened again?"""
     operations = case.a.performance.schedule.operations
     reopened = {op.who for index, op in enumerate(operations) if isinstance(op, Reopen)}
     return any(case.a.can(who, pb.CAPABILITY_STORE) != case.b.can(who, pb.CAPABILITY_STORE) for who in reopened)
@@ -178,4 +178,4 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("stores", "whether what is known is there again when one is opened again", _forgetting),
     Freedom("calm", "how long it takes until nothing happens any more", calm),
 )
-"""Asked in this order."""
+"""The freedoms, in the order in which they are tried."""

@@ -1,4 +1,4 @@
-"""What an implementation of ClearSkies declares, in words."""
+"""Describes the declaration of a ClearSkies implementation."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from sds_harness.declaration import Declaration
 from ..words import limit_notes
 
 PROFILES: dict[str, str] = {"full": CLEARSKIES_DATABASE.title}
-"""What a certification can be about."""
+"""Titles of the profiles of a certificate."""
 
 
 def against(revision: str, profile: str) -> str:
-    """What is judged, in so many words."""
+    """Describe a profile of a revision."""
     return PROFILES[profile]
 
 
 def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str, str]]:
-    """What the declared profile means for others and for the judgement."""
+    """Explain the declared signature profile: labels, each with a sentence on its effect on other implementations and
+    verdicts.
+    """
     named = declared.profile("signature") or RSA_PKCS1_SHA256.name
     if named in SIGNATURES:
         told = f"{named}. The text leaves padding and hash open: who signs otherwise is not believed."

@@ -1,7 +1,8 @@
-"""When something is sent and taken, in which order, and in which pieces: of that the text says next to nothing.
+"""Freedoms on when messages are sent and processed, in which order, and in which pieces. The text says little about
+this.
 
-What one sends now the other sends later, as long as the order of each writer's updates is kept (CA-14), and at the
-latest when it has nothing more to say.
+One side may send later what the other sends now, if the updates of each writer keep their order (CA-14), and at the
+latest before it has nothing more to send.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from .sides import MOVED, before, extra, number_in, rest, view_of
 
 
 def later(case: Case) -> bool:
-    """Is what only one side sends or signals here sent or signalled by the other before it is due, or had the other no
-    occasion to send it before the link was gone?"""
+    """Does the other side send or sign the same before it is due, or could it not do so before the link closed?"""
     if not case.only("sent", "changed", "conflicts"):
         return False
     extras = [(field, *found) for field in sorted(case.fields) for found in extra(case, field)]
@@ -29,12 +29,12 @@ def later(case: Case) -> bool:
 
 
 def _comes(case: Case, side: Side, field: str, entry: str) -> bool:
-    """Does a side say in a later step what the other says now, before all is due that comes of it?"""
+    """Does a side send in a later step what the other side sends now, before the result must be visible?"""
     view, facts = view_of(side, case.who), Facts(side.performance)
     acts = [act for act in rest(side) if act.who == case.who]
     if view is None or not acts:
         return False
-    # It may take then what has arrived now, and has said all when it is quiet.
+    # A peer may process now what arrived before. It has sent everything when it is quiet.
     due = next((index for index in view.quiet if index > acts[0].step.index), None)
     return any(
         entry in facts.compared(act.step, act.trace)[field] for act in acts[1:] if due is None or act.step.index <= due
@@ -42,8 +42,7 @@ def _comes(case: Case, side: Side, field: str, entry: str) -> bool:
 
 
 def _gone_soon(case: Case, side: Side, entry: str) -> bool:
-    """Is a link gone, or the participant, before that one is ticked again, with nothing sent there that would have to
-    come after it?"""
+    """Does the link or the participant close before the next tick and before the next update of that writer on it?"""
     facts, number, of = Facts(side.performance), number_in(entry), _writer(entry)
     for act in rest(side)[1:]:
         if act.who != case.who:
@@ -58,13 +57,14 @@ def _gone_soon(case: Case, side: Side, entry: str) -> bool:
 
 
 def _writer(entry: str) -> str:
-    """Whose updates are told of in an entry of `sent`: these have an order."""
+    """The writer whose updates an entry of `sent` contains; updates of one writer are ordered."""
     return entry.rsplit(" ", 1)[1].rpartition(":")[0]
 
 
 def in_another_order(case: Case) -> bool:
-    """Has one step before written the same messages in another order, if in the same one of each writer? Then they
-    arrive so."""
+    """Did an earlier step write the same messages in another order, but in the same order for each writer? Then they
+    arrive in that order.
+    """
     if not case.fields & MOVED or "answer" in case.fields:
         return False
     names = [Facts(side.performance).names for side in case.sides]
@@ -81,18 +81,21 @@ def in_another_order(case: Case) -> bool:
 
 
 def _streams(names: Names, act: Act) -> list[tuple[int, str]]:
-    """What a step writes, in order: the number of the link, and the name of the message."""
+    """The messages that a step writes, in order: the number of the link, and the name of the message."""
     return [(message.link, names.called(message)) for message in act.trace.out(act.step)]
 
 
 def _of(entry: tuple[int, str]) -> tuple[int, str]:
-    """The link, and who wrote: of these updates have an order."""
+    """The link and the writer: their updates are ordered."""
     return entry[0], entry[1].rpartition(":")[0]
 
 
 def in_other_pieces(case: Case) -> bool:
-    """Have steps before written the same messages in other pieces, or with others that say nothing to a database, and
-    is the next step the same at each participant, but for those in which nothing came of such a piece?"""
+    """Did earlier steps write the same messages in other pieces, or with extra messages that are not about databases?
+
+    Then the next step of each participant must be equal on both sides. Steps without a result of such a piece do not
+    count.
+    """
     if not case.fields & MOVED or "answer" in case.fields:
         return False
     if all(
@@ -107,7 +110,7 @@ def in_other_pieces(case: Case) -> bool:
 
 
 def _next(side: Side, facts: Facts, who: str) -> Row | None:
-    """What a participant does next that says anything, None if nothing."""
+    """The next step of a participant with a result; None if there is none."""
     for act in rest(side):
         if act.who == who:
             row = {"command": act.step.command, "answer": act.step.answer, **facts.compared(act.step, act.trace)}
@@ -117,4 +120,4 @@ def _next(side: Side, facts: Facts, who: str) -> Row | None:
 
 
 _SAYING = frozenset({"arrives", "sent", "changed", "conflicts", "closed"})
-"""Without anything in these columns, nothing has come of what arrived."""
+"""If all of these columns are empty, the arriving bytes had no effect."""

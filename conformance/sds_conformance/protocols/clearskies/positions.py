@@ -68,7 +68,7 @@ def how_to_know_what_is_known(view: PeerView) -> Iterator[tuple[Step, str]]:
             newest = max((u for u in taken if u.by == peer), key=lambda u: u.rev or 0, default=None)
             if newest is None or not least < (newest.rev or 0) == asking.at_most[peer]:
                 continue
-            # What came by the last quiet step was taken before the link began.
+            # Updates that arrived before the last quiet step were accepted before the link began.
             later = (u for u in taken if u.uuid == newest.uuid and newest.step.index < u.step.index <= quiet)
             own = (c for c in view.changes if c.uuid == newest.uuid and newest.step.index < c.step.index < began)
             written_over = any(u.by != peer for u in later) or any(own)

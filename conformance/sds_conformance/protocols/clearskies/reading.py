@@ -1,4 +1,4 @@
-"""Performances of ClearSkies, as they are told and drawn."""
+"""Reads performances of ClearSkies for stories and diagrams."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _of_message(wire: Wire, more: int) -> Item | None:
 
 
 def _version(by: Any, rev: Any) -> str:
-    """A version of a record, which no other record has."""
+    """A unique name of a version."""
     return f"{printable(str(by), 40)}/{printable(str(rev), 24)}"
 
 
@@ -94,7 +94,7 @@ def _between(op: Hold | Release) -> str:
 
 
 class ClearSkiesReading(Reading):
-    """Performances of ClearSkies, as they are told and drawn."""
+    """Reads performances of ClearSkies for stories and diagrams."""
 
     does = MappingProxyType(
         {
@@ -124,17 +124,17 @@ class ClearSkiesReading(Reading):
     to_each = True
 
     def item(self, wire: Wire) -> Item | None:
-        """What stands in what was written to a link at once: the first whole message, as a rule the only one."""
+        """The first complete message in the bytes of one write; there is rarely more than one."""
         return _of_message(wire, len(wire.messages) - 1) if wire.messages else None
 
     def wires(self, step: Step) -> list[Wire]:
-        """What went over links in a step."""
+        """The bytes that a step moves over links."""
         if step.command == "receive":
             return [Wire(step.link, step.request.receive.data)]
         return [Wire(number, data) for number, data in step.sent]
 
     def arrived(self, step: Step) -> Item | None:
-        """What arrived in a step is told by what was sent."""
+        """None: the item is known from the step that sent it."""
         return None
 
     def signals(self, step: Step) -> list[Signal]:
@@ -161,7 +161,7 @@ class ClearSkiesReading(Reading):
         return Shown(tuple(("", _version(r.last_updated_by, r.last_updated_rev)) for r in records))
 
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
-        """What somebody does in an operation."""
+        """Describe the action of a participant."""
         named = f" ({teller.name(packets[0])})" if packets else ""
         match op := operation:
             case Put():
@@ -195,7 +195,7 @@ class ClearSkiesReading(Reading):
                 return ""
 
     def note(self, operation: Operation) -> str:
-        """What happens to links, or to all at once."""
+        """Describe an operation on links, or on all participants."""
         match op := operation:
             case Unlink():
                 return f"the link between {short(op.who)} and {short(op.to)} breaks"
@@ -212,7 +212,7 @@ class ClearSkiesReading(Reading):
                 return ""
 
     def answers(self, party: Party) -> bool:
-        """Nobody asks for a single message."""
+        """False: the protocol has no requests for a single message."""
         return False
 
 

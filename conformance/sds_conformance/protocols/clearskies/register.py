@@ -28,13 +28,13 @@ class Rule(NamedTuple, Generic[F]):
     requirement: str
     code: str | Text[F]
     applies: Callable[[PeerView, F], object]
-    """Is the requirement about the fact?"""
+    """Does the requirement apply to the fact?"""
     met: Callable[[PeerView, F], object]
     why: Callable[[PeerView, F], tuple[str, str]]
-    """The expected and the seen. Called for violations only, like ``code`` and ``position``."""
+    """Returns the expected and the seen. Called only for violations, like ``code`` and ``position``."""
     position: str | Text[F] = ""
     needs: tuple[int, ...] = ()
-    """As with a check."""
+    """The capabilities that it needs, as for a check."""
 
 
 def table(rules: Sequence[Rule[F]], *, of: str = "") -> Callable[[Callable[[PeerView], Iterable[tuple[Step, F]]]], Any]:

@@ -1,4 +1,4 @@
-"""How ClearSkies is judged, and its model in this process."""
+"""The rules for ClearSkies, and its reference model in this process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REGISTERED = (_checks, _scenarios, _positions)
 
 
 class ClearSkiesRules(Rules):
-    """How the ClearSkies database extension is judged."""
+    """The rules for the ClearSkies database extension."""
 
     register = REGISTER
     revisions = MappingProxyType({CLEARSKIES_DATABASE.name: CLEARSKIES_DATABASE})
@@ -66,7 +66,7 @@ def start(
     name: str = "clearskies_reference",
     without: frozenset[int] = frozenset(),
 ) -> LocalLink:
-    """The reference model, or what is made of it, in this process."""
+    """Start the reference model, or a modified one, in this process."""
     return LocalLink(Testee(TesteeOptions(suite_version(), config or Config(), peer_class, name, without)).handle)
 
 

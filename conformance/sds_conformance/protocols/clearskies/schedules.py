@@ -1,4 +1,4 @@
-"""The schedules that are generated for ClearSkies, and who stands in for others in them."""
+"""The generated schedules of ClearSkies, and the model that replaces implementations in them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .situations import SITUATIONS, situations
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """What schedules may contain; there is one profile."""
+    """Return the grammar of schedules. There is one profile."""
     return Grammar(fewest, most, passages=passages)
 
 
 def stand_in(declared: Declaration) -> LocalLink:
-    """A reference model that signs as an implementation does."""
+    """Create a reference model with the signature profile of an implementation."""
     config = Config()
     if profile := profile_called(declared.profile("signature")):
         config = replace(config, signature_profile=profile)
@@ -38,7 +38,7 @@ def stand_in(declared: Declaration) -> LocalLink:
 
 
 def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
-    """Fewer records at once, smaller clocks, and scripted peers that are all the same."""
+    """Yield simpler operations: fewer records at once, smaller clocks, and equal scripted peers."""
     match operation:
         case Put(times=times):
             for fewer in (1, times // 2, times - 1):
@@ -70,4 +70,4 @@ REPERTOIRE = Repertoire(
     SITUATIONS,
     situations,
 )
-"""What is generated for ClearSkies, and how it is told."""
+"""The generated schedules of ClearSkies."""

@@ -1,4 +1,4 @@
-"""What the two sides of a divergence tell, as freedoms ask them."""
+"""Reads the two sides of a divergence for the freedoms."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from .view.facts import LinkView
 from .view.peer_view import PeerView, peer_views
 
 MOVED = frozenset({"participant", "command", "link", "at_ms", "answer", "arrives", END})
-"""What differs where another step is taken."""
+"""The columns that differ when the sides take different steps."""
 OF_DATABASES = frozenset(
     {"record", "sent", "updates", "times", "since", "signed", "changed", "conflicts", "records", "deleted", "known"}
 )
-"""What a step tells of what is in a database."""
+"""The columns that show the content of a database."""
 
 
 def view_of(side: Side, who: str) -> PeerView | None:
-    """What a participant did and was told; None if nobody of that name was opened."""
+    """The view of a participant; None if no participant of that name was opened."""
     trace = side.performance.cast.get(who)
     return next((view for view in peer_views(trace) if view.party.name == who), None) if trace is not None else None
 
 
 def link_of(view: PeerView, number: int) -> LinkView | None:
-    """The link with that number, None if there was none: also to such a one somebody may write."""
+    """The link with that number; None if there is none, because a step can write to a link that does not exist."""
     return next((link for link in view.links if link.number == number), None)
 
 
 def number_in(entry: str) -> int:
-    """That of the link in an entry of `sent` or `signed`."""
+    """The number of the link in an entry of `sent` or `signed`."""
     return int(entry.rsplit(" ", 1)[0].rsplit("/", 1)[1])
 
 
 def extra(case: Case, field: str) -> Iterator[tuple[Side, Side, list[str]]]:
-    """For each side that has more in a field than the other: it, the other, and what it has more."""
+    """Yield each side with more entries in a column than the other: the side, the other side, and the additional
+    entries.
+    """
     counts = [Counter((side.row or {}).get(field, ())) for side in case.sides]
     for mine, others in ((0, 1), (1, 0)):
         if more := list((counts[mine] - counts[others]).elements()):
@@ -44,11 +46,11 @@ def extra(case: Case, field: str) -> Iterator[tuple[Side, Side, list[str]]]:
 
 
 def before(side: Side, *, until: bool = False) -> list[Act]:
-    """The compared acts before the one that differs; ``until``, with it."""
+    """The compared acts before the differing one; with ``until``, including it."""
     at = side.row["step"] if side.row is not None else len(side.compared) + 1
     return list(side.compared[: at if until else at - 1])
 
 
 def rest(side: Side) -> list[Act]:
-    """The compared acts from the one that differs on."""
+    """The compared acts from the differing one on."""
     return list(side.compared[len(before(side)) :])

@@ -1,4 +1,4 @@
-"""Which situations a performance reached: what was counted tells whether schedules are any good."""
+"""Counts the situations that a performance reached, to measure the coverage of generated schedules."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ SITUATIONS: dict[str, str] = {
     "settled": "clubs that came to rest",
     "converged": "clubs of whom is known what they must have",
 }
-"""What is counted, in words."""
+"""Descriptions of the situations."""
 
 
 def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
-    """How often each situation arose."""
+    """Count how often each situation arose."""
     out: Counter[str] = Counter()
     for view in views:
         _of_view(view, out)

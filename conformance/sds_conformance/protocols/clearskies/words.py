@@ -1,4 +1,4 @@
-"""Steps of a trace of ClearSkies in words, for people who do not know our source, and what is declared of it."""
+"""Describes steps of a ClearSkies trace, and declarations, for readers who do not know the source of the suite."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ...judging.quoting import clock, counted, foremost, identifier, json_of, sh
 from .view.facts import name_of, reads_as_update
 
 FEW = 3
-"""Of many members of a clock, or records, so many are told."""
+"""Largest number of clock members or records that are listed."""
 LONGEST_VALUE = 60
-"""Characters of a value."""
+"""Largest number of characters of a value."""
 
 
 class Narrator:
-    """Tells the steps of one trace: what was done, and what came out."""
+    """Describes the steps of one trace: the command, and the results."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
 
     def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
-        """What was done, in one line."""
+        """The command of a step, in one line."""
         request, who = step.request, short(step.participant)
         match step.command:
             case "open":
@@ -62,7 +62,7 @@ class Narrator:
                 return other.replace("_", " ")
 
     def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
-        """What came out, a line each; empty if nothing did."""
+        """The results of a step, one line each; empty if there are none."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:
@@ -81,7 +81,7 @@ class Narrator:
                 return []
 
     def touches(self, step: Step) -> frozenset[str]:
-        """The uuids and keys of records that a step is about: written, sent, received or shown."""
+        """The uuids and keys of the records that a step writes, sends, receives or shows."""
         request = step.request
         found: set[Any] = {step.uuid}
         match step.command:
@@ -99,7 +99,7 @@ class Narrator:
         return frozenset(found - {""})
 
     def channels(self, step: Step) -> frozenset[str]:
-        """There are none."""
+        """Empty: the protocol has no channels."""
         return frozenset()
 
     def on_the_wire(self, step: Step) -> list[bytes]:
@@ -137,7 +137,7 @@ class Narrator:
         return f"{what}{record}{value} ({', '.join(details)}{signed})"
 
     def _revisions(self, numbers: object) -> str:
-        """Numbers by peer: a vector clock, or what a request names."""
+        """Describe numbers by peer: a vector clock, or the revisions in a request."""
         if not isinstance(numbers, dict):
             return f"{_quoted(numbers)}, which is no object"
         shown, more = foremost(list(numbers.items()), lambda each: False, FEW)
@@ -145,7 +145,7 @@ class Narrator:
         return (", ".join(told) + (f" and {more} more" if more else "")) or "nothing"
 
     def _parts(self, step: Step) -> Iterator[tuple[int, str]]:
-        """The links on which a step sends no end of a message, and how much it sends there."""
+        """Yield the links on which a step sends an incomplete message, and the number of bytes sent there."""
         whole = {message.link for message in self._trace.out(step)}
         for link in dict.fromkeys(link for link, _ in step.sent if link not in whole):
             yield link, counted(len(step.sent_on(link)), "byte")

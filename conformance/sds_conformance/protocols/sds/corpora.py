@@ -24,14 +24,14 @@ _SIGNALS = (
 
 
 def kind() -> Kind:
-    """How they are stored."""
+    """Return the storage format."""
     from sds_harness.sds.corpora import KIND
 
     return KIND
 
 
 def in_words(row: Mapping[str, Any]) -> str:
-    """What a row was about, and what came of its step, in words."""
+    """Describe the command of a row and the result of its step."""
     said = [row["message"]] if row["command"] == "receive" else [", ".join(row["broadcasts"])]
     if row["command"] == "receive" and row["broadcasts"]:
         said.append(f"sends {', '.join(row['broadcasts'])}")

@@ -1,7 +1,7 @@
-"""What to say first when most of a run came to nothing, and the question to ask about it.
+"""Warnings about a run in which most messages or commands failed, each with a question to the user.
 
-Where most of what is valid is refused, ignored or cannot be read: is another layout spoken? Where a command breaks the
-conversation most of the times that it is asked: who mends it?
+If most valid messages are refused, ignored or unreadable, the implementation may use another wire layout. If a command
+breaks the conversation most of the time, the adapter needs repair first.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from .view.declared_limits import limit_in_force
 from .view.odd_messages import in_another_layout, oddness
 
 _FEW = 2
-"""So many messages of all tell more than one that goes wrong."""
+"""Number of messages above which a common failure is no accident."""
 _SAMPLES = 3
-"""So many messages of a run tell in which layout they are."""
+"""Number of messages of a run that are kept to detect the layout."""
 _NARROW = (31, 32, 53)
-"""Bits of the integers that Lamport timestamps are mistaken for."""
+"""Sizes in bits of the integers that implementations use for Lamport timestamps by mistake."""
 
 
 @dataclass
 class Heard:
-    """What became of all messages of a run that nobody may refuse, of what was sent, and of the commands."""
+    """The results of the valid messages of runs, of the sent messages, and of the commands."""
 
     dialect: Dialect | None = None
-    """The one in use."""
+    """The dialect in use."""
     revision: str = ""
 
     given: int = 0
     refused: int = 0
     ignored: int = 0
-    """Without a dependency that has not come as well, and yet never delivered."""
+    """Messages that were never delivered although all of their dependencies had arrived."""
     reasons: Counter[str] = field(default_factory=Counter)
     sent: int = 0
     unread: int = 0
     samples: list[tuple[str, bytes]] = field(default_factory=list)
-    """Of what was sent: the channel, and the bytes."""
+    """Sent messages: the channel and the bytes of each."""
     asked: Counter[str] = field(default_factory=Counter)
-    """How often each command was."""
+    """How often each command was called."""
     broke: dict[str, Counter[str]] = field(default_factory=dict)
-    """By command: what came in place of its answer, and the run with it to an end."""
+    """By command: the replacement of its reply, and the run that it ended."""
     timestamps: dict[bool, Counter[int]] = field(default_factory=lambda: {True: Counter(), False: Counter()})
-    """How many bits those of the messages given have, by whether they were refused."""
+    """Bit lengths of the timestamps in delivered messages, by whether the message was refused."""
 
 
 def doubts(of_runs: Iterable[Heard]) -> list[str]:
-    """What to say before anything is judged, and what to ask: sentences, none where nothing is in doubt."""
+    """Return the warnings; none if the runs are sound."""
     heard = Heard()
     for one in of_runs:
         _add(heard, one)
@@ -73,7 +73,7 @@ def doubts(of_runs: Iterable[Heard]) -> list[str]:
 
 
 def _breaking(heard: Heard) -> list[str]:
-    """The commands that broke most of the runs which asked them, and what to do about it."""
+    """Describe the commands that broke most of the runs that called them, and what to do."""
     out = []
     for command, reasons in heard.broke.items():
         if not _most(reasons.total(), heard.asked[command]):
@@ -91,9 +91,9 @@ def _breaking(heard: Heard) -> list[str]:
 
 
 def _of_timestamps(heard: Heard) -> str:
-    """Are refused, of all messages, those whose Lamport timestamp has too many bits for some integer? "" if not.
+    """A sentence if messages are refused from some bit length of their Lamport timestamps on; "" otherwise.
 
-    Not all of them: a reader that goes astray in a number can end up at the end of the bytes all the same.
+    Not all of them need be refused: a reader that misreads a number can still reach the end of the bytes.
     """
     taken, refused = heard.timestamps[False], heard.timestamps[True]
     for bits in _NARROW:
@@ -135,8 +135,8 @@ def _most(some: int, of_all: int) -> bool:
 
 
 def _add(heard: Heard, one: Heard) -> None:
-    """Take in what one run shows."""
-    # A trace that was translated to be judged has no dialect any more.
+    """Add the results of one run."""
+    # A trace that was translated for the checks has no dialect any more.
     heard.dialect, heard.revision = one.dialect or heard.dialect, one.revision
     heard.given += one.given
     heard.refused += one.refused
@@ -153,13 +153,13 @@ def _add(heard: Heard, one: Heard) -> None:
 
 
 def heed(trace: Trace) -> Heard:
-    """What is to be remembered of a run."""
+    """Extract the results of a run."""
     heard = Heard(trace.dialect, trace.revision.name)
     told = trace.declaration.can(pb.CAPABILITY_DELIVERED)
     limits = partial(limit_in_force, trace)
     signals = {i for step in trace.steps for event in step.events for i in event.message_ids}
     everywhere: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    """What came to a participant in a channel, or was sent there."""
+    """The messages that arrived at a participant in a channel, or that it sent there."""
     if trace.breakdown is not None and trace.steps:
         heard.broke[trace.steps[-1].command] = Counter([trace.breakdown.detail])
     for step in trace.steps:
@@ -192,12 +192,12 @@ def heed(trace: Trace) -> Heard:
 
 
 def _reads(channel_id: str, message: Message | None) -> bool:
-    # Without a named channel the implementation has one of its own.
+    # Without a channel ID in the command, the implementation uses its own.
     return message is not None and not in_another_layout(message, [channel_id or message.channel_id])
 
 
 def _fitting(heard: Heard) -> str | None:
-    """The dialect that most of what was sent can be read in, "" for the layout of the text; None if there is none."""
+    """The dialect in which most sent messages can be read, "" for the layout of the text; None if no layout fits."""
     layouts: list[Dialect | None] = [heard.dialect, None, *map(load_dialect, dialect_names())]
     for dialect in layouts:
         wires = ((channel, Wire(raw, dialect, REVISIONS[heard.revision].wire)) for channel, raw in heard.samples)

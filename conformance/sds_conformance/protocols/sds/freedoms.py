@@ -1,4 +1,4 @@
-"""What the text of SDS leaves open."""
+"""Freedoms of SDS: choices that its text leaves open."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..freedoms import Case, Freedom, calm, left_out, one_declares, only
 from .view.channel_view import channel_views
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
-"""What differs along with `broadcasts`."""
+"""The columns that differ as a consequence of `broadcasts`."""
 _SIGNALS: dict[str, int] = {
     "delivered": pb.CAPABILITY_DELIVERED,
     "acknowledged": pb.CAPABILITY_ACKNOWLEDGED,
@@ -23,25 +23,25 @@ _SIGNALS: dict[str, int] = {
 
 
 def following(fields: frozenset[str], command: str) -> frozenset[str]:
-    """Of the columns that differ at a command those that differ only because others do."""
+    """The columns that differ only as a consequence of others, at a command."""
     out: frozenset[str] = frozenset()
     if "broadcasts" in fields:
         out |= _OF_A_BROADCAST
     if "delivered" in fields:
-        # What a sweep delivers is in the history of what is sent in the same step.
+        # Messages that a sweep delivers appear in the causal histories that the same step sends.
         out |= {"contents", "wire"} if command == "tick" else {"contents"}
     return out
 
 
 def _configured_otherwise(case: Case, name: str) -> bool:
-    """Is this value not the same in force on both sides?"""
+    """Do the two sides use different values of a setting?"""
     parties = [side.party(case.who) for side in case.sides]
     values = [getattr(p.in_force, name) if p.in_force.HasField(name) else None for p in parties if p is not None]
     return len(values) == 2 and values[0] != values[1]
 
 
 def _other_ids(case: Case) -> bool:
-    """Do the implementations give other message IDs?"""
+    """Do the implementations create different message IDs?"""
     ids = []
     for side in case.sides:
         packets = side.performance.packets
@@ -50,8 +50,9 @@ def _other_ids(case: Case) -> bool:
 
 
 def _timestamps(case: Case) -> list[list[tuple[list[str | int], int, bool]]]:
-    """What the step tells of the participant's Lamport timestamp, on each side: in which message or state, how many
-    milliseconds after the start, and whether it is one of several that the text allows."""
+    """The participant's Lamport timestamps in the step, for each side: the names of the messages or states, the
+    milliseconds since the start, and whether the text allows other values.
+    """
     out = []
     for side, act in case.played():
         names = Names(side.performance)
@@ -68,7 +69,7 @@ def _timestamps(case: Case) -> list[list[tuple[list[str | int], int, bool]]]:
 
 
 def _newest(case: Case) -> list[list[int | None]]:
-    """The Lamport timestamps of the newest messages in the causal histories that the step sends, on each side."""
+    """The Lamport timestamps of the newest messages in the causal histories that the step sends, for each side."""
     out = []
     for side, act in case.played():
         names = Names(side.performance)
@@ -86,7 +87,7 @@ def _histories(case: Case) -> bool:
 
 
 def _sends(*kinds: str) -> Callable[[Case], bool]:
-    """Only one side sends some messages, and these are of exactly these kinds: ``copies``, ``syncs`` of its own."""
+    """Does only one side send messages, all of these kinds: ``copies``, or ``syncs`` that it sends by itself?"""
 
     def kind(case: Case, name: str) -> str:
         if name.startswith(f"{case.who}/sync"):
@@ -101,24 +102,24 @@ def _ties(case: Case) -> bool:
         return False
     if "wire" not in case.fields:
         return True
-    # The newest of several messages of the same time is another one.
+    # Several messages have the same time, so another one can be the newest.
     newest = _newest(case)
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
 def _other_steps(case: Case) -> bool:
-    """Is all the same but the Lamport timestamps?"""
+    """Are all columns equal except for Lamport timestamps?"""
     told = _timestamps(case) if case.only("lamport", "wire") else []
     return len(told) == 2 and [what for what, _, _ in told[0]] == [what for what, _, _ in told[1]]
 
 
 def _first_timestamps(case: Case) -> bool:
-    """Does the text allow both timestamps wherever they differ?"""
+    """Does the text allow both timestamps in each place where they differ?"""
     return _other_steps(case) and all(a == b or (a[2] and b[2]) for a, b in zip(*_timestamps(case), strict=True))
 
 
 def _swept_syncs(case: Case) -> bool:
-    """Has a sync message waited there, which no signal tells of when it is logged?"""
+    """Did a sync message wait at the participant? No signal shows when it enters the log."""
     if not case.only("log", "incoming", "lamport", "wire", "missing"):
         return False
     return any(
@@ -131,8 +132,9 @@ def _swept_syncs(case: Case) -> bool:
 
 
 def _in_another_order(case: Case) -> bool:
-    """Does one of them hear now what both have sent in one step, each in an order of its own? What the network makes of
-    a message hangs on how many its sender has sent before."""
+    """Does a participant now receive two messages that one step of another participant sent, in a different order on
+    each side? The network treats a message by its number among the messages of its sender.
+    """
     names = [Names(side.performance) for side in case.sides]
     at = next((side.row["step"] for side in case.sides if side.row is not None), 0)
     moved: tuple[set[int], set[int]] = (set(), set())
@@ -212,7 +214,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     ),
     Freedom("calm", "how long it takes until nothing happens any more", calm),
 )
-"""Asked in this order."""
+"""The freedoms, in the order in which they are tried."""
 
 _OF_SDS_ALONE = ("repair-requests", "buffered-syncs", "first-timestamps")
 FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
@@ -220,4 +222,4 @@ FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
     Freedom("steps-of-timestamps", "by how much a Lamport timestamp increases", _other_steps),
     Freedom("swept-syncs", "whether a sync message that has waited is logged at once or by a sweep", _swept_syncs),
 )
-"""Those of the proposal of 2024, in this order."""
+"""The freedoms of the proposal of 2024, in the order in which they are tried."""

@@ -1,4 +1,4 @@
-"""What an implementation of SDS declares, in words."""
+"""Describes the declaration of an SDS implementation."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ PROFILES: dict[str, str] = {
     "core": "SDS without the SDS-R extension",
     "sds-r": "the SDS-R extension alone",
 }
-"""What a certification can be about."""
+"""Titles of the profiles of a certificate."""
 
 
 def against(revision: str, profile: str) -> str:
-    """What a profile of a revision is, in so many words."""
+    """Describe a profile of a revision."""
     spoken = REVISIONS[revision]
     return PROFILES[profile] if spoken.repairs else spoken.title
 
 
 def forgone(declared: Declaration, revision: str) -> str:
-    """The profile that an implementation does without."""
+    """The profile that an implementation does not support."""
     return "sds-r" if REVISIONS[revision].repairs and not declared.can(pb.CAPABILITY_SDS_R) else ""
 
 
 def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str, str]]:
-    """What the declared profiles mean for others and for the judgement: labels with a sentence each."""
+    """Explain the declared profiles: labels, each with a sentence on the effect on other implementations and
+    verdicts.
+    """
     out = [("Filters", filter_note(declared.profile("bloom")))]
     if profile != "core" and REVISIONS[revision].repairs:
         out.append(("Repairs", repair_note(declared)))
@@ -37,7 +39,7 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
 
 
 def filter_note(profile: str) -> str:
-    """What the declared bloom profile means for others, in so many words."""
+    """Explain the effect of the declared bloom profile on other implementations."""
     if profile in BLOOM_PROFILES:
         others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
         return (
@@ -49,7 +51,7 @@ def filter_note(profile: str) -> str:
 
 
 def repair_note(declared: Declaration) -> str:
-    """What the declared hash profile means for the judgement of SDS-R, in so many words."""
+    """Explain the effect of the declared hash profile on the verdicts of SDS-R."""
     if not declared.can(pb.CAPABILITY_SDS_R):
         return "no SDS-R: what is about it is skipped, but its fields must stay unset."
     known = declared.profile("hash")

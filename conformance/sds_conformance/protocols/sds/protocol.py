@@ -1,4 +1,4 @@
-"""SDS, Scalable Data Sync, in two revisions of its text, and the proposal of 2024 that it grew from."""
+"""SDS, Scalable Data Sync: two revisions of its text, and the proposal of 2024 on which it is based."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .words import Narrator
 
 
 class SDS(Protocol):
-    """SDS."""
+    """Scalable Data Sync."""
 
     name = "SDS"
     rules = RULES

@@ -1,4 +1,4 @@
-"""Performances of SDS, as they are told and drawn."""
+"""Reads performances of SDS for stories and diagrams."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SORTS = {Kind.CONTENT: Sort.CONTENT, Kind.SYNC: Sort.SYNC, Kind.EPHEMERAL: Sort
 
 
 class SdsReading(Reading):
-    """Performances of SDS, as they are told and drawn."""
+    """Reads performances of SDS for stories and diagrams."""
 
     does = MappingProxyType({"send_sync": "sends a sync message", "send_ephemeral": "sends an ephemeral message"})
     signalled = MappingProxyType(
@@ -69,7 +69,7 @@ class SdsReading(Reading):
         )
 
     def wires(self, step: Step) -> list[Wire]:
-        """What went over the network in a step."""
+        """The bytes that a step moves over the network."""
         return [step.received] if step.command == "receive" else step.broadcasts
 
     def arrived(self, step: Step) -> Item | None:
@@ -81,7 +81,7 @@ class SdsReading(Reading):
         return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
 
     def shown(self, step: Step) -> Shown | None:
-        """Log and buffers; repairs are of messages that are there or missed anyway."""
+        """Log and buffers. The repair buffers are left out: their messages are in the log or missing."""
         state = step.state
         if state is None:
             return None
@@ -90,7 +90,7 @@ class SdsReading(Reading):
         return Shown(log if state.HasField("log") else None, tuple((step.channel_id, i) for i in held))
 
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
-        """What SDS does in an operation."""
+        """Describe the SDS part of an operation."""
         match op := operation:
             case Send():
                 name = teller.name(packets[0]) if packets else short(op.label)
@@ -111,7 +111,7 @@ class SdsReading(Reading):
                 return ""
 
     def note(self, operation: Operation) -> str:
-        """What happens to all at once."""
+        """Describe the effect of an operation on all participants."""
         match op := operation:
             case Lookup():
                 return f"{short(op.who) or 'everybody'} looks up in a store what it misses"
@@ -123,7 +123,7 @@ class SdsReading(Reading):
                 return ""
 
     def answers(self, party: Party) -> bool:
-        """Was the repair extension switched on?"""
+        """Was the repair extension enabled?"""
         told = party.in_force if party.in_force is not None and party.in_force.HasField("sds_r") else party.asked
         return told is not None and bool(told.sds_r)
 

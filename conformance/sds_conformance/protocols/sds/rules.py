@@ -1,4 +1,4 @@
-"""How SDS is judged, and its model in this process."""
+"""The rules for SDS, and its reference model in this process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class SdsRules(Rules):
-    """How SDS is judged, in all its revisions."""
+    """The rules for SDS, in all revisions."""
 
     register = REGISTER
     revisions = REVISIONS
@@ -67,12 +67,12 @@ class SdsRules(Rules):
         return channel_views(trace)
 
     def in_profile(self, requirement: Requirement, profile: str) -> bool:
-        """Is a requirement part of SDS itself, or of the extension SDS-R?"""
+        """Does a requirement belong to a profile: core SDS, or the extension SDS-R?"""
         core = not requirement.section.startswith("R-")
         return profile == "full" or core == (profile == "core")
 
     def dialect(self, revision: str, name: str) -> Dialect | None:
-        """The wire dialect that the user asks for. It is one of SDS, and of no other layout. Raises UnknownDialect."""
+        """The wire dialect that the user selected, which must be one of SDS. Raises UnknownDialect."""
         if REVISIONS[revision].wire is not V2026_01:
             return None
         try:
@@ -97,7 +97,7 @@ class SdsRules(Rules):
         return shows(session, dialect)
 
     def excuse(self, requirement: str, declared: Declaration) -> str:
-        """Who takes message IDs from the application makes none."""
+        """Exempt an implementation that takes message IDs from the application from requirements on creating them."""
         from_caller = requirement == "SDS-MSG-14" and declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
         return "the application makes the IDs, as declared: message-id-required" if from_caller else ""
 
@@ -118,7 +118,7 @@ def start(
     without: frozenset[int] = frozenset(),
     dialect: Dialect | None = None,
 ) -> LocalLink:
-    """The reference model, or what is made of it, in this process."""
+    """Start the reference model, or a modified one, in this process."""
     options = TesteeOptions(suite_version(), config or Config(), participant, name, dialect, without)
     return LocalLink(Testee(options).handle)
 

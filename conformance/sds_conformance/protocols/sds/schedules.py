@@ -1,4 +1,4 @@
-"""The schedules that are generated for SDS, and who stands in for others in them."""
+"""The generated schedules of SDS, and the model that replaces implementations in them."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from .rules import start
 from .situations import SITUATIONS, situations
 
 SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire is V2026_01)
-"""Revisions that generated schedules are about: what is said in them, and what holds of whole groups, is SDS."""
+"""The revisions with generated schedules of SDS."""
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """What schedules may contain in which a profile is judged."""
+    """Return the grammar of schedules for a profile."""
     return Grammar(fewest, most, passages=passages, sds_r={"core": False, "sds-r": True}.get(profile))
 
 
 def stand_in(declared: Declaration) -> LocalLink:
-    """A reference model that understands the filters and times of an implementation."""
+    """Create a reference model that understands the filters and repair times of an implementation."""
     config = Config()
     if bloom := PROFILES.get(declared.profile("bloom")):
         config = replace(config, bloom_profile=bloom)
@@ -44,7 +44,7 @@ def stand_in(declared: Declaration) -> LocalLink:
 
 
 def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
-    """Fewer messages at once, and scripted peers that are all the same."""
+    """Yield simpler operations: fewer messages at once, and equal scripted peers."""
     match operation:
         case Send(times=times):
             for fewer in (1, times // 2, times - 1):
@@ -57,12 +57,12 @@ def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
 
 
 def proposed_grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """The same for the proposal of 2024, which has no SDS-R."""
+    """Return the grammar of schedules for the proposal of 2024, which has no SDS-R."""
     return replace(grammar_of(profile, fewest, most, passages), sds_r=False)
 
 
 def possible(declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
-    """What of an alphabet there is in a profile: without SDS-R where that is not judged."""
+    """The selected parts of the alphabet that a profile has; without SDS-R if the profile does not judge it."""
     return alphabet.possible(
         declared, [part.without(alphabet.REPAIR) if profile == "core" else part for part in wanted]
     )
@@ -95,7 +95,7 @@ _SDS = Repertoire(
 )
 _PROPOSAL = Text.of(FORUM_2024)
 _NOT_IN_IT = ("repair-requested", "repair-answered", "repair-rounds", "ahead-of-clock")
-"""Situations that hang on repairs, and on Lamport timestamps that follow a clock."""
+"""Situations that need repairs, or Lamport timestamps that follow a clock."""
 REPERTOIRE = replace(
     _SDS,
     others=(
@@ -112,4 +112,4 @@ REPERTOIRE = replace(
         ),
     ),
 )
-"""That of SDS, and beside it that of the proposal of 2024."""
+"""The generated schedules of SDS; those of the proposal of 2024 are among the ``others``."""

@@ -1,4 +1,4 @@
-"""Which situations a performance reached: what was counted tells whether schedules are any good."""
+"""Counts the situations that a performance reached, to measure the coverage of generated schedules."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ SITUATIONS: dict[str, str] = {
     "settled": "groups that came to rest",
     "two-channels": "participants in two channels",
 }
-"""What is counted, in words."""
+"""Descriptions of the situations."""
 
 
 def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
-    """How often each situation arose."""
+    """Count how often each situation arose."""
     out: Counter[str] = Counter()
     for view in views:
         _of_view(view, out)

@@ -1,4 +1,4 @@
-"""The source of the model of SDS, for faults to be derived from it."""
+"""The source of the reference model of SDS, from which faults are generated."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ MODULES = (
     "repair_buffer",
     "repair",
 )
-"""Not those that only name things (effects, errors, revisions), that make choices (configuration, variants and their
-steps), and that serve the suite."""
+"""Left out are modules of names (effects, errors, revisions), of choices (configuration, variants and their steps), and
+of interfaces to the suite.
+"""
 
 
 def chosen_in(name: str) -> list[tuple[str, str]]:
-    """The revisions, with the profile, in which a variant makes a difference: one that chooses something of SDS-R does
-    in every one that has it."""
+    """The revisions, each with the profile, in which a variant makes a difference. A variant of SDS-R affects every
+    revision that has SDS-R.
+    """
     variant = VARIANTS[name]
     others = [r for r, revision in REVISIONS.items() if revision.repairs and r != CURRENT]
     everywhere = [(other, "sds-r") for other in others] if "repair" in dict(variant.config) else []
@@ -49,8 +51,9 @@ def chosen_in(name: str) -> list[tuple[str, str]]:
 
 
 def _configurations() -> tuple[Configuration, ...]:
-    """As it is in every environment, as each of its variants in the plain one. To a model in this process those that
-    are about the process alone are the plain one."""
+    """The default model in every environment, and each variant in the plain environment. Environments that only set
+    variables of a process are left out, because the model runs in this process.
+    """
     as_it_is = [
         Configuration(name, DIFFERS_IN.get(name, ""), environment=environment.name)
         for environment in ENVIRONMENTS.values()
@@ -62,7 +65,7 @@ def _configurations() -> tuple[Configuration, ...]:
 
 
 def _start(package: str, configuration: Configuration) -> LocalLink:
-    """A copy of the model, or of one of its variants, in this process."""
+    """Start a copy of the model, or of a variant, in this process."""
     server = import_module(f"{package}.testee.server")
     config = import_module(f"{package}.config").Config()
     participant, name = import_module(f"{package}.participant").Participant, "sds_reference"
@@ -73,14 +76,14 @@ def _start(package: str, configuration: Configuration) -> LocalLink:
 
 
 _REPAIR = ("self.config", "self.config.repair")
-"""How the configuration of SDS-R is called where it is used."""
+"""The expressions in the source that read the configuration of SDS-R."""
 _CHOICES = {
     *(f"self.config.{field.name}" for field in fields(Config) if field.type == "bool"),
     *(f"{at}.{field.name}" for at in _REPAIR for field in fields(RepairConfig) if field.type == "bool"),
     *(f"self.config.own_ids_in_filter is OwnIds.{when.name}" for when in OwnIds),
     *(f"self.config.after_request is AfterRequest.{what.name}" for what in AfterRequest),
 }
-"""As the model asks for them: each is one that the text leaves open."""
+"""The expressions in the source that read a choice. The text leaves each of them open."""
 
 
 def _excuses() -> str:
@@ -92,7 +95,7 @@ DIFFERS_IN = {
     for name, revision in REVISIONS.items()
     if name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
 }
-"""Revisions that say the same as the current one but for a profile."""
+"""The revisions that equal the current one except for a profile."""
 
 _MISUSE = frozenset({"ConfigurationError", "UnknownChannel"})
 SOURCE = Source("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

@@ -1,4 +1,4 @@
-"""Steps of a trace of SDS in words, for people who do not know our source, and what is declared of it."""
+"""Describes steps of an SDS trace, and declarations, for readers who do not know the source of the suite."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACK_STATES = {
 
 
 class Narrator:
-    """Tells the steps of one trace: what was done, and what came out."""
+    """Describes the steps of one trace: the command, and the results."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -37,7 +37,7 @@ class Narrator:
         self._filters = KnownFilters(trace)
 
     def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
-        """What was done, in one line. Long lists show what is ``about`` these message IDs."""
+        """The command of a step, in one line. Long lists show only the entries that are ``about`` these message IDs."""
         request, who = step.request, printable(step.participant, 40)
         match step.command:
             case "open":
@@ -68,7 +68,9 @@ class Narrator:
                 return other.replace("_", " ")
 
     def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
-        """What came out, a line each; empty if nothing did. Long lists show what is ``about`` these message IDs."""
+        """The results of a step, one line each; empty if there are none. Long lists show only entries ``about`` these
+        message IDs.
+        """
         if step.reply is None:
             return ["no answer"]
         match step.answer:
@@ -86,7 +88,7 @@ class Narrator:
                 return []
 
     def touches(self, step: Step) -> frozenset[str]:
-        """The message IDs that a step is about: sent, received, depended on, in a filter, signalled or shown."""
+        """The message IDs in a step: sent, received, depended on, in a filter, signalled or shown."""
         ids: set[str] = set()
         received = step.arrived
         for message in [*([received] if received is not None else []), *step.messages]:
@@ -94,7 +96,7 @@ class Narrator:
         if received is not None:
             ids |= {entry.message_id for entry in received.causal_history}
             held = self._held(step, received)
-            # That a filter holds none of them says something of all.
+            # A filter without any of them concerns all of them.
             ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
             ids |= set(event.message_ids)
@@ -105,7 +107,7 @@ class Narrator:
         return frozenset(ids)
 
     def channels(self, step: Step) -> frozenset[str]:
-        """The channels that a step is about: named, joined, signalled, or those of its messages."""
+        """The channels in a step: named, joined, signalled, or those of its messages."""
         named = {step.channel_id, *step.request.open.channels, *(event.channel_id for event in step.events)}
         messages = [*step.messages, *([step.arrived] if step.arrived is not None else [])]
         return frozenset(named | {message.channel_id for message in messages}) - {""}
@@ -115,7 +117,7 @@ class Narrator:
         return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]
 
     def _where(self, step: Step, channel_id: str | None = None) -> str:
-        """The channel of a step or of its message, where the participant has several."""
+        """The channel of a step or of its message; "" if the participant has only one."""
         party = self._trace.parties.get(step.participant)
         several = party is not None and len(party.channels) > 1
         return f" in {printable(step.channel_id if channel_id is None else channel_id, 40)}" if several else ""
@@ -127,7 +129,7 @@ class Narrator:
         return describe(message, self._held(step, message), about) + self._where(step, message.channel_id)
 
     def _held(self, step: Step, message: Message) -> list[str] | None:
-        """Which own messages does the filter of a received message hold? None if it has none, or nothing tells."""
+        """The own messages in the filter of a received message; None if it has no filter or it cannot be read."""
         party = self._trace.parties.get(step.participant)
         if message.bloom_filter is None or party is None:
             return None
@@ -147,9 +149,9 @@ def described(wire: Wire, about: frozenset[str] = frozenset()) -> str:
 
 
 def describe(message: Message, held: list[str] | None = None, about: frozenset[str] = frozenset()) -> str:
-    """A message in one line; ``held`` is what its filter holds of the messages of the one who receives it.
+    """Describe a message in one line. ``held`` has the receiver's own messages in its filter.
 
-    Lists show what is ``about`` these message IDs.
+    Lists show only the entries that are ``about`` these message IDs.
     """
     parts = [f"{message.kind.value} {identifier(message.message_id)}"]
     if message.sender_id:
@@ -169,7 +171,7 @@ def describe(message: Message, held: list[str] | None = None, about: frozenset[s
 
 
 USUAL = re.compile(rb"(content|message) m?\d+( of .*)?\Z", re.DOTALL)
-"""What peers and participants say where it does not matter."""
+"""The usual contents of messages of scripted peers and participants."""
 
 
 def _filter(bloom_filter: bytes, held: list[str] | None, about: frozenset[str]) -> str:
@@ -251,7 +253,7 @@ def _state(state: pb.State, about: frozenset[str]) -> list[str]:
 
 
 def _log(entries: Sequence[pb.LogEntry], about: frozenset[str]) -> str:
-    """The end of the log, or where the messages stand that it is about, all of them."""
+    """The entries of a log that it is about, with their places; else the end of the log."""
     places = [number for number, entry in enumerate(entries) if entry.message_id in about][:MOST]
     start = max(0, min(places[0] - 1, len(entries) - LOG_SHOWN) if places else len(entries) - LOG_SHOWN)
     out, at = [], 0

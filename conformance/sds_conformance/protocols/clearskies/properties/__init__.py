@@ -1,4 +1,4 @@
-"""What all peers of a club have to keep together, whatever links do. Importing this package registers it all."""
+"""The properties of all peers of a club together, whatever happens to links. The import registers them."""
 
 from . import convergence, deletions, spreading
 from .registry import PROPERTIES

@@ -1,5 +1,4 @@
-"""A performance as the facts of a whole club: who wrote which version of a record, who has been told of it, and who is
-linked to whom in the end."""
+"""A performance as the facts of a club: the writer and the recipients of each version, and the links at the end."""
 
 from __future__ import annotations
 
@@ -19,20 +18,20 @@ from ..view.peer_view import PeerView, peer_views
 
 T = TypeVar("T", Update, Arrival)
 _AFTER_CALM = (Calm, Look, Read, Leave)
-"""Operations with which nothing is changed."""
+"""Operations that change nothing."""
 
 
 @dataclass
 class VersionFacts:
-    """One version of a record, wherever it went."""
+    """One version of a record, with all copies of it."""
 
     version: Version
     first: Update
-    """The copy that was there first."""
+    """The first copy in the performance."""
     clocks: list[VectorClock] = field(default_factory=list)
-    """Those of its copies, each once."""
+    """The distinct clocks of its copies."""
     contents: list[tuple[object, ...]] = field(default_factory=list)
-    """What its copies say that must be the same in all of them."""
+    """The distinct contents of its copies, which must all be equal."""
 
     @property
     def uuid(self) -> str:
@@ -48,11 +47,11 @@ class VersionFacts:
 
     @property
     def clock(self) -> VectorClock | None:
-        """That of the first copy."""
+        """The clock of the first copy."""
         return self.first.clock
 
     def add(self, update: Update) -> None:
-        """Another copy."""
+        """Add another copy."""
         if update.clock is not None and update.clock not in self.clocks:
             self.clocks.append(update.clock)
         if (said := said_by(update)) not in self.contents:
@@ -60,7 +59,7 @@ class VersionFacts:
 
 
 def said_by(update: Update) -> tuple[object, ...]:
-    """What no copy of a version says otherwise."""
+    """The part of a version that must be equal in all copies."""
     return (*update.content, update.time)
 
 
@@ -71,39 +70,40 @@ class Side:
         self.view = view
         self.name = view.party.name
         self.acts = acts
-        """What it did, in order."""
+        """Its acts, in order."""
         self.accounted: dict[Version, tuple[int, Update]] = {}
-        """The versions that it wrote or was told and had to take, since it last forgot everything: with the act."""
+        """The versions that it wrote, or received and had to accept, since it last lost its store; each with the act.
+        """
         self.doubtful: set[Version] = set()
-        """The versions that it was told, and that it may have let be."""
+        """The versions that it received and may have ignored."""
         self.odd = False
-        """It was told something that it may have read in several ways."""
+        """It received something that it may have read in different ways."""
         self.open = False
-        """It is there in the end."""
+        """It is open at the end."""
         self.last_own = 0
-        """The greatest revision of its own that it had shown before it last forgot everything."""
+        """The greatest of its own revisions that it had shown before it last lost its store."""
         self.repeats = False
-        """It has used revisions again that it had forgotten to have used."""
+        """It has reused revisions after the loss of its store."""
 
     @property
     def peer_id(self) -> str:
         return self.view.peer_id
 
     def forget(self) -> None:
-        """It is opened without anything that it knew."""
+        """Record that the peer is opened without its store."""
         own = [version[2] for version in self.accounted if version[1] == self.peer_id]
         self.last_own = max([self.last_own, *own])
         self.accounted.clear()
         self.doubtful.clear()
 
     def account(self, act: Act, update: Update) -> None:
-        """It has a version, or one that makes up for it."""
+        """Record that the peer has a version, or one that replaces it."""
         if update.version is not None:
             self.accounted.setdefault(update.version, (act.number, update))
 
 
 class ClubView:
-    """What all peers of a performance did and were told."""
+    """The facts of all peers in a performance."""
 
     def __init__(self, performance: Performance) -> None:
         self.performance = performance
@@ -117,13 +117,13 @@ class ClubView:
         self.sent: list[tuple[Act, Side, Update]] = []
         """All updates of peers under test, in order."""
         self.unheard: list[tuple[Act, Side, Update]] = []
-        """Those of them that are not the sender's own and of which it had been told by nobody who may write."""
+        """The sent updates of other writers that no read-write peer had sent to the sender before."""
         self.replayed = False
-        """A scripted peer has repeated what peers under test wrote, in an order of its own."""
+        """A scripted peer has repeated updates of peers under test, in an order of its own."""
         self.impostor = False
-        """One who may write has written in the name of a peer under test."""
+        """A read-write peer has written under the ID of a peer under test."""
         self.unasked = False
-        """A peer has sent updates on a link before it was asked for any (CA-1)."""
+        """A peer has sent updates on a link before the other end requested any (CA-1)."""
         self._told: dict[str, dict[Version, list[tuple[object, ...]]]] = {name: {} for name in self.sides}
         self._read()
 
@@ -202,7 +202,7 @@ class ClubView:
 
     @cached_property
     def ending(self) -> int | None:
-        """Index of the operation that let all come right; None where there is none, or where it was not the end."""
+        """Index of the operation after which everything must converge; None if there is none, or if changes follow."""
         show = self.performance
         operations = show.schedule.operations
         last = max((index for index, op in enumerate(operations) if isinstance(op, Calm)), default=None)
@@ -211,7 +211,7 @@ class ClubView:
         return last if all(isinstance(op, _AFTER_CALM) for op in operations[last:]) else None
 
     def shown_at_the_end(self, side: Side) -> Iterator[Shown]:
-        """What a peer showed of all its records after that, on the wire and, if it can, where it was observed."""
+        """The records that a peer showed after that operation: on the wire, and in observed states if declared."""
         if self.ending is None or not side.open:
             return
         last: dict[bool, Shown] = {}
@@ -222,12 +222,12 @@ class ClubView:
         yield from last.values()
 
     def act_of(self, side: Side, step: Step) -> Act | None:
-        """The act that is a step of a peer."""
+        """The act of a peer that contains a step."""
         return self.performance.act_of(side.view.trace, step.index)
 
     @cached_property
     def groups(self) -> list[list[Side]]:
-        """Peers that reach each other in the end, by links on which both ends have asked, two at least in each."""
+        """The groups, of at least two peers, that are connected at the end by links with requests from both ends."""
         near: dict[str, set[str]] = {}
         for one, other in self._lasting():
             near.setdefault(one, set()).add(other)
@@ -243,7 +243,7 @@ class ClubView:
         return out
 
     def _lasting(self) -> Iterator[tuple[str, str]]:
-        """Between whom there is a link in the end that can be relied on."""
+        """Yield the pairs of peers with a reliable link at the end."""
         ends: dict[int, list[tuple[Side, LinkView]]] = {}
         for side in self.sides.values():
             for link in side.view.links:
@@ -255,14 +255,14 @@ class ClubView:
                 yield pair[0][0].name, pair[1][0].name
 
     def _came_to_rest(self, side: Side) -> bool:
-        """Had a peer said in the end all that it had to say? Whose clock was set back may wait for a time to come."""
+        """Had a peer sent everything at the end? A peer whose clock was set back may wait for a later time."""
         last = side.view.quiet[-1] if side.view.quiet else None
         act = self.act_of(side, side.view.trace.steps[last - 1]) if last is not None else None
         return act is not None and self.ending is not None and act.operation >= self.ending
 
     @staticmethod
     def _alone(*pair: tuple[Side, LinkView]) -> bool:
-        """Was there no other link between the two at the same time, on which they may have asked instead?"""
+        """Was this the only link between the two then? If not, they may have sent the request on another one."""
         return not any(
             other is not link and other.peer_id == link.peer_id and other.ended > link.began
             for side, link in pair
@@ -271,8 +271,9 @@ class ClubView:
 
     @cached_property
     def lossy(self) -> bool:
-        """Was an update lost half way, or did somebody take one out of order? Then revisions can be skipped for good
-        which nobody had to send again (CA-5)."""
+        """Was an update lost, or accepted out of order? Then later updates may never arrive, because no peer has to
+        send them again (CA-5).
+        """
         updates = (m for loss in self.performance.losses for m in loss.packet.wire.messages)
         cut = any("uuid" in message.body.members for message in updates)
         halves = any(not loss.packet.wire.messages for loss in self.performance.losses)
@@ -280,8 +281,9 @@ class ClubView:
 
     @cached_property
     def hops_show(self) -> bool:
-        """Do vector clocks count that a change was sent and received (rules 3 and 4), and not only who made it? Then a
-        change that descends from another can look concurrent to who heard of that by another way (CA-8)."""
+        """Do vector clocks count sending and receiving (rules 3 and 4) besides writing? Then a change can look
+        concurrent to its ancestor at a peer that received the ancestor by another path (CA-8).
+        """
         known: dict[str, dict[str, int]] = {}
         for facts in self.versions.values():
             joined = known.setdefault(facts.uuid, {})
@@ -296,7 +298,7 @@ class ClubView:
 
     @cached_property
     def circular(self) -> bool:
-        """Could a change come to somebody by two ways at a time (CA-5)?"""
+        """Could a change reach a peer by two paths at the same time (CA-5)?"""
         lines: dict[int, tuple[set[str], int, int]] = {}
         for side in self.sides.values():
             for link in side.view.links:
@@ -311,7 +313,7 @@ class ClubView:
         )
 
     def _place(self, side: Side, index: int) -> int:
-        """The number of the act that is a step, or one more than the last."""
+        """The index of the act with a step, or the number of acts if there is none."""
         act = self.performance.act_of(side.view.trace, index)
         return act.number if act is not None else len(self.performance.acts) + 1
 

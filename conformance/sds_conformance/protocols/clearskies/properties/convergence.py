@@ -19,15 +19,15 @@ from .registry import global_property
 
 @dataclass(frozen=True)
 class Difference:
-    """A peer has something else under a key than it must."""
+    """A peer with a wrong record under a key."""
 
     side: Side
     act: Act
     expected: Expected
     found: tuple[Any, ...]
-    """The values that it shows there."""
+    """The values that it shows under the key."""
     told: bool
-    """It had been told all that it takes."""
+    """It had received all that the outcome needs."""
 
     @property
     def code(self) -> str:
@@ -38,18 +38,18 @@ class Difference:
 
 @dataclass(frozen=True)
 class Ending:
-    """One group in the end."""
+    """One group at the end."""
 
     group: Sequence[Side]
     last: Act | None
-    """The last act with which one of them showed what it has; None if not two of them did."""
+    """The last act that showed the records of a peer; None if fewer than two peers showed theirs."""
     expected: Sequence[Expected]
     differences: Sequence[Difference]
 
 
 @once
 def endings(view: ClubView) -> list[Ending]:
-    """All groups in the end, with who has something else than it must."""
+    """All groups at the end, with the peers that have a wrong record."""
     return [_ending(view, group) for group in view.groups] if view.ending is not None else []
 
 
@@ -81,7 +81,7 @@ def _differences(side: Side, act: Act, shown: Shown, expected: Sequence[Expected
 
 
 def _latest(there: list[Seen]) -> list[Seen]:
-    """The one that has the key; the others may be hidden from the application, and are told all the same."""
+    """The record that has the key. The others may be hidden from the application, and are sent anyway."""
     timed = [(seen.time, seen) for seen in there if seen.time is not None]
     return [max(timed, key=lambda pair: pair[0])[1]] if timed and len(timed) == len(there) else there
 
@@ -95,7 +95,7 @@ def _first_of_each(differences: Sequence[Difference]) -> Iterator[Difference]:
 
 
 def _wanted(view: ClubView, difference: Difference) -> tuple[str, str]:
-    """What should be there, and what is, in words."""
+    """Describe the expected and the seen record."""
     one = difference.expected
     trace = difference.side.view.trace
     key = identifier(one.key)
@@ -120,7 +120,7 @@ def _wanted(view: ClubView, difference: Difference) -> tuple[str, str]:
 def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
     """Peers that reach each other come to the same keys and values: nobody is left without what others have.
 
-    What came by several ways at a time, and was lost by that, is a known weakness of the text (CA-5).
+    The loss of a change that arrives by several paths at the same time is a known weakness of the text (CA-5).
     """
     for ending in endings(view):
         untold = [d for d in ending.differences if not d.told]

@@ -20,7 +20,7 @@ from .registry import global_property
 def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
     """Who was told that a record is deleted does not show a version of it that the deletion descends from.
 
-    Of a version with a larger update_time than the deletion nothing is said: to some both look concurrent (CA-8).
+    A version with a larger update_time than the deletion is not judged: some peers see the two as concurrent (CA-8).
     """
     for side in view.sides.values():
         last: Sighting | None = None
@@ -46,7 +46,7 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
 
 
 def _deletions(side: Side, number: int) -> dict[str, list[Update]]:
-    """The deletions that a peer was told, or made, before an act, by uuid; of those that it has not forgotten since."""
+    """The deletions that a peer received or made before an act, by uuid, since it last lost its store."""
     found: dict[str, list[Update]] = {}
     for version, (at, update) in side.accounted.items():
         if at < number and update.deleted:
@@ -55,7 +55,7 @@ def _deletions(side: Side, number: int) -> dict[str, list[Update]]:
 
 
 def _ghost(view: ClubView, seen: Seen, deletions: list[Update]) -> Update | None:
-    """The deletion in spite of which a version is shown."""
+    """The deletion that a shown version contradicts; None if there is none."""
     version: Version | None = seen.version
     facts = view.versions.get(version) if version is not None else None
     if facts is None or len(facts.contents) > 1 or facts.clock is None or facts.time is None:

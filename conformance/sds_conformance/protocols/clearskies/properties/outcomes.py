@@ -1,11 +1,11 @@
-"""The outcome that the text promises for each key: which record every peer has there at the end.
+"""The outcome that the text promises for each key: the record that every peer must have there at the end.
 
 Nothing is expected in these cases:
 
 - something may be refused
 - two times are equal (CA-9)
 - a change is not later than the version it changes, so that its result depends on the order of arrival (CA-8)
-- the record that had a key longest is gone, and another one may come back for it
+- the record that had a key longest is gone, and another one may get the key again
 - a peer lost its store and used revisions twice
 - a peer received a revision after a later one of the same writer, or never, and no peer had to send it again (CA-5)
 """
@@ -23,7 +23,7 @@ from ..view.facts import Update, Version, dominates
 from .club_view import ClubView, Side, VersionFacts
 
 _SURE = 1 << 53
-"""Larger numbers are not everybody's (CA-6)."""
+"""Some implementations do not keep larger integers (CA-6)."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Expected:
 
     key: str
     update: Update | None
-    """The version that has it, None if none has."""
+    """The version that has the key; None if no version has it."""
     needed: tuple[Version, ...]
-    """The versions that one has to have heard of to come to that."""
+    """The versions that a peer must have received to reach the outcome."""
 
 
 def outcomes(view: ClubView, group: Sequence[Side]) -> list[Expected]:
-    """What all of a group must come to, by key: as much of it as is sure."""
+    """The certain outcomes for a group, by key."""
     if view.impostor or view.unasked or any(side.repeats for side in view.sides.values()):
         return []
     if dict(view.performance.schedule.configuration).get("resolution"):
-        return []  # the application was asked to decide otherwise than by time
+        return []  # the application was asked to resolve by another rule than time
     known = {version for side in group for version in (*side.accounted, *side.doubtful)}
     doubtful = {version[0] for side in group for version in side.doubtful - side.accounted.keys()}
     records: dict[str, list[VersionFacts]] = {}
@@ -75,7 +75,7 @@ def _of_key(
     there = [w for w in ends if not w.first.deleted and w.first.key == key]
     if len(uuids) == 1:
         return Expected(key, there[0].first if there else None, needed)
-    # Whoever saw that two had one key may have deleted the loser, or only hide it: so the winner must have it still.
+    # A peer that saw two records with one key may delete or hide the loser, so the winner must still have the key.
     had = [f for uuid in uuids for f in records[uuid] if f.first.key == key and not f.first.deleted]
     latest = _unique_latest(had)
     if latest is None or latest not in there:
@@ -84,7 +84,7 @@ def _of_key(
 
 
 def _winner(view: ClubView, group: Sequence[Side], facts: Sequence[VersionFacts]) -> VersionFacts | None:
-    """The version of a record that all must have in the end; None where that is not sure."""
+    """The version of a record that all peers must have at the end; None if the text does not decide it."""
     if not all(map(_is_plain, facts)):
         return None
     winner = _newest_and_latest(facts) or (None if view.hops_show else _last_of_a_chain(facts))
@@ -94,14 +94,14 @@ def _winner(view: ClubView, group: Sequence[Side], facts: Sequence[VersionFacts]
 
 
 def _is_plain(facts: VersionFacts) -> bool:
-    """Can everybody read it, and in one way?"""
+    """Can every peer read it, in one way only?"""
     if len(facts.contents) > 1 or facts.time is None or facts.clock is None or facts.first.odd:
         return False
     return max([facts.version[2], *facts.clock.values()]) <= _SURE and len(facts.clock) <= 100
 
 
 def _newest_and_latest(facts: Sequence[VersionFacts]) -> VersionFacts | None:
-    """The one with the largest update_time, if nothing descends from it: whatever comes first, it wins."""
+    """The version with the largest update_time, if no version descends from it. It wins in every order of arrival."""
     latest = _unique_latest(facts)
     if latest is None or any(dominates(f.clock, latest.clock) for f in facts if f is not latest):
         return None
@@ -109,7 +109,7 @@ def _newest_and_latest(facts: Sequence[VersionFacts]) -> VersionFacts | None:
 
 
 def _last_of_a_chain(facts: Sequence[VersionFacts]) -> VersionFacts | None:
-    """The one that descends from all others, where each descends from another."""
+    """The version that descends from all others, if they form a chain."""
     ordered = sorted(facts, key=lambda each: sum((each.clock or {}).values()))
     for earlier, later in pairwise(ordered):
         if not dominates(later.clock, earlier.clock) or dominates(earlier.clock, later.clock):
@@ -118,7 +118,7 @@ def _last_of_a_chain(facts: Sequence[VersionFacts]) -> VersionFacts | None:
 
 
 def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
-    """The one with the largest update_time; None where two have it."""
+    """The version with the largest update_time; None if two have it."""
     timed: list[tuple[Timestamp, VersionFacts]] = [(f.time, f) for f in facts if f.time is not None]
     if not timed:
         return None
@@ -128,8 +128,9 @@ def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
 
 
 def _skipped(view: ClubView, group: Sequence[Side], winner: VersionFacts) -> bool:
-    """Did a peer of the group receive a later change of its writer, and this one afterwards or never? Revisions come in
-    order, so the peer may take this one for known (CA-5)."""
+    """Did a peer of the group receive a later change of its writer first, or this one never? Revisions arrive in order,
+    so the peer may consider this one known (CA-5).
+    """
     if not (view.lossy or winner.by not in view.members):
         return False
     _, by, rev = winner.version
@@ -143,7 +144,7 @@ def _skipped(view: ClubView, group: Sequence[Side], winner: VersionFacts) -> boo
 
 
 def same(one: Any, other: Any) -> bool:
-    """Are two JSON values the same, as far as everybody can keep them? Numbers are compared as doubles."""
+    """Are two JSON values equal for every implementation? Numbers are compared as doubles."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):

@@ -12,7 +12,7 @@ from .registry import global_property
 
 
 def _to_the_first_fault_of_each(sightings: Iterator[Sighting]) -> Iterator[Sighting]:
-    """Of each peer its first fault, or where it held last."""
+    """Yield the first violation of each peer, or its last success."""
     last: dict[str, Sighting] = {}
     wrong: set[str] = set()
     for sighting in sightings:
@@ -36,7 +36,7 @@ def _to_the_first_fault_of_each(sightings: Iterator[Sighting]) -> Iterator[Sight
 def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterator[Sighting]:
     """What a peer tells of others it was told by a read-write peer, or with the signature of one, just like that.
 
-    Who was told something that can be read in several ways is not asked.
+    A peer that received something ambiguous is not judged.
     """
     unheard = {id(update): None for _, _, update in view.unheard}
 

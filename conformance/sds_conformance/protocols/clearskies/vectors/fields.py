@@ -1,4 +1,4 @@
-"""Peers, records and messages as they stand in vectors: what can be larger than a double holds is a decimal string."""
+"""Peers, records and messages in vectors. A value that may exceed a double is a decimal string."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def numbers(texts: Mapping[str, str]) -> dict[str, int]:
 
 
 def update_members(fields: Fields) -> Fields:
-    """The members of the body that says an update, as the text orders them."""
+    """The members of the body of an update, in the order of the text."""
     known = {name: value for name, value in fields.items() if name != "seen"}
     return {
         "type": UPDATE,
@@ -29,7 +29,7 @@ def update_members(fields: Fields) -> Fields:
 
 
 def is_wide(*parts: Any) -> bool:
-    """Is there a number in it, or in what is in it, that no double holds?"""
+    """Do the values contain, at any depth, an integer that a double cannot hold?"""
     for part in parts:
         if isinstance(part, dict):
             if is_wide(*part.values()):

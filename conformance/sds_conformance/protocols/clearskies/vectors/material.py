@@ -1,4 +1,4 @@
-"""What ClearSkies brings to golden vectors."""
+"""The golden vectors of ClearSkies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .shapes import SHAPES
 
 
 def _model(profile: SignatureProfile, _: Mapping[str, str]) -> Link:
-    """The reference model with signatures of this profile, in this process."""
+    """Start the reference model with a signature profile in this process."""
     return LocalLink(Testee(TesteeOptions("vectors", Config(signature_profile=profile))).handle)
 
 

@@ -12,5 +12,5 @@ REGISTER = Register()
 
 
 def group(name: str, shape: str, title: str, notes: dict[str, Note]) -> Callable[[Builder], Builder]:
-    """Register a builder of a group, with the notes on its flags. There is one revision of the text."""
+    """Register the builder of a group, with notes on its flags. The text has one revision."""
     return REGISTER.group(name, shape, title, notes, (CLEARSKIES_DATABASE.name,))

@@ -1,6 +1,6 @@
-"""What a schema cannot say of a vector: places that there are, values that are JSON, links that somebody has made.
+"""Rules for vectors that a schema cannot express: valid indices, valid JSON values, links that exist.
 
-A vector in which one of these is wrong asks for nothing that anybody could answer.
+No implementation could answer a vector that breaks one of them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .fields import Fields
 
 
 def of_answer(vector: Vector) -> Iterator[str]:
-    """Of a request: what is sent is among the updates."""
+    """Yield errors of a request: it may expect only updates of the vector."""
     yield from _values("updates", vector["updates"])
     for number, outcome in enumerate(vector["outcomes"]):
         yield from _places(f"outcomes/{number}/sent", outcome["sent"], vector)
 
 
 def of_settlement(vector: Vector) -> Iterator[str]:
-    """Of orders of arrival: what arrives is among the updates."""
+    """Yield errors of orders of arrival: they may contain only updates of the vector."""
     yield from _values("updates", vector["updates"])
     for number, order in enumerate(vector["orders"]):
         yield from _places(f"orders/{number}", order, vector)
@@ -30,13 +30,13 @@ def of_settlement(vector: Vector) -> Iterator[str]:
 
 
 def of_admission(vector: Vector) -> Iterator[str]:
-    """Of one update."""
+    """Yield errors of one update."""
     yield from _json("update/value", vector["update"]["value"])
     yield from _found("", vector["outcomes"])
 
 
 def of_transcript(vector: Vector) -> Iterator[str]:
-    """Of steps: links are connected before anything goes over them, and what is repeated was told before."""
+    """Yield errors of steps: a link must exist before it is used, and a repetition needs an original."""
     links: set[str] = set()
     bound: set[str] = set()
     for number, step in enumerate(vector["steps"]):

@@ -1,4 +1,4 @@
-"""The shapes of vectors of ClearSkies: the schema of each, and who asks for it."""
+"""The shapes of vectors of ClearSkies: the schema of each, and the function that plays it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .running.settlements import ask_settlement
 from .running.transcripts import ask_transcript
 
 ALLOWED: Schema = {"position": {"type": "string", "pattern": "^CA-[0-9]+$"}, "warned": YES}
-"""What allows an outcome, and whether with a warning."""
+"""The position that allows an outcome, and whether it warns."""
 REFUSAL = record({"rejected": YES}, ALLOWED)
 ID: Schema = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
 LEVEL: Schema = {"enum": [level.value for level in AccessLevel]}

@@ -1,7 +1,7 @@
-"""The messages that the test keys make of bodies, under each profile whose signatures are the same each time.
+"""Computes the messages of the test keys, for each signature profile that is deterministic.
 
-Section "Access Levels", and "Signatures" of the core protocol. The head of each file has the keys, which are test keys.
-Signatures of rsa-pss-sha256 are random: no formula gives them, and the files of that profile are written.
+Section "Access Levels", and "Signatures" of the core protocol. The head of each file has the test keys. Signatures of
+rsa-pss-sha256 are random, so the files of that profile are written by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ....vectors.model import Note, Vector, vector
 from .register import group
 
 RANDOM = "rsa-pss-sha256"
-"""The profile whose signatures have random bytes in them: no two of one body are the same."""
+"""The profile whose signatures contain random bytes."""
 
 NOTES = {"Made": Note("The message that a private key makes of a body.", ("CSDB-16",))}
 
@@ -44,7 +44,7 @@ BODIES = {
     ),
     "read-only": ("With the key of the read-only level.", READ_ONLY, _CAMERA),
 }
-"""Comment, level and body."""
+"""Bodies to sign, each with a comment and a level."""
 
 
 def _of_profile(profile: SignatureProfile) -> None:

@@ -1,7 +1,6 @@
-"""How the vector clocks of a peer grow, as far as that shows: in what it sends, and where it is observed.
+"""The growth of a peer's vector clocks, where it shows: in sent updates and observed states.
 
-How much one number grows is no matter of judgement where peers count in different ways (CA-7, CA-15); that nothing is
-lost is.
+Peers count in different ways (CA-7, CA-15), so the size of a step is not judged; that nothing is lost is.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from .peer_view import PeerView
 
 @dataclass(frozen=True)
 class Grown:
-    """A change of a record, and what the peer had shown of that record before it."""
+    """A change of a record, and the versions of the record that the peer had shown before."""
 
     first: Update
     """The first copy of the change."""
     before: tuple[Update, ...]
-    """All copies of its own earlier versions, the first copy of the last version being the first."""
+    """All copies of its own earlier versions; the first copy of the latest version comes first."""
     overtaken: bool
-    """It was sent when the record had been changed again."""
+    """The record had changed again before this change was sent."""
 
 
 @once
 def grown(view: PeerView) -> list[Grown]:
-    """The changes by which its application went on with a record of which it had sent an own version before."""
+    """The changes to records whose earlier own version the peer had sent."""
     out = []
     for change, first in _changes_with_clocks(view):
         earlier = [
@@ -56,14 +55,14 @@ def grown(view: PeerView) -> list[Grown]:
 
 
 def _changes_with_clocks(view: PeerView) -> Iterator[tuple[Change, Update]]:
-    """The changes that show with a uuid and a clock, each with its first copy."""
+    """Yield the changes with a known uuid and clock, each with its first copy."""
     for change in view.changes:
         if change.shown is not None and change.shown.clock is not None and change.shown.uuid is not None:
             yield change, change.shown
 
 
 def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
-    """By uuid and member: all numbers that came for it, where one is of those that many readers of JSON do not keep."""
+    """By uuid and member: all numbers that arrived, if one of them is too large for many JSON readers."""
     came: dict[tuple[str, str], set[int]] = {}
     for arrival in view.arrivals:
         for member, number in (arrival.update.clock or {}).items() if not arrival.must_not else ():
@@ -73,8 +72,9 @@ def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
 
 
 def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
-    """The clocks of records as the peer sends them and shows them, with their uuids; what it repeats byte by byte has
-    the clock of who wrote it (CA-2)."""
+    """Yield the clocks of records that the peer sends or shows, with their uuids. A copy that it repeats byte by byte
+    keeps the clock of its writer (CA-2), and is left out.
+    """
     for update in view.sent:
         if update.uuid is not None and update.clock is not None and not is_repeated(view, update):
             yield update.step, update.uuid, update.clock
@@ -87,8 +87,9 @@ def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
 
 @once
 def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
-    """What two versions in conflict came to, and each clock in which that shows: of what the peer shows of it to who
-    asks then, and of the change that its application makes next."""
+    """Conflicts of two versions, each with the clocks that show its result: in states shown afterwards, and in the next
+    change of the application.
+    """
     out: list[tuple[Fate, Step, VectorClock]] = []
     for fate in fates(view):
         if fate.meeting.arrival.outcome != "conflict" or fate.meeting.signalled is False or not takes_updates(view):
@@ -106,19 +107,22 @@ def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
 
 
 def is_repeated(view: PeerView, update: Update) -> bool:
-    """Has it the body of an update that came? Such a copy has the clock of its writer (CA-2)."""
+    """Does the update have the body of one that arrived? Then it has the clock of its writer (CA-2)."""
     return update.message.body.raw in bodies_received(view)
 
 
 @once
 def bodies_received(view: PeerView) -> set[bytes]:
-    """The bodies of all updates that came, as they came."""
+    """The bodies of all updates that arrived, as bytes."""
     return {update.message.body.raw for update in view.received}
 
 
 def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tuple[str, str] | None:
-    """The first number that is smaller in ``clock`` than in ``other``, as findings have it: as expected, and as seen.
-    The peer's own is another matter, and so are numbers that readers of JSON may lose."""
+    """The first number that is smaller in ``clock`` than in ``other``, as the expected and the seen of a finding; None
+    if there is none.
+
+    The peer's own number is left out, and so are numbers that JSON readers may lose.
+    """
     for member, number in sorted((other or {}).items()):
         if member != view.peer_id and clock.get(member, 0) < number <= SAFE_INTEGER:
             return f"{number} for {view.name(member)} at least", f"{clock.get(member, 0)}"
@@ -127,7 +131,7 @@ def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tupl
 
 @once
 def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
-    """The first copies of changes, each with the version that was there before, where that is sure."""
+    """The first copies of changes, each with the version that it replaced, where that is certain."""
     never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     out = []
     for change, first in _changes_with_clocks(view):
@@ -139,15 +143,16 @@ def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
 
 
 class Compared:
-    """Two vector clocks that the implementation compared by its own code."""
+    """Two vector clocks that the implementation compared in a codec operation."""
 
     def __init__(self, step: Step, one: VectorClock, other: VectorClock, said: tuple[bool, bool]) -> None:
-        """``said``: is the first one before the other, and the other before it?"""
+        """``said`` is the answer: is the first before the other, and the other before the first?"""
         self.step, self.said = step, said
         self.right = right = _relation(one, other)
         self.about = "numbers"
         """The kind of error that the clocks can show: in ``wide`` numbers or ``absent`` members, if the answer is right
-        or ignores these; else in ``numbers``. "" for clocks with wide numbers and another error."""
+        or ignores these; else in ``numbers``. "" for clocks with wide numbers and another error.
+        """
         common = one.keys() & other.keys()
         of_both = _relation(*({m: n for m, n in clock.items() if m in common} for clock in (one, other)))
         if max([0, *one.values(), *other.values()]) > SAFE_INTEGER:
@@ -163,7 +168,7 @@ def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:
 
 @once
 def compared(view: PeerView) -> list[Compared]:
-    """All comparisons that were asked for and answered."""
+    """All comparisons that the implementation answered."""
     out = []
     for step in view.steps:
         if step.command == "compare_clocks" and step.reply is not None and step.answer == "comparison":

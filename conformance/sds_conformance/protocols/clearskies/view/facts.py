@@ -1,7 +1,7 @@
-"""The facts that a trace has of one peer under test: updates, requests, changes, links, states shown, quiet steps.
+"""The facts of one peer under test in a trace: updates, requests, changes, links, shown states, quiet steps.
 
-One thing that is wrong leaves the rest as it is: a field that does not parse is None, and an update of another type
-that has the fields of one is read as one, so that only the checks of that field or type report it.
+Each fault is reported once. A field that does not parse is None, and a message of another type with the fields of an
+update is read as an update, so only the checks of that field or type report it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from sds_harness.clearskies.trace import Connection, Step, Trace
 from ....judging.quoting import identifier, json_of, short
 
 Version = tuple[str, str, int]
-"""uuid, last_updated_by and last_updated_rev: an update is known by these (CA-3)."""
+"""The identity of a version: uuid, last_updated_by and last_updated_rev (CA-3)."""
 
 
 # ---- Records, updates and requests -----------------------------------------------------------------------------------
 
 
 class Seen:
-    """A version of a record, as a message or a state shows it. A field that does not parse is None."""
+    """A version of a record in a message or a state. A field that does not parse is None."""
 
     __slots__ = ("by", "clock", "deleted", "key", "rev", "time", "uuid", "value", "version")
 
@@ -62,7 +62,7 @@ class Seen:
 
     @property
     def content(self) -> tuple[Any, Any, bool]:
-        """The application's part of it; of a deletion only that it is one (CA-13)."""
+        """Its content for the application; for a deletion only the fact of the deletion (CA-13)."""
         return (None, None, True) if self.deleted else (self.key, self.value, False)
 
 
@@ -72,12 +72,12 @@ class Update(Seen):
     __slots__ = ("link", "members", "message", "step")
 
     def __init__(self, message: Message, link: Connection, step: Step) -> None:
-        """``step`` is the one in which its last byte went."""
+        """``step`` is the step that sent its last byte."""
         self.message, self.link, self.step = message, link, step
         self.members = members = message.body.members
         uuid, key, by, rev = (members.get(name) for name in ("uuid", "key", "last_updated_by", "last_updated_rev"))
         super().__init__(
-            # The text does not say whether an ID is in lower case.
+            # The text does not define the case of IDs.
             uuid.lower() if isinstance(uuid, str) and is_id(uuid.lower()) else None,
             key if isinstance(key, str) else None,
             members.get("value"),
@@ -90,12 +90,12 @@ class Update(Seen):
 
     @property
     def largest(self) -> int:
-        """Of all integers in it: many readers of JSON do not keep wide ones (CA-6)."""
+        """The largest integer in it: many JSON readers do not keep large ones (CA-6)."""
         return max([self.rev or 0, *(self.clock or {}).values()])
 
     @property
     def in_milliseconds(self) -> bool:
-        """Is its time written as scripted peers write it? Any other precision is as good."""
+        """Does its time have the precision of scripted peers, milliseconds? Other precisions are legal."""
         return self.time is not None and re.fullmatch(r"[^.,]*\.[0-9]{3}Z", self.time.text) is not None
 
     @property
@@ -105,7 +105,7 @@ class Update(Seen):
 
     @property
     def in_utc(self) -> bool:
-        """Is its time written in UTC, as those of the core protocol are?"""
+        """Is its time in UTC, like the times of the core protocol?"""
         return self.time is not None and self.time.text[-1:] in "Zz"
 
     @property
@@ -115,7 +115,7 @@ class Update(Seen):
 
     @property
     def odd(self) -> str:
-        """The fault of the body, "" if there is none: an update with one may be refused."""
+        """The fault of the body; "" if it has none. An update with a fault may be refused."""
         body = self.message.body
         if body.twice:
             return f"{body.twice[0]} is in it twice"
@@ -168,7 +168,7 @@ class Request:
             and all(is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items())
         )
         self.since: Mapping[str, int] | None = since if good else None
-        """Revisions by peer ID; None if that does not parse, or if the request has another type."""
+        """Revisions by peer ID; None if they do not parse, or if the request has another type."""
 
     @property
     def asks_for_all(self) -> bool:
@@ -176,24 +176,24 @@ class Request:
 
 
 FIELDS = ("key", "value", "uuid", "last_updated_by", "last_updated_rev", "update_time", "vector_clock")
-"""What every update has beside its type ("Record Changes")."""
+"""The fields of every update besides its type ("Record Changes")."""
 
 
 def reads_as_update(message: Message) -> bool:
-    """Is it an update, if perhaps by its fields alone?"""
+    """Is it an update, by its type or by its fields?"""
     if message.type == UPDATE:
         return True
     return not message.type.startswith("core.") and {"uuid", "vector_clock"} <= message.body.members.keys()
 
 
 def reads_as_request(message: Message) -> bool:
-    """Does it ask for updates, if perhaps by its one field alone?"""
+    """Is it a request for updates, by its type or by its only field?"""
     return message.type == GET_UPDATES or (message.type.endswith("get_updates") and "since" in message.body.members)
 
 
 def has_wide_numbers(value: object) -> bool:
-    """Has a JSON value an integer above 2^53, which many readers of JSON do not keep (CA-6)?"""
-    values = [value]  # no recursion: they may have very many levels
+    """Does a JSON value contain an integer above 2^53, which many JSON readers do not keep (CA-6)?"""
+    values = [value]  # no recursion: values may have very many levels
     while values:
         match values.pop():
             case bool():
@@ -208,19 +208,20 @@ def has_wide_numbers(value: object) -> bool:
 
 
 def has_zeros(update: Update) -> bool:
-    """Is a number in its vector clock zero, which is as if it were not there?"""
+    """Does its vector clock have a zero, which means the same as an absent member?"""
     clock = update.members.get("vector_clock")
     return isinstance(clock, dict) and any(type(number) is int and number == 0 for number in clock.values())
 
 
 def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
-    """Is ``other`` before ``one``, or equal (CA-12)? Of what does not parse nothing is."""
+    """Is ``other`` before ``one``, or equal to it (CA-12)? False if one of them does not parse."""
     return one is not None and other is not None and before(other, one)
 
 
 def yields(one: Update, other: Update) -> bool:
-    """Does whoever hears of two versions keep the other one: does that descend from this one, or is it the later of two
-    in conflict?"""
+    """Does a peer that receives both versions keep the other? It descends from this one, or is the later of two in
+    conflict.
+    """
     if one.version == other.version or dominates(one.clock, other.clock):
         return False
     later = one.time is not None and other.time is not None and one.time < other.time
@@ -228,8 +229,8 @@ def yields(one: Update, other: Update) -> bool:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Are two JSON values the same? There is one kind of number, and true is none."""
-    pairs = [(one, other)]  # no recursion: they may have very many levels
+    """Are two JSON values equal? Integers and floats are one type, and booleans are another."""
+    pairs = [(one, other)]  # no recursion: values may have very many levels
     while pairs:
         one, other = pairs.pop()
         if one is other:
@@ -244,7 +245,7 @@ def equal(one: Any, other: Any) -> bool:
 
 
 def same_content(one: tuple[Any, Any, bool], other: tuple[Any, Any, bool]) -> bool:
-    """Do two records say the same to an application?"""
+    """Do two records have the same content for an application?"""
     return one[0] == other[0] and one[2] == other[2] and equal(one[1], other[1])
 
 
@@ -256,39 +257,40 @@ COMMANDS = ("put", "rename", "delete")
 
 @dataclass
 class Change:
-    """One command that changes a record, and was not refused."""
+    """A command that changes a record and was not refused."""
 
     step: Step
     kind: str
     """``put``, ``rename`` or ``delete``."""
     key: str
-    """The one that the record has then; of what is deleted, the one that it had."""
+    """The key of the record afterwards; of a deleted record, its last key."""
     old_key: str
-    """The one that it had before."""
+    """The key of the record before."""
     value: Any = None
-    """Of ``put``."""
+    """The value of a ``put``."""
     shown: Update | None = None
-    """The first copy of it on any link; None where it was never sent, or under another name."""
+    """The first copy on any link; None if it was never sent, or sent under another version."""
     since: int = 0
-    """Index of the step of the first of the changes of its record that nothing was sent of until this one was: what is
-    sent late may have been made by any of these, or by all of them together."""
+    """Index of the step of the first change of the record since the last sent copy. An update that is sent late may
+    show any of these changes, or all of them together.
+    """
 
     @property
     def uuid(self) -> str:
-        """As the peer tells it, else as it shows; "" where neither is known."""
+        """The uuid in sent updates, else in observed states; "" if both are unknown."""
         return self.step.uuid or (self.shown.uuid if self.shown is not None and self.shown.uuid else "")
 
     @property
     def keeps_its_key(self) -> bool:
-        """Is it a rename that changes nothing?"""
+        """Is it a rename to the same key?"""
         return self.kind == "rename" and self.key == self.old_key
 
     def says_the_same(self, other: Change) -> bool:
-        """Do both write the same under the same key?"""
+        """Do both write the same content under the same key?"""
         return self.kind == other.kind == "put" and self.key == other.key and equal(self.value, other.value)
 
     def is_in(self, update: Update) -> bool:
-        """Has the update the content of this change?"""
+        """Does the update have the content of this change?"""
         if self.step.uuid and update.uuid is not None and update.uuid != self.step.uuid:
             return False
         if self.kind == "delete":
@@ -297,19 +299,19 @@ class Change:
         return same and (self.kind == "rename" or equal(update.value, self.value))
 
     def is_shown_by(self, update: Update) -> bool:
-        """Is the update a copy of it, whatever may be wrong with that?"""
+        """Is the update a copy of it, even a faulty one?"""
         version = self.shown.version if self.shown is not None else None
         return self.is_in(update) or (version is not None and update.version == version)
 
 
 def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
-    """The changes in the steps of a peer; ``own`` are the first copies of its own versions by revision, as they were
+    """The changes in the steps of a peer. ``own`` has the first copies of its own versions, by revision, as they were
     sent.
 
-    A copy is known by what it says, first where it is sent at once, or else by being sent at once, or by being of the
-    record that was last changed so. A late sender may leave out overwritten versions: of several changes
-    that say the same, the last ones are those that show. A rename to the same key is a change where it shows as one,
-    and need not be.
+    A copy belongs to the change with its content: first to one in the step that sends it. Else it belongs to the change
+    of that step, or to the last change of its record. A late sender may leave out overwritten versions, so of several
+    changes with equal content the last ones have the copies. A rename to the same key is a change only if it shows as
+    one.
     """
     changes = [change for step in steps if (change := _change(step)) is not None]
     if any(change.step.uuid for change in changes):
@@ -333,7 +335,7 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
 
 
 def _say_since_when(changes: list[Change]) -> None:
-    """Since when was nothing sent of the record of each change?"""
+    """Set ``since`` of each change."""
     began: dict[str, int] = {}
     for change in changes:
         names = {change.step.uuid} if change.step.uuid else {change.key, change.old_key}
@@ -346,8 +348,9 @@ def _say_since_when(changes: list[Change]) -> None:
 
 
 def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
-    """Is an update that of a change, although it says something else? Of a record whose key another one was given, it
-    may be the deletion."""
+    """Does an update with other content belong to a change? It may be the deletion of a record that lost its key to
+    another.
+    """
     uuid = change.step.uuid
     if update.step is change.step:
         return uuid in ("", update.uuid or update.members.get("uuid"))
@@ -358,12 +361,12 @@ def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
 
 
 def written(request: pb.Request) -> Any:
-    """The value that is put. Raises ValueError or RecursionError for what is no JSON."""
+    """The value of a ``put``. Raises ValueError or RecursionError if it is not valid JSON."""
     return json.loads(request.put.value)
 
 
 def renames_in_place(step: Step) -> bool:
-    """Was a record given the key that it has? Some count that as a change, and it need not show as one."""
+    """Did a record get the key that it already has? An implementation may count that as a change or ignore it."""
     command = step.request.rename
     return step.command == "rename" and step.effects is not None and command.key == command.new_key
 
@@ -392,35 +395,36 @@ class LinkView:
         self.connection = connection
         self.number = connection.number
         self.peer_id, self.level = connection.peer_id, connection.level
-        """Of the other end."""
+        """Peer ID and level of the other end."""
         self.began = connection.began
-        """Index of the step."""
+        """Index of the step that opened it."""
         self.ended = connection.ended or len(trace.steps) + 1
-        """Index of the step with which it ended, or one more than that of the last."""
+        """Index of the step that closed it, or one more than the last index."""
         self.received, self.requests = _read(connection, connection.arrived, trace)
         """Updates and requests of the other end."""
         self.sent, self.asked = _read(connection, connection.sent, trace)
         """Updates and requests of the peer under test."""
         self.subscribed = next((request.step.index for request in self.requests if request.since is not None), None)
-        """Index of the step from which on the other end gets all updates; None if it has not asked."""
+        """Index of the step after which the other end receives all updates; None if it sent no request."""
         broken = connection.arrived.broken
         doubts = [broken.step] if broken is not None else []
         doubts += [request.step.index for request in self.requests if request.since is None]
         self.doubt = min(doubts, default=None)
-        """Index of the step with the first thing that arrived and may be refused: the peer may close the link then, or
-        take nothing more that comes on it ("with no records skipped"). None if there is no such thing."""
+        """Index of the first step whose message may be refused; None if there is none. From there on the peer may close
+        the link or ignore later messages ("with no records skipped").
+        """
         sent = connection.sent
         ends = [message.began for message in sent.messages if not message.body.members]
         ends += [sent.unfinished] if sent.unfinished is not None else []
         self.readable = min([*ends, self.ended])
-        """Index of the last step in which the sent bytes can be read; a broken stream is CSDB-15."""
+        """Index of the last step whose sent bytes can be read; CSDB-15 reports a broken stream."""
 
     def there(self, step: Step) -> bool:
-        """Was it there when that step was done?"""
+        """Was the link open in that step?"""
         return self.began < step.index <= self.ended
 
     def in_doubt(self, step: Step) -> bool:
-        """May the peer ignore what comes on it in that step?"""
+        """May the peer ignore messages on the link in that step?"""
         return self.doubt is not None and step.index >= self.doubt
 
 
@@ -440,18 +444,18 @@ def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Up
 
 
 def quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Request]) -> list[int]:
-    """The indices of the steps at which the peer that took these ``steps`` and ``said`` this was quiet.
+    """The indices of the quiet steps of a peer, given its ``steps`` and the messages that it ``said``.
 
-    Facts that are due are expected at the next such step: some peers send at once, others when they are ticked. A
-    peer is quiet that was ticked twice in a row, each time later than ever before and the second time seconds after the
-    first, with nothing to say to a database and nothing arriving in between. Where clocks step back, a peer that waits
-    for a time waits until it comes. Repetitions of a request, and of an answer, say nothing, at whichever end.
+    Facts that are due are expected at the next quiet step: some peers send at once, others when they are ticked. A peer
+    is quiet after two ticks in a row, each later than all times before, and the second at least seconds after the
+    first, if it sends nothing about databases and nothing arrives in between. If a clock steps back, a peer may wait
+    until the earlier time comes. Repeated requests and answers do not count, at either end.
     """
     spoke = {each.step.index for each in said if not each.message.repeated}
     out: list[int] = []
     latest_ms = -1
     silent_ms: int | None = None
-    """The time of the first of the ticks in a row at which it had nothing to say; None if it had."""
+    """The time of the first of consecutive ticks without a message; None after a message."""
     for step in steps:
         came = trace.into(step) if step.command == "receive" else []
         asked_again = bool(came) and all(message.repeated for message in came)
@@ -468,8 +472,9 @@ def quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Req
 
 
 def first_quiet(quiet: list[int], step: Step, until: int) -> int | None:
-    """The index of the first quiet step after ``step``, by which all that is due because of it must have come; None if
-    that is after ``until``, or if there is none."""
+    """The index of the first quiet step after ``step``; None if that is after ``until``, or if there is none.
+    Everything that ``step`` makes due must have arrived by then.
+    """
     place = bisect_right(quiet, step.index)
     return quiet[place] if place < len(quiet) and quiet[place] <= until else None
 
@@ -479,18 +484,18 @@ def first_quiet(quiet: list[int], step: Step, until: int) -> int | None:
 
 @dataclass(frozen=True)
 class Shown:
-    """All records of a peer, as of a step."""
+    """All records of a peer at a step."""
 
     step: Step
-    """The one by which all had been shown."""
+    """The step that completed the answer."""
     asked: Step
-    """The one with which that began."""
+    """The step that began it."""
     as_of: Step
-    """The peer had processed all that came before it: some process what arrives when they are ticked."""
+    """The peer had processed everything before this step. Some peers process messages only when they are ticked."""
     records: Mapping[str, Seen]
-    """By uuid."""
+    """The records, by uuid."""
     link: LinkView | None
-    """The one of the stranger; None where the peer was observed."""
+    """The link of the scripted peer that asked; None for an observed state."""
 
     @property
     def on_the_wire(self) -> bool:
@@ -498,7 +503,9 @@ class Shown:
 
     @property
     def values(self) -> dict[str, list[Any]]:
-        """By key the values of what is not deleted: more than one where records are hidden from applications."""
+        """The values by key, without deleted records. A key has more than one value if records are hidden from
+        applications.
+        """
         out: dict[str, list[Any]] = {}
         for seen in self.records.values():
             if not seen.deleted and seen.key is not None:
@@ -507,7 +514,7 @@ class Shown:
 
 
 def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
-    """The answers to requests for everything, with all that followed until the peer was quiet."""
+    """The answers to requests for everything, up to the next quiet step."""
     out = []
     for link in links:
         first = link.requests[0] if link.requests else None
@@ -520,7 +527,8 @@ def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Sho
         for update in link.sent:
             if update.uuid is not None and first.step.index <= update.step.index <= end:
                 before = records.get(update.uuid)
-                # Who answers with all that it ever heard, by revision, can say what is older last: that is discarded.
+                # A peer that answers with all versions by revision may send an old version last, which receivers
+                # discard.
                 if before is None or not yields(update, before):
                     records[update.uuid] = update
         out.append(Shown(steps[end - 1], first.step, first.step, records, link))
@@ -528,7 +536,7 @@ def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Sho
 
 
 def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
-    """All states that it showed when it was observed."""
+    """All observed states."""
     out, as_of, when_quiet = [], steps[0] if steps else None, set(quiet)
     for step in steps:
         if step.index in when_quiet:
@@ -541,9 +549,9 @@ def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
 
 
 def of_record(record: pb.Record) -> Seen:
-    """A record as the testee protocol has it."""
+    """Convert a record of the testee protocol."""
     time = _parsed(timestamp, record.update_time)
-    # As in an update: what is nested too deep to be read is collapsed in the same way.
+    # A value that is nested too deep is collapsed as in an update.
     said = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
     value = None if said is None else said.members.get("value", record.value)
     clock = {peer_id: number for peer_id, number in record.vector_clock.items() if number}
@@ -555,11 +563,11 @@ def of_record(record: pb.Record) -> Seen:
 
 
 OF_AN_ID = 8
-"""Digits of an ID that findings show of a peer without a name."""
+"""Number of digits of an ID, for a peer without a name."""
 
 
 def name_of(trace: Trace, peer_id: str | None) -> str:
-    """The name of a peer in findings; of a stranger to the club, the beginning of its ID."""
+    """The name of a peer in findings; for an unknown peer, the beginning of its ID."""
     if peer_id is None:
         return "nobody"
     name = trace.club.name_of(peer_id)
@@ -567,7 +575,7 @@ def name_of(trace: Trace, peer_id: str | None) -> str:
 
 
 def named(trace: Trace, update: Update) -> str:
-    """An update as findings quote it: its record by its key, and which version of it."""
+    """The name of an update in findings: the key of its record, and the version."""
     key = identifier(update.key) if update.key is not None else "a record without a key"
     deletion = "the deletion of " if update.deleted else ""
     return f"{deletion}{key}, revision {update.rev} of {name_of(trace, update.by)}"

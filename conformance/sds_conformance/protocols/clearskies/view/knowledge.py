@@ -1,10 +1,10 @@
-"""The model of a peer under test: the versions that it must and must not have, from which step on.
+"""The model of a peer under test: at each step, the versions that it must have and those that it must not have.
 
-Sections "Access Levels" and "Record Changes" say who may change a record. The rules of section "Conflicts" are applied
-to what the peer has seen. Nothing is sure where the text leaves the outcome to applications, or an update may have
-been refused, until one comes that descends from all that may be there. The same holds where the clocks decide
-against the times, and where something came that changes nothing: other checks report that. A version that the peer
-shows is taken over as soon as it differs, so that one fault is reported once.
+Sections "Access Levels" and "Record Changes" define who may change a record. The rules of section "Conflicts" are
+applied to the versions that the peer received. The model is unsure where the text leaves the outcome to applications
+and where an update may have been refused, until a version arrives that descends from all candidates. It is also unsure
+where clocks contradict times, and where an update changes nothing: other checks report that. A version that the peer
+shows replaces the expected one as soon as they differ, so that each fault is reported once.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .facts import Change, LinkView, Update, dominates
 
 
 SAFE_INTEGER = 1 << 53
-"""The largest that survives without wide integers (CA-6)."""
+"""The largest integer that peers without wide integers keep (CA-6)."""
 
 
 def forbidden(level: AccessLevel, link: LinkView, update: Update) -> str:
-    """Why a peer of that level must not take an update that came on a link, "" if it may.
+    """Why a peer of that level must not accept an update that arrived on a link; "" if it may.
 
-    Between two read-write peers a signature is "not necessary", so that it need not be checked.
+    Between two read-write peers a signature is "not necessary", so it need not be verified.
     """
     if level is link.level is READ_WRITE:
         return ""
@@ -47,14 +47,14 @@ def forbidden(level: AccessLevel, link: LinkView, update: Update) -> str:
 
 
 def made_by_a_reader(link: LinkView, update: Update) -> bool:
-    """Does a read-only peer say that it has changed something, by its signature or by sending it without any?"""
+    """Does a read-only peer claim a change, by its signature or by sending the update unsigned?"""
     if update.message.signature is not None:
         return update.signer is READ_ONLY
     return link.level is READ_ONLY
 
 
 def excused(declared: Declaration, update: Update) -> str:
-    """Why an update may be refused although nothing demands that, "" if it is to be taken."""
+    """Why a peer may refuse an update that nothing forbids; "" if it must accept the update."""
     if update.odd:
         return update.odd
     if update.message.signature is not None and update.message.profile is None:
@@ -76,7 +76,7 @@ def excused(declared: Declaration, update: Update) -> str:
 
 
 def fits_limits(declared: Declaration, text: str) -> bool:
-    """Is it JSON, and within the declared limits? Beside it there is not much in a message."""
+    """Is it valid JSON within the declared limits? The rest of a message needs little room."""
     try:
         value = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -94,7 +94,7 @@ def _over(number: int, limit: int | None) -> bool:
 
 
 def _depth(value: object) -> int:
-    """How deep arrays and objects are nested in a JSON value."""
+    """The depth of the nested arrays and objects in a JSON value."""
     deepest, layer = 0, [value]
     while layer := [each for each in layer if isinstance(each, (dict, list))]:
         deepest += 1
@@ -106,7 +106,7 @@ def _depth(value: object) -> int:
 
 
 class Held:
-    """The versions of one record that are or may be there, from a step on."""
+    """The versions of one record that are or may be present, from a step on."""
 
     __slots__ = ("candidates", "change", "conflict", "step", "sure", "update", "versions")
 
@@ -121,85 +121,89 @@ class Held:
     ) -> None:
         self.step = step
         self.candidates = candidates
-        """One of these is there, the likeliest first. None for a version of the peer's own that it has not shown."""
+        """One of these is present; the likeliest comes first. None stands for an own version that the peer has not
+        shown.
+        """
         self.sure = sure
-        """The first of them is there: the text allows no other outcome."""
+        """The first candidate is present: the text allows no other outcome."""
         self.change = change
-        """The peer's own, if it is one."""
+        """The peer's own change, if the version is one."""
         self.conflict = conflict
-        """Neither of two descends from the other."""
+        """Neither of two versions descends from the other."""
         self.update = candidates[0] if sure and candidates else None
-        """The version that is there, where that is sure."""
+        """The version that is present, if that is certain; else None."""
         self.versions = {update.version for update in candidates if update.version is not None}
 
     def unsure(self, step: Step, *more: Update) -> Held:
-        """The same from another step on, with more candidates, and not sure."""
+        """Return the same from another step on, with more candidates and unsure."""
         return Held(step, (*self.candidates, *more), sure=False, change=self.change, conflict=self.conflict)
 
 
 class Arrival:
-    """An update that came, and what must become of it."""
+    """An update that arrived, and the required outcome."""
 
     __slots__ = ("before", "declined", "due", "held", "may_not", "must_not", "outcome", "step", "update")
 
     def __init__(self, update: Update, must_not: str, may_not: str, held: Held | None, outcome: str) -> None:
         self.update, self.step = update, update.step
         self.must_not = must_not
-        """Why it must be refused, "" if it must not."""
+        """Why it must be refused; "" if it need not be."""
         self.may_not = may_not
-        """Why it may be, although nothing forbids to take it."""
+        """Why it may be refused although nothing forbids it; "" if it may not be."""
         self.held = held
-        """The record as it was there when it came."""
+        """The record as it was when the update arrived."""
         self.outcome = outcome
-        """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict``, ``refused``, or ``open`` where that is
-        not sure."""
+        """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict`` or ``refused``; ``open`` if the outcome
+        is uncertain.
+        """
         self.before = held.update if held is not None else None
-        """The version that was there, where that is sure."""
+        """The version that was present, if that is certain; else None."""
         self.due = outcome in ("new", "newer")
-        """The peer must have it from now on, and pass it on."""
+        """The peer must have it from now on, and send it to others."""
         closed = any(event.link == update.link.number for event in self.step.signals("link_closed"))
         self.declined = closed or self.step.answer == "rejected"
-        """The peer said that it does not take it, or closed the link because of it."""
+        """The peer rejected it, or closed the link because of it."""
 
 
 class Knowledge:
-    """What a peer knows, step by step."""
+    """The knowledge of a peer, step by step."""
 
     def __init__(self, peer_id: str, *, resolves_hops: bool) -> None:
-        """``peer_id`` is that of the peer. ``resolves_hops``: it counts in the clocks of others' records that they came
-        (CA-15), and makes changes of its own of what is in conflict by that."""
+        """``peer_id`` is the ID of the peer. ``resolves_hops``: the peer counts arrivals in the clocks of other peers'
+        records (CA-15), and resolves the resulting conflicts by changes of its own.
+        """
         self._peer_id = peer_id
         self._resolves_hops = resolves_hops
         self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
-        """What there is by uuid, from the step with that index on: who forgets everything begins anew."""
+        """By uuid, the versions from the step with an index on. The loss of the store begins a new era."""
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
         self._sent: dict[str, Update] = {}
-        """By uuid: the last copy by which the peer showed its own number in the clock of a record, with nothing come of
-        that since then."""
+        """By uuid: the last sent copy whose clock has the peer's own number, if nothing about the record has arrived
+        since.
+        """
         self._revisions: dict[str | None, int] = {}
-        """By writer: the largest revision that came."""
+        """By writer: the largest revision that arrived."""
         self._told: dict[str, dict[str, int]] = {}
-        """By uuid: the largest number of each member in the clocks that came of a record."""
+        """By uuid: the largest number of each member in the clocks that arrived."""
         self.conflicts: list[tuple[int, frozenset[str]]] = []
-        """The indices of the steps from which on two records, or two versions of one, are in conflict, or may be, with
-        the uuids of these."""
+        """The conflicts, certain or possible: the index of the step that began each, and the uuids of its records."""
 
     @property
     def _history(self) -> dict[str, list[Held]]:
         return self._eras[-1][1]
 
     def now(self, uuid: str) -> Held | None:
-        """As far as it was read."""
+        """The state of a record after the last step that was read."""
         history = self._history.get(uuid)
         return history[-1] if history else None
 
     def at(self, uuid: str, index: int) -> Held | None:
-        """What is there of a record after the step with that index; None if nothing is."""
+        """The state of a record after the step with an index; None if there is none."""
         return _last(self._era(index).get(uuid, []), index)
 
     def all_at(self, index: int) -> Iterator[tuple[str, Held]]:
-        """All that is there after the step with that index, by uuid."""
+        """Yield all states after the step with an index, by uuid."""
         for uuid, history in self._era(index).items():
             if (held := _last(history, index)) is not None:
                 yield uuid, held
@@ -208,36 +212,36 @@ class Knowledge:
         return next(history for began, history in reversed(self._eras) if began <= index)
 
     def same_era(self, one: int, other: int) -> bool:
-        """Is what was known after one step still known after another, for all that the peer was opened again?"""
+        """Did the peer keep its store between two steps?"""
         return self._era(one) is self._era(other)
 
     def forget(self, step: Step) -> None:
-        """The peer is opened without anything that it knew."""
+        """Record that the peer is opened without its store."""
         self._eras.append((step.index, {}))
         self._with_key = {}
         self._told, self._revisions = {}, {}
 
     def rivals(self, uuid: str) -> set[str]:
-        """Other records that may be there with the same key, as far as it was read."""
+        """The other records that may have the same key, as of the last step that was read."""
         keys = _keys(self.now(uuid))
         others = {other for key in keys for other in self._with_key.get(key, ())} - {uuid}
         return {other for other in others if keys & _keys(self.now(other))}
 
     def put(self, uuid: str, held: Held) -> None:
-        """From a step on, something else is there of a record."""
+        """Set the state of a record from a step on."""
         self._history.setdefault(uuid, []).append(held)
         for key in _keys(held):
             self._with_key.setdefault(key, set()).add(uuid)
         if held.conflict:
             self._contest(held.step, uuid)
         if rivals := self.rivals(uuid):
-            # Whoever loses a key may be hidden, deleted, or given another one (CA-8).
+            # A record that loses its key may be hidden, deleted, or given another key (CA-8).
             self._contest(held.step, uuid, *rivals)
             for other in (uuid, *rivals):
                 self._unsettle(other, held.step)
 
     def arrive(self, update: Update, must_not: str, may_not: str) -> Arrival:
-        """An update comes. What must be refused changes nothing; what may be leaves open what is there."""
+        """Process an update. One that must be refused changes nothing; one that may be makes the state unsure."""
         uuid = update.uuid
         held = self.now(uuid) if uuid is not None else None
         outcome = "refused" if must_not else self._outcome(held, update)
@@ -245,7 +249,7 @@ class Knowledge:
             outcome = "open"
         most = self._revisions.get(update.by, 0)
         if outcome in ("new", "newer") and (update.rev or 0) <= most:
-            outcome = "open"  # out of order, "or they will never be synced" (CA-5): nobody would have asked for it
+            outcome = "open"  # out of order, "or they will never be synced" (CA-5): no peer would request it again
         self._revisions[update.by] = max(0 if must_not else update.rev or 0, most)
         arrival = Arrival(update, must_not, may_not, held, outcome)
         if uuid is None:
@@ -270,17 +274,17 @@ class Knowledge:
         return arrival
 
     def write(self, uuid: str, change: Change) -> None:
-        """The application changes a record, or makes one."""
+        """Record that the application changes or creates a record."""
         shown = (change.shown,) if change.shown is not None else ()
         self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
 
     def send(self, update: Update) -> None:
-        """The peer sends a record. What has its number in it shows how far that has counted."""
+        """Record that the peer sends a record. Its own number in the clock shows how far it has counted."""
         if update.uuid is not None and self._peer_id in (update.clock or {}):
             self._sent[update.uuid] = update
 
     def _outcome(self, held: Held | None, update: Update) -> str:
-        """What the text says becomes of an update, where that is sure."""
+        """The outcome of an update by the text; ``open`` if it is uncertain."""
         if update.version is None:
             return "open"
         if held is None:
@@ -300,10 +304,10 @@ class Knowledge:
         return "conflict" if self._is_surely_concurrent(held, update) else "open"
 
     def _is_surely_newer(self, held: Held, update: Update) -> bool:
-        """Does an update replace what is there, also where that was counted when it came and went?
+        """Does an update certainly replace the present version, even if peers count sending and receiving?
 
-        By rules 3 and 4, to the letter, who has received a record counts that in its clock: then a change that does not
-        know of it is concurrent, of which the one with the larger update_time is there afterwards.
+        By the letter of rules 3 and 4, a peer that receives a record counts that in its clock. Then a change that does
+        not include this count is concurrent, and the larger update_time wins.
         """
         sent = self._sent.get(str(update.uuid))
         if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
@@ -311,8 +315,9 @@ class Knowledge:
         return _is_later(update, held)
 
     def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
-        """Does an update know of something that is new here, other than what the peer itself may have counted? What
-        came to be there by a conflict knows all that the two clocks did, whoever won."""
+        """Does an update include something new here, and lack something that the peer did not count itself? The result
+        of a conflict includes both clocks, whichever version won.
+        """
         there, told = held.candidates[0].clock or {}, self._told.get(str(update.uuid), {})
         return any(
             n > max(there.get(member, 0), told.get(member, 0))
@@ -329,8 +334,9 @@ class Knowledge:
             self._history[uuid].append(held.unsure(step))
 
     def show(self, update: Update) -> None:
-        """The peer shows a version of its own that no command explains: what it has, it has. Who sends late may have
-        something newer by then."""
+        """Record an own version that no command explains, because the peer shows it. A peer that sends late may already
+        have a newer one.
+        """
         if update.uuid is None:
             return
         held = self.now(update.uuid)
@@ -342,7 +348,7 @@ class Knowledge:
 
 
 def _is_later(update: Update, held: Held | None) -> bool:
-    """Has an update a larger update_time than all that may be there?"""
+    """Does an update have a larger update_time than all candidates?"""
     times = [candidate.time for candidate in held.candidates] if held is not None else []
     return update.time is not None and all(time is not None and time < update.time for time in times)
 
@@ -353,8 +359,9 @@ def _last(history: list[Held], index: int) -> Held | None:
 
 
 def _keys(held: Held | None) -> set[object]:
-    """The keys that a record may have, none if it is deleted. What a change is first shown by may be what came of a
-    conflict about the key that was asked for."""
+    """The keys that a record may have; empty if it is deleted. The first copy of a change may show the result of a
+    conflict about the requested key.
+    """
     if held is None:
         return set()
     asked = {held.change.key} if held.change is not None and held.change.kind != "delete" else set()

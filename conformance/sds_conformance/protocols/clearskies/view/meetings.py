@@ -1,8 +1,9 @@
-"""Two versions of a record, or two records with one key, that meet at a peer, and the outcome.
+"""Meetings of two versions of a record, or of two records with one key, at a peer, and their outcomes.
 
-Each has what the peer shows of them afterwards, until something else happens to them. Absence on the wire proves
-nothing: an answer may leave out what the peer has. An application sees one record with a key. On the wire the loser may
-still be there, deleted or not, or be gone (CA-8), so that there only an impossible outcome is a fault.
+An outcome is read from the states that the peer shows until something else happens to the records. Absence on the wire
+proves nothing: an answer may leave out records that the peer has. An application sees one record for each key. On the
+wire the loser may still be present, deleted or not, or be absent (CA-8), so only an impossible outcome is a fault
+there.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ from .peer_view import PeerView
 
 
 INCOMING, PRESENT = "incoming", "present"
-"""Which of two is there."""
+"""The names of the two versions of a meeting."""
 
 
 class Meeting:
-    """An update that came, and what it met."""
+    """An update that arrived, and the version that it met."""
 
     def __init__(self, arrival: Arrival, there: Update, signalled: bool | None) -> None:
         self.arrival, self.incoming, self.step = arrival, arrival.update, arrival.step
         self.there = there
-        """The version that was there: of the same record, or of another one with the same key."""
+        """The version that was present: of the same record, or of another one with the same key."""
         self.signalled = signalled
-        """Did the peer signal a conflict? None where it does not declare that it does so, or if there is none."""
+        """Did the peer signal a conflict? None if it does not declare such signals, or if there is no conflict."""
         self.alike = same_content(self.incoming.content, there.content)
-        """Do both say the same to an application?"""
+        """Do both have the same content for an application?"""
         self.uuids = {self.incoming.uuid, there.uuid}
         self.later = ""
-        """Which of the two has the larger update_time; "" if they have the same, or one has none."""
+        """The one with the larger update_time; "" if the times are equal, or one is missing."""
         self.of_one_second = False
-        """Are the two times in one second (CA-9)?"""
+        """Are both times in the same second (CA-9)?"""
         one, other = self.incoming.time, there.time
         if one is not None and other is not None:
             self.of_one_second = one.seconds == other.seconds
@@ -49,12 +50,12 @@ class Meeting:
                 self.later = INCOMING if one > other else PRESENT
 
     def version(self, which: str) -> Update:
-        """The one that came, or the one that was there."""
+        """The version that arrived, or the one that was present."""
         return self.incoming if which == INCOMING else self.there
 
     @property
     def told_apart_beyond_doubles(self) -> bool:
-        """Do their clocks differ, and not once the numbers in them have been doubles (CA-6)?"""
+        """Do their clocks differ, but not as doubles (CA-6)?"""
         one, other = self.incoming.clock or {}, self.there.clock or {}
         return one != other and _as_doubles(one) == _as_doubles(other)
 
@@ -65,14 +66,16 @@ def _as_doubles(clock: VectorClock) -> dict[str, float]:
 
 @once
 def takes_updates(view: PeerView) -> bool:
-    """Is there a trace of anything that others have made? Who takes nothing of others does not judge its age."""
+    """Does the trace show that the peer accepted any version of another peer? If not, the age of versions is not
+    judged.
+    """
     made = {arrival.update.uuid for arrival in view.arrivals if arrival.outcome == "new"}
     made -= {change.uuid for change in view.changes}
     return any(update.uuid in made for update in view.sent) or any(made & shown.records.keys() for shown in view.shown)
 
 
 def is_traced(view: PeerView, update: Update) -> bool:
-    """Is there a trace of a version that the peer has had it?"""
+    """Does the trace show that the peer had a version?"""
     return update.by == view.peer_id or update.version in _traces(view)
 
 
@@ -83,7 +86,7 @@ def _traces(view: PeerView) -> set[Version | None]:
 
 @once
 def versions_met(view: PeerView) -> list[Meeting]:
-    """The updates of records of which a version was there, where that was sure."""
+    """The updates that met a certain version of their record."""
     out = []
     never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     for arrival in view.arrivals:
@@ -98,7 +101,7 @@ def versions_met(view: PeerView) -> list[Meeting]:
 
 @once
 def keys_met(view: PeerView) -> list[Meeting]:
-    """The records that came with a key that another one surely had: those that were refused with them."""
+    """The records that arrived with a key that another record certainly had, including refused ones."""
     out = []
     for arrival in view.arrivals:
         concerned = arrival.outcome in ("new", "newer") and not arrival.update.deleted
@@ -112,7 +115,7 @@ def keys_met(view: PeerView) -> list[Meeting]:
 
 @once
 def _ever_had(view: PeerView) -> dict[str | None, set[str | None]]:
-    """By key the uuids of the records that ever had it."""
+    """By key: the uuids of the records that ever had it."""
     out: dict[str | None, set[str | None]] = {}
     for update in view.received:
         out.setdefault(update.key, set()).add(update.uuid)
@@ -122,7 +125,9 @@ def _ever_had(view: PeerView) -> dict[str | None, set[str | None]]:
 
 
 def _rival(view: PeerView, arrival: Arrival) -> Update | None:
-    """The one other record that surely had the key of an update when that came, and this record had not."""
+    """The only other record that certainly had the key of an update when it arrived; None if the record itself had the
+    key.
+    """
     update, before = arrival.update, arrival.step.index - 1
     own = arrival.held
     if own is not None and (own.update is None or (own.update.key == update.key and not own.update.deleted)):
@@ -141,7 +146,7 @@ class Fate:
     def __init__(self, meeting: Meeting, shown: Shown, seen: Seen) -> None:
         self.meeting, self.shown, self.seen = meeting, shown, seen
         self.left = ""
-        """Which of the two is there, "" if it is neither, or if nothing tells them apart."""
+        """The version that is present; "" if it is neither, or if the two look the same."""
         both = {name: meeting.version(name) for name in (INCOMING, PRESENT)}
         found = [name for name, update in both.items() if update.version == seen.version]
         if not found and not meeting.alike:
@@ -151,12 +156,12 @@ class Fate:
 
     @property
     def about_zeros(self) -> bool:
-        """Has one of the two a zero in its clock?"""
+        """Does the clock of one of the two have a zero?"""
         return has_zeros(self.meeting.incoming) or has_zeros(self.meeting.there)
 
     @property
     def mixed(self) -> bool:
-        """Is one of the two there by its revision, and does it say what the other one does, be it in part?"""
+        """Does the present version have the revision of one of the two, and content of the other?"""
         update, seen = self.meeting.version(self.left), self.seen
         other = self.meeting.there if update is self.meeting.incoming else self.meeting.incoming
         if seen.version != update.version or same_content(seen.content, update.content):
@@ -169,7 +174,7 @@ class Fate:
 
 @once
 def fates(view: PeerView) -> list[Fate]:
-    """What became of each two versions that met, where the peer has shown it."""
+    """The first shown state after each meeting of two versions."""
     out = []
     for meeting in versions_met(view):
         uuid = str(meeting.incoming.uuid)
@@ -181,12 +186,12 @@ def fates(view: PeerView) -> list[Fate]:
 
 
 def _may_have_lost_its_key(view: PeerView, meeting: Meeting, seen: Seen) -> bool:
-    """May what came have been taken, and deleted at once because another record has its key?"""
+    """May the arrived version have been accepted and deleted at once, because another record has its key?"""
     return seen.deleted and not meeting.incoming.deleted and len(_ever_had(view)[meeting.incoming.key]) > 1
 
 
 def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
-    """What the peer showed after a meeting, until something else happened to what met there."""
+    """Yield the states that the peer showed after a meeting, until something else happened to the records."""
     end = _end(view, meeting)
     for shown in view.shown:
         if shown.as_of.index > meeting.step.index and shown.step.index < end:
@@ -194,16 +199,16 @@ def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
 
 
 def change_after(view: PeerView, meeting: Meeting) -> Update | None:
-    """The first copy of the change that the application makes of a record next after two versions of it met; None if
-    something else comes first."""
+    """The first copy of the application's next change after a meeting; None if something else comes first."""
     end = _end(view, meeting)
     change = next((change for change in view.changes if change.step.index == end), None)
     return change.shown if change is not None and change.uuid == meeting.incoming.uuid else None
 
 
 def _end(view: PeerView, meeting: Meeting) -> int:
-    """The index of the step in which something else happens to what met; one more than that of the last if nothing
-    does."""
+    """The index of the step in which something else happens to the records; one more than the last index if nothing
+    does.
+    """
     first, keys = meeting.step.index, {meeting.incoming.key, meeting.there.key}
     both = {meeting.incoming.version, meeting.there.version}
     came = (
@@ -222,7 +227,7 @@ def _end(view: PeerView, meeting: Meeting) -> int:
 
 
 def _descends_from_both(update: Update, meeting: Meeting) -> bool:
-    """Is an update a later one under the version of one of the two? Who has lost its store uses revisions again."""
+    """Is an update a later one under the version of one of the two? A peer that lost its store reuses revisions."""
     one, other = meeting.incoming.clock, meeting.there.clock
     if update.version == meeting.there.version:
         return dominates(update.clock, one)
@@ -239,7 +244,7 @@ def _signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool
 
 @once
 def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
-    """All conflicts that it signalled: the index of the step, and the uuids."""
+    """All signalled conflicts: the index of the step, and the uuids."""
     return [
         (step.index, {event.uuid.lower(), event.incoming_uuid.lower()})
         for step in view.steps
@@ -251,7 +256,7 @@ def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
 
 
 def resolution(view: PeerView) -> int:
-    """The resolution of conflicts that is in force or was asked for; unspecified is the text's rule."""
+    """The conflict resolution that is in use or was requested. "Unspecified" means the rule of the text."""
     for configuration in (view.party.in_force, view.party.asked):
         if configuration.HasField("resolution"):
             return int(configuration.resolution)
@@ -259,27 +264,27 @@ def resolution(view: PeerView) -> int:
 
 
 def by_default(view: PeerView) -> bool:
-    """Has no application said otherwise?"""
+    """Is the rule of the text in use?"""
     return resolution(view) == pb.RESOLUTION_UNSPECIFIED
 
 
 class Contest:
-    """Two records with one key, and a state that a peer showed after they had met."""
+    """Two records with one key, and a state that a peer showed after they met."""
 
     def __init__(self, meeting: Meeting, shown: Shown, *, relayed: bool) -> None:
-        """``relayed`` says whether the peer passed on the one that came."""
+        """``relayed``: the peer sent the arrived record to others."""
         self.meeting, self.shown = meeting, shown
         key, there = meeting.incoming.key, shown.records.values()
         self.having = [seen for seen in there if not seen.deleted and seen.key == key]
-        """Those that are there with the key."""
+        """The records that are present with the key."""
         both = meeting.uuids <= shown.records.keys()
         self.nobody = not self.having and both
-        """Is there surely none?"""
+        """Is certainly no record present?"""
         trace = relayed or meeting.signalled or meeting.incoming.uuid in shown.records
         self.ignored = not trace and any(seen.uuid == meeting.there.uuid for seen in self.having)
-        """Is the one that came as if it had not come?"""
+        """Is the state the same as if the update had not arrived?"""
         self.left = ""
-        """Which of the two has the key, "" if that is not to be seen."""
+        """The record that has the key; "" if the state does not show it."""
         if len(self.having) == 1 and (both or not shown.on_the_wire):
             (seen,) = self.having
             both_named = ((name, meeting.version(name)) for name in (INCOMING, PRESENT))
@@ -289,7 +294,7 @@ class Contest:
 
 @once
 def contests(view: PeerView) -> list[Contest]:
-    """The states that a peer showed after two records with one key had met, until something else happened to them."""
+    """The states that a peer showed after two records with one key met, until something else happened to them."""
     out = []
     for meeting in keys_met(view):
         if not meeting.arrival.declined:
@@ -301,13 +306,13 @@ def contests(view: PeerView) -> list[Contest]:
 
 @dataclass(frozen=True)
 class Holding:
-    """The records that a peer shows at the end under a key of which two came."""
+    """The records that a peer shows at the end under a key that two records had."""
 
     meeting: Meeting
     shown: Shown
     contents: tuple[Seen, ...]
     versions: frozenset[Version | None]
-    """Those of the two records that ever came or were made here."""
+    """The versions of the two records that ever arrived, or were written here."""
 
     @property
     def told(self) -> str:
@@ -327,8 +332,7 @@ def _are_alike(one: Seen, other: Seen) -> bool:
 
 
 def disagreement(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
-    """Where a peer and another one know of the same versions of two records with a key, what each of them shows at the
-    end."""
+    """Yield the final states of two peers that know the same versions of two records with one key."""
     for meeting in keys_met(view):
         one = _holding(view, meeting)
         for whose in view.everybody:
@@ -338,8 +342,9 @@ def disagreement(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
 
 
 def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
-    """The last word of a peer on a key; None if it does not know of both records, or has not shown them since, or if
-    the outcome depends on the order in which two versions with equal clocks came."""
+    """The final state of a key at a peer. None if the peer does not know both records, or has not shown them since;
+    None as well if the outcome depends on the order of two versions with equal clocks.
+    """
     key, uuids = meeting.incoming.key, meeting.uuids
     last, known = 0, set[str | None]()
     heard = [update for update in view.own if update.uuid in uuids]
@@ -348,7 +353,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
             continue
         if arrival.update.uuid in uuids or arrival.update.key == key:
             if arrival.update.largest > SAFE_INTEGER:
-                return None  # CSDB-25 and CSDB-41
+                return None  # CSDB-25 and CSDB-41 judge this
             last = max(last, arrival.step.index)
             known.add(arrival.update.uuid)
             heard.append(arrival.update)
@@ -356,7 +361,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
         if change.uuid in uuids or key in (change.key, change.old_key):
             last = max(last, change.step.index)
             known.add(change.uuid)
-    # A third one would be another matter.
+    # A third record would change the outcome.
     shown = [shown for shown in view.shown if shown.as_of.index > last]
     if known != uuids or not shown or not takes_updates(view) or _clocks_of_two_versions_are_equal(heard):
         return None
@@ -370,7 +375,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
 
 
 def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
-    """Of two such versions of a record the one that comes second is discarded (CSDB-48)."""
+    """Do two of the versions have equal clocks? The second of them to arrive is discarded (CSDB-48)."""
     versions: dict[tuple[str | None, frozenset[tuple[str, int]]], Version | None] = {}
     for update in updates:
         if update.clock is not None:
@@ -381,7 +386,7 @@ def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
 
 
 def ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
-    """Where two versions with one update_time are in conflict here and elsewhere, what was left in both places."""
+    """Yield the outcomes at two peers of a conflict between versions with the same update_time."""
     mine = [fate for fate in fates(view) if _is_tie(fate)]
     for whose in view.everybody if mine else ():
         for other in fates(whose) if whose is not view else ():
@@ -401,7 +406,9 @@ def _met(fate: Fate) -> set[Version | None]:
 
 
 def unresolved(view: PeerView) -> Iterator[tuple[Meeting, Shown, str]]:
-    """What met in a conflict that the application resolves, and what is missing of it afterwards, "" if nothing is."""
+    """Yield the conflicts that the application resolves, each with a later state and the content that this state lacks;
+    "" if it lacks nothing.
+    """
     met = [fate.meeting for fate in fates(view) if fate.meeting.arrival.outcome == "conflict"]
     for meeting in [*met, *keys_met(view)]:
         one, other = meeting.incoming, meeting.there

@@ -1,4 +1,4 @@
-"""A trace as the facts of one peer under test, which all checks are functions of."""
+"""A trace as the facts of one peer under test. All checks are functions of it."""
 
 from __future__ import annotations
 
@@ -40,30 +40,33 @@ class Proof:
     __slots__ = ("arrival", "is_shown", "is_there", "same", "seen", "shown")
 
     def __init__(self, arrival: Arrival, shown: Shown, *, relayed: bool) -> None:
-        """An update that was ``relayed`` was taken, even if it is not in an answer."""
+        """``relayed``: the peer sent the update to others, so it was accepted even if an answer lacks it."""
         self.arrival, self.shown = arrival, shown
         self.seen = seen = shown.records.get(str(arrival.update.uuid))
-        """The record, None if there is no trace of it."""
+        """The record; None if the state does not have it."""
         self.is_shown = seen is not None and seen.version == arrival.update.version
         """Is that version among those that the peer shows?"""
         self.is_there = relayed or self.is_shown
         self.same = seen is not None and self.is_shown and same_content(seen.content, arrival.update.content)
-        """Is it there, as it came?"""
+        """Is the version present with the content that arrived?"""
 
 
 @dataclass(frozen=True)
 class Successive:
-    """Two local changes that show, the second one surely made after the first."""
+    """Two local changes; the second was certainly made after the first."""
 
     one: Update
     other: Update
     most: int | None
-    """By how many it is later, if all between the two were changes: what was never sent need not have been one. None
-    where more than the application may have made the peer change something."""
+    """The largest possible difference of their revisions, if everything between them was a change; a change that was
+    never sent may not have been one. None if the peer may have made further changes itself.
+    """
 
 
 class PeerView:
-    """What one peer under test was told, did, sent and showed. It does not change once it was asked."""
+    """The facts of one peer under test: what it received, did, sent and showed. The facts do not change once they are
+    read.
+    """
 
     def __init__(self, trace: Trace, party: Party) -> None:
         self.channel_id = ""
@@ -74,16 +77,16 @@ class PeerView:
         self.steps: list[Step] = list(trace.of(party.name))
         self.links = [LinkView(connection, trace) for connection in trace.links_of(party.name)]
         self.everybody: list[PeerView] = [self]
-        """All peers under test."""
+        """The views of all peers under test."""
         self._by_number = {link.number: link for link in self.links}
         self.sent = _in_order(update for link in self.links for update in link.sent)
         """All updates that it sent, on all links, in order."""
         self.received = _in_order(update for link in self.links for update in link.received)
-        """All updates that came, on all links, in order."""
+        """All updates that arrived, on all links, in order."""
         self.asked = [request for link in self.links for request in link.asked]
-        """All its requests."""
+        """All requests that it sent."""
         self.requests = [request for link in self.links for request in link.requests]
-        """All requests that came."""
+        """All requests that arrived."""
 
     @property
     def writes(self) -> bool:
@@ -91,30 +94,30 @@ class PeerView:
         return self.level is READ_WRITE
 
     def can(self, *capabilities: int) -> bool:
-        """Are these declared?"""
+        """Does it declare all of these?"""
         return self.trace.declaration.can(*capabilities)
 
     def link_of(self, update: Update | Request) -> LinkView:
-        """The link on which something came or went."""
+        """The link of an update or request."""
         return self._by_number[update.link.number]
 
     def name(self, peer_id: str | None) -> str:
-        """What a peer is called in findings."""
+        """The name of a peer in findings."""
         return name_of(self.trace, peer_id)
 
     def end_of(self, link: LinkView) -> str:
-        """Who is at the other end of a link, in findings."""
+        """The other end of a link, in findings."""
         return f"{self.name(link.peer_id)} (link {link.number})"
 
     def named(self, update: Update) -> str:
-        """What an update is called in findings."""
+        """The name of an update in findings."""
         return named(self.trace, update)
 
     # ---- What came and went --------------------------------------------------------------------------------------
 
     @cached_property
     def own(self) -> list[Update]:
-        """The first copy of each version that it sent as its own, by revision."""
+        """The first copy of each own version that it sent, by revision."""
         first: dict[tuple[str, int, int], Update] = {}
         for update in self.sent:
             if update.by == self.peer_id and update.rev is not None and not self._came_back(update):
@@ -124,7 +127,7 @@ class PeerView:
 
     @cached_property
     def _losses(self) -> list[int]:
-        """The indices of the steps in which it was opened without anything that it knew."""
+        """The indices of the steps that opened it without its store."""
         stores: set[str] = set()
         losses = []
         for step in self.steps:
@@ -135,11 +138,11 @@ class PeerView:
         return losses
 
     def _life(self, step: Step) -> int:
-        """How often it had lost everything by a step: in each life it may use its revisions again."""
+        """The number of times that it had lost its store by a step. In each life it may reuse revisions."""
         return bisect_right(self._losses, step.index)
 
     def _came_back(self, update: Update) -> bool:
-        """Is it of a former life, of which others told the peer in this one?"""
+        """Is it an own version of an earlier life that other peers have sent back?"""
         life = self._life(update.step)
         return life > 1 and any(
             same_content(other.content, update.content)
@@ -153,7 +156,7 @@ class PeerView:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """What its application changed."""
+        """The changes of its application."""
         out = []
         for life in range(len(self._losses) + 1):
             steps = [step for step in self.steps if self._life(step) == life]
@@ -162,8 +165,7 @@ class PeerView:
 
     @cached_property
     def successive_changes(self) -> list[Successive]:
-        """Each two of these that follow each other, where the second one is not of a record that was written before,
-        and sent late."""
+        """Pairs of consecutive changes, unless the second is a late copy of a record that was written before."""
         shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
         return [
             Successive(one.shown, other.shown, self._at_most(one, before, place))
@@ -173,12 +175,12 @@ class PeerView:
         ]
 
     def _is_surely_of(self, change: Change) -> bool:
-        """Is what shows a change of it, and not what came of a conflict since then, and says the same?"""
+        """Is the copy one of the change itself, and not the result of a later conflict with the same content?"""
         update = change.shown
         return update is not None and (update.step is change.step or not self.in_conflict(update.step))
 
     def _at_most(self, one: Change, before: int, place: int) -> int | None:
-        """How many changes the one at a place is later than the one before it at most; None if that is not sure."""
+        """The largest number of changes between one at a place and an earlier one; None if that is uncertain."""
         if not self._alone(one.step, self.changes[place].step):
             return None
         if not all(self._is_one(at) for at in range(before + 1, place + 1)):
@@ -186,8 +188,9 @@ class PeerView:
         return place + 1 - bisect_right(self.changes, one.since, key=lambda change: change.step.index)
 
     def _is_one(self, place: int) -> bool:
-        """Is a change surely one change, of one record? A key that stays as it is is none, and one that is taken is to
-        be taken from the record that has it."""
+        """Is a change certainly exactly one change of one record? A rename to the same key may be none, and a key that
+        another record has is first taken from that record.
+        """
         change, earlier = self.changes[place], self.changes[:place]
         if change.kind != "rename":
             return True
@@ -201,8 +204,9 @@ class PeerView:
         return not unsure and not self.in_conflict(other)
 
     def untouched(self, change: Change, until: Step) -> bool:
-        """Did nothing come of the record of a change from then on until a step, and was nothing forgotten? Where the
-        record is not known, anything may be of it."""
+        """Is it certain that nothing about the record of a change arrived until a step, and that the store was kept? If
+        the record is unknown, everything may be about it.
+        """
         window = range(change.step.index + 1, until.index)
         came = (a.update.uuid for a in self.arrivals if a.step.index in window and a.outcome != "present")
         same_store = self.known.same_era(change.step.index, until.index)
@@ -210,32 +214,34 @@ class PeerView:
 
     @cached_property
     def unexplained(self) -> list[Update]:
-        """Those of its own that no command of its application explains: what conflicts were resolved by, and faults."""
+        """The own versions that no command of its application explains: resolutions of conflicts, and faults."""
         explained = {change.shown.version for change in self.changes if change.shown is not None}
         return [update for update in self.own if update.version not in explained]
 
     def opened_afresh(self, step: Step) -> bool:
-        """Was it opened once until then, so that there can be nothing from before?"""
+        """Was it opened only once until then, so that it has no earlier records?"""
         return sum(each.command == "open" and each.index <= step.index for each in self.steps) == 1
 
     def opened_before(self, index: int) -> int:
-        """The index of the last step before another in which it was opened; 0 if there is none."""
+        """The index of its last opening before a step; 0 if there is none."""
         return max((opened for opened in self._openings if opened < index), default=0)
 
     # ---- When ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def quiet(self) -> list[int]:
-        """The indices of the steps at which it had said all it had to say."""
+        """The indices of its quiet steps."""
         return quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
 
     def quiet_before(self, step: Step) -> int:
-        """The index of the last step before another at which it had said all it had to say; 0 if there is none."""
+        """The index of its last quiet step before a step; 0 if there is none."""
         place = bisect_right(self.quiet, step.index - 1)
         return self.quiet[place - 1] if place else 0
 
     def due(self, step: Step, link: LinkView) -> Step | None:
-        """The step at which all must have come on a link of what was done in ``step``; None if nothing tells."""
+        """The step at which everything that ``step`` makes due must have been sent on a link; None if the trace does
+        not show it.
+        """
         index = first_quiet(self.quiet, step, link.readable)
         return self.trace.steps[index - 1] if index is not None else None
 
@@ -243,44 +249,44 @@ class PeerView:
 
     @cached_property
     def arrivals(self) -> list[Arrival]:
-        """What came, with what must become of each."""
+        """The arrivals, each with the required outcome."""
         return self._read[0]
 
     @cached_property
     def known(self) -> Knowledge:
-        """What it must know."""
+        """The model of its knowledge."""
         return self._read[1]
 
     def in_conflict(self, step: Step) -> bool:
-        """Had anything come to be in conflict until then? Who resolves that may make changes of its own (CA-8)."""
+        """Was anything in conflict until then? A peer that resolves conflicts may make changes of its own (CA-8)."""
         return bool(self.contested(step))
 
     def contested(self, step: Step) -> set[str]:
-        """The uuids of the records that had come to be in conflict until then."""
+        """The uuids of the records that were in conflict until then."""
         return {uuid for index, uuids in self.known.conflicts if index <= step.index for uuid in uuids}
 
     def has(self, uuid: str, version: Version | None, step: Step) -> bool:
-        """Is it sure that a version is there after a step, and nothing newer?"""
+        """Does it certainly have a version after a step, and none that is newer?"""
         held = self.known.at(uuid, step.index)
         return held is not None and held.update is not None and held.update.version == version
 
     @cached_property
     def proofs(self) -> list[Proof]:
-        """The visible outcomes of updates that came."""
+        """The outcomes of updates, where the peer shows them."""
         return [proof for proof in map(self._proof, self.arrivals) if proof is not None]
 
     def proof(self, arrival: Arrival) -> Proof | None:
-        """The outcome of one of them; None if it does not show."""
+        """The outcome of an arrival; None if it does not show."""
         return next((proof for proof in self.proofs if proof.arrival is arrival), None)
 
     def _proof(self, arrival: Arrival) -> Proof | None:
-        """The first state that the peer shows of the record, as long as the update is to be there."""
+        """The first shown state of the record while the update must be present."""
         uuid = str(arrival.update.uuid)
         shown = next((shown for shown in self.shown if shown.as_of.index > arrival.step.index), None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
             return None
         if any(arrival.step.index < index < shown.asked.index for index in self._openings):
-            return None  # what is kept for the next start is another matter
+            return None  # other checks judge what is kept for the next start
         copies = (update for update in self.sent if update.step.index >= arrival.step.index)
         relayed = any(update.version == arrival.update.version for update in copies)
         return Proof(arrival, shown, relayed=relayed)
@@ -291,17 +297,19 @@ class PeerView:
 
     @cached_property
     def untaken(self) -> set[Version | None]:
-        """What was not taken although it had to be: what does not come of that is the same fault."""
+        """The versions that it failed to accept. The consequences belong to the same fault."""
         return {p.arrival.update.version for p in self.proofs if p.arrival.due and not p.is_there}
 
     @cached_property
     def took(self) -> bool | None:
-        """Did it take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
+        """Did it accept anything that was sent to it? None if the trace does not show it, or if it had to accept
+        nothing.
+        """
         proofs = [proof for proof in self.proofs if proof.arrival.due]
         return any(proof.is_there for proof in proofs) if proofs else None
 
     def had(self, proof: Proof) -> str:
-        """What was there instead of an update, as findings quote it."""
+        """The state that it had instead of an update, for findings."""
         seen = proof.seen
         if seen is None:
             return "no trace of that record"
@@ -313,7 +321,7 @@ class PeerView:
         return len(self._together[arrival.step.index]) > 1
 
     def put_together(self, arrival: Arrival) -> bool:
-        """Did an update arrive with others, or in pieces where one that arrived whole was taken?"""
+        """Did an update arrive with others, or in pieces while a whole one was accepted?"""
         return self.one_of_many(arrival) or (arrival.update.in_pieces and self._takes_whole_ones)
 
     @cached_property
@@ -327,7 +335,7 @@ class PeerView:
 
     @cached_property
     def refused(self) -> list[Arrival]:
-        """What must be refused, and did not come in its own right as well, nor is a copy of what the peer has made."""
+        """Arrivals that must be refused, without those that also arrived legally and copies of its own changes."""
         taken = {arrival.update.version for arrival in self.arrivals if not arrival.must_not}
         made = {update.version: update.step.index for update in reversed(self.own)}
         return [
@@ -341,7 +349,7 @@ class PeerView:
 
     @cached_property
     def unsigned(self) -> set[Version | None]:
-        """Versions that came to a read-only peer from a read-write one, without a signature (CA-17)."""
+        """The versions that a read-write peer sent unsigned to this read-only peer (CA-17)."""
         return {
             arrival.update.version
             for arrival in self.refused
@@ -350,14 +358,14 @@ class PeerView:
 
     @cached_property
     def leaked(self) -> set[Version | None]:
-        """Of these the versions of which there is a trace afterwards: what comes of that is another matter."""
+        """The versions among these that it had afterwards. Consequences of them are not judged."""
         traces = {update.version for update in self.sent}
         traces |= {seen.version for shown in self.shown for seen in shown.records.values()}
         return traces & {arrival.update.version for arrival in self.refused}
 
     @cached_property
     def shown(self) -> list[Shown]:
-        """What it has shown of all its records, in order: on the wire and, where that is declared, to who observes."""
+        """The states that it showed of all records, in order: on the wire and, if declared, when observed."""
         under_test = {party.participant_id for party in self.trace.parties.values()}
         strangers = [link for link in self.links if link.peer_id not in under_test]
         found = [*told(strangers, self.quiet, self.trace.steps), *observed(self.steps, self.quiet)]
@@ -365,8 +373,9 @@ class PeerView:
 
     @property
     def _counts_hops(self) -> bool:
-        """Has it counted in the clock of a record that versions of others came, or go (CA-15): in one of these, or in
-        what it made of them itself?"""
+        """Does it count the arrival or sending of other peers' versions in clocks (CA-15)? Shown by the clock of a
+        copy, or of its own next version.
+        """
         if any(self._counts_all_that_came(update) for update in self.unexplained):
             return True
         came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
@@ -410,12 +419,12 @@ class PeerView:
         return arrival
 
     def _broke_at_once(self, link: LinkView, update: Update) -> bool:
-        """Did a link end by the other end, or with the peer, before all was looked at that had come on it?"""
+        """Did the other end or the peer close a link before everything that had arrived was processed?"""
         broke = bool(link.connection.ended) and not link.connection.closed_by_peer
         return broke and self.due(update.step, link) is None and not self._shows(update)
 
     def _shows(self, update: Update) -> bool:
-        """Is there a trace of an update in what was sent while its link was there?"""
+        """Does a message on the link of an update show that the peer had it?"""
         return any(
             sent.version == update.version and update.step.index <= sent.step.index <= self.link_of(update).ended
             for sent in self.sent
@@ -431,7 +440,7 @@ def _by_step(updates: list[Update]) -> dict[int, list[Update]]:
 
 
 def peer_views(trace: Trace) -> list[PeerView]:
-    """A trace, read for each peer under test."""
+    """Create a view for each peer under test in a trace."""
     views = [PeerView(trace, party) for party in trace.parties.values() if isinstance(party, Party)]
     for view in views:
         view.everybody = views

@@ -1,7 +1,7 @@
-"""Updates that a peer owes to others, its requests, and its copies of versions of others.
+"""Updates that a peer owes to others, its requests, and its copies of other peers' versions.
 
-Its changes and those of others are owed to all who have asked, and answers to those who ask, until the peer is quiet.
-A version that has been overwritten by then need not be sent.
+Changes are owed to all peers that sent a request, and answers to a request, until the next quiet step. A version that
+has been overwritten by then need not be sent.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from .peer_view import PeerView
 
 
 class Owed:
-    """One change that is owed on one link: of the peer's own application, or an update that came."""
+    """A change that is owed on one link: by the peer's own application, or an update that arrived."""
 
     __slots__ = ("arrival", "cause", "change", "copies", "link", "settled")
 
     def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
-        """``due`` is where it is seen that nothing came; None where something did, or where nothing tells."""
+        """``due`` is the step that shows that nothing was sent; None if something was, or if the trace does not show
+        it.
+        """
         self.link, self.cause = link, source.step
         self.change = source if isinstance(source, Change) else None
         self.arrival = source if isinstance(source, Arrival) else None
         self.copies = copies
-        """Those that were sent on the link from then on."""
+        """The copies that were sent on the link from then on."""
         self.settled = bool(copies) or due is not None
-        """Is it known what became of it?"""
+        """Does the trace show whether it was sent?"""
 
 
 @once
 def changes_owed(view: PeerView) -> list[Owed]:
-    """The changes of its application, for each link whose other end had asked."""
+    """The changes of its application, for each link with a request."""
     out = []
     for change in view.changes if view.writes else ():
         for link in _subscribed(view, change.step):
@@ -54,7 +56,7 @@ def changes_owed(view: PeerView) -> list[Owed]:
 
 @once
 def relays_owed(view: PeerView) -> list[Owed]:
-    """What it was told that it did not know, for each link whose other end had asked but that of who told it."""
+    """The updates that were new to it, for each link with a request except that of the sender."""
     out = []
     for arrival in view.arrivals:
         if not arrival.due:
@@ -78,8 +80,9 @@ def relays_owed(view: PeerView) -> list[Owed]:
 
 
 def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> bool:
-    """Is an update on a link a copy of a change? Another version with its content is that of a later change, unless it
-    was sent before this one was due."""
+    """Is an update on a link a copy of a change? Another version with the same content belongs to a later change,
+    unless it was sent before this change was due.
+    """
     if change.shown is None or update.version == change.shown.version or update.by != view.peer_id:
         return change.is_shown_by(update)
     due = view.due(change.step, link)
@@ -87,21 +90,22 @@ def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> 
 
 
 def _was_named(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
-    """Did the other end say that it knows an update, in a request that perhaps was answered after that had come?"""
+    """Did the other end name the update as known, in a request that may have been answered after its arrival?"""
     last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
     named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
     return named and view.quiet_before(arrival.step) < last.step.index
 
 
 def _in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> bool:
-    """Was an update sent before it was due, or at least without having been asked for once more since then?"""
+    """Was an update sent before it was due, or at least without a new request since then?"""
     due = view.due(cause, link)
     return due is None or not any(due.index <= r.step.index <= update.step.index for r in link.requests)
 
 
 def _winners_owed(view: PeerView) -> Iterator[Owed]:
-    """What came and won a conflict, as it came or as what was made of it: once the peer shows that, it has it, and has
-    not had it before."""
+    """Yield the versions that won a conflict, or the resolutions of it, once the peer shows that it has them and did
+    not before.
+    """
     for fate in fates(view):
         arrival = fate.meeting.arrival
         if arrival.outcome != "conflict" or fate.left != INCOMING or fate.meeting.alike:
@@ -116,8 +120,9 @@ def _winners_owed(view: PeerView) -> Iterator[Owed]:
 
 
 def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version | None) -> bool:
-    """Did the other end of a link send a version before it was due there, since that came about in a step? It need not
-    be told what it said."""
+    """Did the other end send a version on a link before it was due there? A peer need not send a version back to its
+    sender.
+    """
     due = view.due(step, link)
     last = due.index if due is not None else link.ended
     return any(
@@ -129,51 +134,51 @@ def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version
 
 
 class Answer:
-    """An answer to a request: the updates that surely belong in it, and those that came."""
+    """An answer to a request: the updates that certainly belong to it, and those that were sent."""
 
     def __init__(self, view: PeerView, link: LinkView, request: Request) -> None:
         self.link, self.request = link, request
         since, step = request.since or {}, request.step
         self.due = due = view.due(step, link)
-        """The step by which the answer must be whole; None if nothing tells."""
+        """The step by which the answer must be complete; None if the trace does not show it."""
         last = due.index if due is not None else link.ended
-        # An update that came with the request may have come behind it.
+        # An update that arrived with the request may have been processed after it.
         held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
         there = [each.update for each in held if each.update is not None]
-        # A version that was overwritten by a forbidden one is gone: that is reported once.
+        # A version that a forbidden one overwrote is absent; that is reported once.
         gone = {version[0] for version in view.leaked if version is not None}
         there = [u for u in there if u.version not in view.untaken and u.version is not None and u.uuid not in gone]
         new = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
         stale = {update.version for update in there} - {update.version for update in new}
-        # A version that is overwritten before the answer is whole need not be in it.
+        # A version that is overwritten before the answer is complete need not be sent.
         self.expected = [u for u in new if due is None or view.has(str(u.uuid), u.version, due)]
-        """The versions that the peer had and the client had not."""
+        """The versions that the peer had and the client lacked."""
         wanted = {update.version for update in self.expected}
         later = [update for update in link.sent if step.index <= update.step.index <= last]
         self.given = list(_first(update for update in later if update.version in wanted))
-        """The first copy of each of these that was sent after the request, in order."""
+        """The first sent copy of each of these after the request, in order."""
         sent = {update.version for update in link.sent if update.step.index <= last}
         self.missing = [update for update in self.expected if due is not None and update.version not in sent]
-        """Those that never were sent on the link."""
-        # Changes since the peer was quiet may be on their way without having been asked for.
+        """The versions that were never sent on the link."""
+        # Changes since the last quiet step may be sent without a request.
         quiet = view.quiet_before(step)
         again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
         again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
         self.known = [update for update in later if update.version in stale - again]
-        """Copies of versions that the client said to have."""
+        """Sent copies of versions that the client named as known."""
         self.unsent = list(_unsent(view, link, request)) if due is not None and view.peer_id not in since else []
-        """Changes of its application that the client cannot know, and that never were sent to any peer."""
+        """Changes of its application that the client cannot know and that were never sent to any peer."""
         self.silent = not later
-        """Nothing at all came."""
+        """Nothing was sent."""
         self.nothing_came = bool(self.expected) and len(self.missing) == len(self.expected)
-        """Nothing of the expected versions came."""
+        """None of the expected versions was sent."""
 
     def has(self, update: Update) -> bool:
-        """Is an update part of it?"""
+        """Does an update belong to it?"""
         return update.step is self.request.step or any(update is given for given in self.given)
 
     def names(self, update: Update) -> bool:
-        """Does the request name the peer that wrote it?"""
+        """Does the request name the writer of an update?"""
         return update.by in (self.request.since or {})
 
 
@@ -187,8 +192,9 @@ def answers(view: PeerView) -> list[Answer]:
 
 @once
 def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
-    """What a peer showed when it was observed, the link of who asked for everything before or after that, with nothing
-    between the two that changes a record, and what is there and was not told on it."""
+    """Observed states, each with a link on which everything was requested shortly before or after, and the records that
+    the answer lacks. No record changes between the two.
+    """
     out = []
     for one, other in pairwise(view.shown):
         if one.on_the_wire is other.on_the_wire:
@@ -209,7 +215,8 @@ def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
 def _unsent(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
     for change in view.changes if view.writes else ():
         before = change.kind == "put" and change.shown is None and change.step.index < request.step.index
-        # Who takes two records for one is told of that; who writes what is there already need not change anything.
+        # A peer that confuses two records fails elsewhere; one that rewrites a record with equal content need not
+        # change it.
         one = any(c.uuid == change.step.uuid != "" and c.key != change.key for c in view.changes)
         if not before or one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
             continue
@@ -226,15 +233,14 @@ def _first(updates: Iterable[Update]) -> Iterator[Update]:
 
 
 def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
-    """The links whose other end had asked before a step, and that were there then."""
+    """Yield the open links with a request before a step."""
     for link in view.links:
         if link.subscribed is not None and link.subscribed < step.index and link.there(step):
             yield link
 
 
 def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
-    """Does a request for what follows some revision of the peer's own, which it may have looked at after a change,
-    perhaps say that the change is known?"""
+    """Does a request name a revision of the peer's own at which the client may already know the change?"""
     last = [request for request in link.requests if request.step.index < change.step.index][-1]
     if not (last.since or {}).get(view.peer_id):
         return False
@@ -242,8 +248,7 @@ def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
 
 
 def _need_not_be_told(view: PeerView, change: Change) -> bool:
-    """Does a change change nothing for anybody: is it a write of what was there, or the deletion of what nobody had
-    heard of?"""
+    """Does a change have no effect for other peers: equal content, or the deletion of a record that was never sent?"""
     heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
         return all(_is_under_another_key(view, update, change.step) for update in heard)
@@ -254,14 +259,15 @@ def _need_not_be_told(view: PeerView, change: Change) -> bool:
 
 
 def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
-    """Was the record of an update, which a step deletes by its key, renamed or deleted before, as far as one knows?"""
+    """May the record of an update have had another key, or be deleted, when a step deletes its key?"""
     heard = (u for u in (*view.sent, *view.received) if u.step.index < by.index and u.uuid == update.uuid)
     return any(other.deleted or other.key != update.key for other in heard)
 
 
 def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
-    """When a change must have been sent, if who listens has asked ``since`` then, unless something newer came about
-    before."""
+    """The step by which a change must be sent to a client that asked at ``since``, unless a newer version exists by
+    then.
+    """
     due = view.due(since or change.step, link)
     if due is None:
         return None
@@ -279,24 +285,24 @@ def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = No
 
 
 class Asking:
-    """One request, with the revisions of each other peer that were known then."""
+    """One request, with the revisions of other peers that were known when it was sent."""
 
     def __init__(self, view: PeerView, request: Request) -> None:
         self.step = request.step
         self.since = request.since or {}
         link = view.link_of(request)
-        # A request may have been formed when the link began, although it was sent later.
+        # A peer may build a request when the link begins, and send it later.
         formed = link.began if request is link.asked[0] else request.step.index
         self.at_least = _least(view, formed)
-        """The result of a scan of all records that surely are there (CA-11)."""
+        """The highest revisions in a scan of all records that it certainly has (CA-11)."""
         came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
         self.at_most = _highest(came)
-        """The highest revision that ever came. Of forbidden updates it is CSDB-03, CSDB-06 and CSDB-16."""
+        """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge those of forbidden updates."""
 
 
 @once
 def askings(view: PeerView) -> list[Asking]:
-    """All requests of a peer that can be read, without repetitions of the one before."""
+    """All readable requests of a peer, without repetitions of the one before."""
     return [Asking(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
 
 
@@ -310,9 +316,11 @@ def _highest(updates: Iterable[Update]) -> dict[str, int]:
 
 
 def _least(view: PeerView, index: int) -> dict[str, int]:
-    """The highest revisions of what was there when the peer was quiet last, and still is: it may be slow to process."""
+    """The highest revisions of the records that it had at the last quiet step and still has: it may process messages
+    late.
+    """
     quiet = max((step for step in view.quiet if step < index), default=0)
-    # It may have closed a link in place of taking an update.
+    # It may have closed a link instead of accepting an update.
     closed = {link.ended for link in view.links if link.connection.closed_by_peer}
     known = (held for _, held in view.known.all_at(index - 1) if held.step.index <= quiet)
     there = [held.update for held in known if held.update is not None and held.step.index not in closed]
@@ -325,23 +333,25 @@ def _least(view: PeerView, index: int) -> dict[str, int]:
 
 
 class Copy:
-    """A version of another peer, as a peer repeats it.
+    """A copy of another peer's version.
 
-    Versions that were in conflict are left out: their outcome may say something else under the same revision (CA-8). So
-    are those that may be refused, which the peer may read in another way.
+    Versions that were in conflict are left out, because their resolution may have other content under the same revision
+    (CA-8). Versions that may be refused are left out as well, because the peer may read them in another way.
     """
 
     __slots__ = ("arrival", "original", "seen", "signalled", "step")
 
     def __init__(self, step: Step, seen: Seen, arrival: Arrival, *, signalled: bool) -> None:
-        """``arrival`` is one with the same content, if any is. A copy is sent, or ``signalled`` to the application."""
+        """``arrival`` is the original with the same content, if there is one. The copy was sent, or ``signalled`` to
+        the application.
+        """
         self.step, self.seen, self.signalled = step, seen, signalled
         self.arrival, self.original = arrival, arrival.update
 
 
 @once
 def copies(view: PeerView) -> list[Copy]:
-    """All copies: those that were sent, then those in Changed events."""
+    """All copies: the sent ones, then those in Changed events."""
     events = [(step, of_record(event.record), True) for step in view.steps for event in step.signals("changed")]
     seen: list[tuple[Step, Seen, bool]] = [*((update.step, update, False) for update in view.sent), *events]
     return [
@@ -352,7 +362,7 @@ def copies(view: PeerView) -> list[Copy]:
 
 
 def _original(view: PeerView, copy: Seen, step: Step) -> Arrival | None:
-    """The original that came until a step; None if there is none, or if it was in conflict."""
+    """The original that arrived before a step; None if there is none, or if it was in conflict."""
     came = [arrival for arrival in _received_as(view).get(copy.version, ()) if arrival.step.index <= step.index]
     if not came or copy.uuid in view.contested(step):
         return None
@@ -366,7 +376,7 @@ def _received_as(view: PeerView) -> dict[Version | None, list[Arrival]]:
 
 
 def repeated(view: PeerView, update: Update) -> Update | None:
-    """The version of another peer that an update repeats under another name; None if there is none."""
+    """The version of another peer whose content an update repeats under another version; None if there is none."""
     before = view.known.at(str(update.uuid), update.step.index - 1)
     came = [a.update for a in view.arrivals if a.update.uuid == update.uuid and a.step.index <= update.step.index]
     known = before.update if before is not None else None

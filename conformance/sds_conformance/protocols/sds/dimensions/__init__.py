@@ -1,8 +1,8 @@
-"""The dimensions of SDS: how much of everything there can be. One function each, in the module that it belongs to."""
+"""The sizes of SDS that `limits` measures, one function each."""
 
 from __future__ import annotations
 
-# They are registered in the order in which they are told.
+# The order of the imports is the order of reports.
 # isort: off
 from . import received  # noqa: F401
 from . import own  # noqa: F401

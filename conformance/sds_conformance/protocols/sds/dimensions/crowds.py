@@ -1,4 +1,4 @@
-"""How many channels and participants a process can have."""
+"""The numbers of channels and participants of a process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .register import DIMENSIONS, SMALL_MESSAGES, TOO_MANY
 
 CHANNELS = 33
 PARTICIPANTS = 11
-"""So many `run` asks for."""
+"""Number of participants in the largest scenario of `run`."""
 LOOKED_AT = 4
 T = TypeVar("T")
 
@@ -57,7 +57,9 @@ def participants(stage: Stage, size: int) -> None:
 
 
 def _some(things: Sequence[T]) -> list[T]:
-    """The first, the last and some in the middle: who has room for fewer lacks one of these."""
+    """The first, the last and some in the middle. An implementation with too little room lacks at least one of
+    these.
+    """
     middle = len(things) // 2
     places = {*range(LOOKED_AT), *range(middle, middle + LOOKED_AT), *range(len(things) - LOOKED_AT, len(things))}
     return [things[place] for place in sorted(places) if 0 <= place < len(things)]

@@ -1,4 +1,4 @@
-"""How large a message, or a part of it, can be."""
+"""The sizes of a message and its parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..view.odd_messages import LARGEST_CONTENT, LARGEST_HINT, LARGEST_HISTORY, 
 from .register import DIMENSIONS, SMALL_MESSAGES
 
 LARGEST_FRAME = 16 << 20
-"""Bytes that fit into one reply of the testee protocol, which may have them three times, in base64."""
+"""Bytes that fit in a reply of the testee protocol, which may contain them three times, in base64."""
 MOST_ENTRIES = 200_000
 """Entries of a history whose IDs fit into one message."""
 
@@ -105,7 +105,9 @@ def hint(stage: Stage, size: int) -> str | None:
 
 
 def _not_delivered(step: Step) -> str | None:
-    """Beyond what is demanded no check asks for it: what became of a message that was not refused?"""
+    """A sentence on a message that was neither refused nor delivered, else None. Beyond the demanded size no check
+    requires it.
+    """
     if step.reply is None or step.answer == "rejected":
         return None
     there = any(event.kind == "delivered" for event in step.events)

@@ -1,4 +1,4 @@
-"""How large numbers can get: the time that has passed, and timestamps."""
+"""The sizes of numbers: of the elapsed time, and of timestamps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER
 from .register import DIMENSIONS, SMALL_MESSAGES
 
 LAST_MS = (1 << 53) - (1 << 40)
-"""Epoch times up to here are exact in floating point, with room after them."""
+"""Epoch times in milliseconds up to here, and some beyond, are exact in floating point."""
 
 
 @DIMENSIONS.dimension(
@@ -26,7 +26,7 @@ def time(stage: Stage, size: int) -> None:
     """So much time passes while a message is outstanding and another waits; what it waits for comes, and more."""
     stage.need(pb.CAPABILITY_VIRTUAL_CLOCK)
     alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")
-    # Where timestamps follow no clock they stay small however late it is, and their wire may have no room for more.
+    # Timestamps that do not follow a clock stay small at any time, and their wire format may be too small for more.
     floor = stage.revision.lamport_floor
     root = bob.content(floor(stage.now_ms) + 1)
     alice.send()

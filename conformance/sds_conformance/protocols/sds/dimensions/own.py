@@ -1,4 +1,4 @@
-"""How much a participant can have sent."""
+"""The number of messages that a participant has sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def outstanding(stage: Stage, size: int) -> None:
     own = [alice.send() for _ in range(size)]
     alice.observe()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
-    # Who has not the room to send all copies at once has many sweeps for them.
+    # An implementation that cannot send all copies at once has many sweeps for them.
     for pause in (period, *[period // 10 + 1] * 11):
         alice.after(pause).tick()
     for message in (own[0], own[size // 2], own[-1]):

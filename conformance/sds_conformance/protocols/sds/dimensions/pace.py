@@ -1,4 +1,4 @@
-"""What a message costs. Told last: what the other dimensions leave of the time makes it the more certain."""
+"""The time that a message takes. Measured last, so that it can use the time that the other dimensions left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much can be received: messages in the log, messages that wait, and what they come to in a filter."""
+"""The number of received messages: in the log, waiting, and in a filter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sds_reference import PROFILES, Message
 from .register import SMALL_MESSAGES, counting
 
 FILTERED = 50
-"""IDs that a filter is for."""
+"""The number of IDs that the filter is configured for."""
 
 
 @counting("messages in a log", "RECV-07", "RECV-05", declared="log_entries")
@@ -39,7 +39,7 @@ def in_filter(stage: Stage, size: int) -> None:
     """So many messages arrive at one with a filter for a few, and then it shows the filter."""
     known = stage.trace.declaration.profile("bloom") in PROFILES
     asked = pb.Configuration(causal_history_size=2)
-    if known:  # else its codec tells what the filter holds, which knows the usual size alone
+    if known:  # else its codec reads the filter, and knows only the default size
         asked.MergeFrom(pb.Configuration(bloom_capacity=FILTERED, bloom_error_rate=0.01))
     alice, bob = stage.open(configuration=asked), stage.peer("bob")
     alice.receive(*(bob.content(stage.now_ms + number) for number in range(size)))

@@ -11,16 +11,16 @@ from ...dimensions import Dimensions
 DIMENSIONS = Dimensions("SDS-")
 
 MANY = 1_000
-"""What `run` demands room for where nothing is declared."""
+"""The size that `run` demands if no limit is declared."""
 NO_BOUND = "AMB-96"
-"""The position on what is to be kept without end: a thousand and more."""
+"""The position on state that must be kept without a limit: a thousand items at least."""
 TOO_MANY = 1 << 18
-"""No more is played in one run, all of which is kept until it is judged."""
+"""Largest number of items in one run, which keeps all of them until it is judged."""
 
 counting = partial(DIMENSIONS.dimension, demanded=MANY, position=NO_BOUND, most=TOO_MANY)
-"""Registers a dimension in which messages are counted."""
+"""Registers a dimension that counts messages."""
 
 SMALL_MESSAGES = pb.Configuration(
     causal_history_size=2, bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000
 )
-"""Who can be had so does not have to copy large messages by the thousand."""
+"""Settings that keep messages small; otherwise thousands of large messages would be copied."""

@@ -1,4 +1,4 @@
-"""How much SDS-R has to do with at once."""
+"""The number of repairs that are pending at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .messages import MOST_ENTRIES, at_once
 from .register import DIMENSIONS, SMALL_MESSAGES, TOO_MANY
 
 IN_ONE = 100
-"""Entries of one message."""
+"""Number of entries in one message."""
 FEW = 3
 NO_BOUND = "the text names no bound"
 
@@ -34,7 +34,7 @@ NO_BOUND = "the text names no bound"
 def request(stage: Stage, size: int) -> str | None:
     """One message asks for so many that are there."""
     answered = _asked(stage, size, size)
-    # Beyond what is demanded no check asks for it.
+    # No check requires it beyond the demanded size.
     refused = any(step.answer == "rejected" for step in stage.trace.steps)
     return None if refused or answered >= size else f"{answered:,} of {size:,} were answered"
 
@@ -70,7 +70,7 @@ def requests(stage: Stage, size: int) -> None:
         alice.receive(bob.content(stage.now_ms + 1, *signed(*some)))
     alice.observe()
     stage.advance(t_max(alice) + 1_000)
-    # Who shows what it is going to ask for need not ask for all of it.
+    # An implementation that shows its buffer need not send every request.
     shows = stage.trace.declaration.can(pb.CAPABILITY_OBSERVE)
     for _ in range(FEW if shows else size):
         asking = say(alice, content=True)
@@ -79,7 +79,7 @@ def requests(stage: Stage, size: int) -> None:
 
 
 def _asked(stage: Stage, size: int, at_once: int) -> int:
-    """So many are asked for, and all the time for answers passes: how many of them came."""
+    """Request this many messages and wait until all times for answers are over; return the number of answers."""
     alice, bob, carol = repairing(stage, configuration=_few_in_history()), stage.peer("bob"), stage.peer("carol")
     held = [bob.content(stage.now_ms + number) for number in range(size)]
     alice.receive(*held)

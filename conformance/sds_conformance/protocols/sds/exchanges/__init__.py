@@ -1,4 +1,4 @@
-"""Who understands whom among implementations of SDS: the exchanges, and what is said of each side."""
+"""The `interop` schedules of SDS, and the functions that describe each side."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXCHANGES = Exchanges(
     introduced,
     ("bloom", "hash"),
     notes,
-    # Filters of another size are foreign: some drop what carries one, and after that nothing of note happens.
+    # Filters of another size are foreign: an implementation that drops messages with them shows nothing else.
     {"bloom_capacity": 24},
 )
 
@@ -31,5 +31,5 @@ PROPOSED = replace(
     introduced=with_filters,
     profiles=("bloom",),
 )
-"""Those of the proposal of 2024, which has no SDS-R."""
+"""The `interop` schedules of the proposal of 2024, which has no SDS-R."""
 OF_OTHER_TEXTS = {FORUM_2024.name: PROPOSED}

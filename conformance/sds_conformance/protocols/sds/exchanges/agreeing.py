@@ -1,6 +1,6 @@
-"""Exchanges in which both sides have to agree on more than single messages: the order of logs, and repairs.
+"""Exchanges in which both sides must agree on more than single messages: on the order of logs, and on repairs.
 
-A repair needs more members than two; those but "bob" are made of the sender's.
+A repair needs more than two participants; all but "bob" run the sender's implementation.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from .understanding import lost, unsent
 
 _TIES = 5
 _STRANGERS = ("B", "a", "_", "10", "9")
-"""Scripted peers; their message IDs begin with these, which collations of languages order in another way than bytes."""
+"""Scripted peers. Their message IDs begin with these characters, whose order in collations differs from the order of
+bytes.
+"""
 
 
 def _tie(number: int) -> tuple[Operation, ...]:
-    """Both send at once, without having heard of the other."""
+    """Both participants send before they receive the other's message."""
     mine, yours = Route(late=((RECEIVER, 50),)), Route(late=((SENDER, 50),))
     return (Send(SENDER, f"m{number}", route=mine), Send(RECEIVER, f"b{number}", route=yours), Wait(1_000))
 
@@ -46,7 +48,7 @@ _ALL = (*_OWN, *(f"tie-{peer}" for peer in _STRANGERS))
 
 
 def agrees(heard: Heard, pair: Pair) -> Cell:
-    """Have both logs one order, also where Lamport timestamps are equal (section "Resolve Conflicts")?"""
+    """Do both logs have the same order, even with equal Lamport timestamps (section "Resolve Conflicts")?"""
     if (cell := unsent(heard, pair, *_OWN)) is not None:
         return cell
     own = {heard.id_of(label) for label in _OWN}
@@ -77,7 +79,7 @@ Entries = list[tuple[str, int]]
 
 
 def _log(heard: Heard, who: str) -> Entries | None:
-    """The log that a member showed; None if it shows none."""
+    """The log that a member showed; None if it showed none."""
     state = heard.state(who)
     if state is None or not state.HasField("log"):
         return None
@@ -85,14 +87,14 @@ def _log(heard: Heard, who: str) -> Entries | None:
 
 
 def _who_departs(pair: Pair, mine: Entries, yours: Entries) -> str:
-    """Whose log is not as the text has it."""
+    """A sentence on the member whose log differs from the text."""
     both = ((pair.sender, mine), (pair.receiver, yours))
     names = [side.name for side, log in both if log != sorted(log, key=lambda e: (e[1], e[0].encode()))]
     return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"
 
 
 def _agrees_on_the_wire(heard: Heard, pair: Pair) -> Cell:
-    """Where a log is not shown: as far as causal histories go, which are ordered one way or the other."""
+    """Compare the causal histories, in either direction, if a log is not shown."""
     histories = []
     for label in ("m-last", "b-last"):
         message = heard.message(label)
@@ -114,7 +116,9 @@ _HOLDER, _OVERHEARS, _DOES_NOT = "anna", "carol", "dave"
 
 
 def repairing(t_max_ms: int) -> Schedule:
-    """Bob asks for what only anna has: the author is gone, so that an answer is no resend. Carol hears him ask."""
+    """Bob requests a message that only anna has. Its author is gone, so that an answer is no resend. Carol receives the
+    request.
+    """
     group = (SENDER, _HOLDER, RECEIVER, _OVERHEARS, _DOES_NOT)
     return Schedule(
         tuple(Member(name) for name in group),
@@ -139,7 +143,7 @@ def repairing(t_max_ms: int) -> Schedule:
 
 
 def repairs(heard: Heard, pair: Pair) -> Cell:
-    """Is a request answered, the answer taken, and is neither asked for again (section "SDS Repair (SDS-R)")?"""
+    """Is a request answered, is the answer accepted, and is neither requested again (section "SDS Repair (SDS-R)")?"""
     if (cell := unsent(heard, pair, "m1", "m2", "asks")) is not None:
         return cell
     ours, them, m1 = pair.sender.name, pair.receiver.name, heard.id_of("m1")
@@ -175,6 +179,6 @@ def _both_repair(pair: Pair) -> str:
 
 ABOUT_AGREEMENT = (
     Exchange("order", (ORDERING,), {Aspect.ORDER: agrees}),
-    # Who cannot be configured may have a T_max as long as the text recommends at most.
+    # An implementation that cannot be configured may use the largest recommended T_max.
     Exchange("repairs", (repairing(120_000), repairing(600_000)), {Aspect.REPAIR: repairs}, needs=_both_repair),
 )

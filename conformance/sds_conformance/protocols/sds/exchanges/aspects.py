@@ -1,4 +1,6 @@
-"""What two implementations of SDS must understand of each other, and what they may choose differently."""
+"""The aspects that two implementations of SDS must understand of each other, and the choices in which they may
+differ.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from ...exchanges import Pair
 
 
 class Aspect(StrEnum):
-    """What is looked at, in the order of the matrix."""
+    """The aspects, in the order of the matrix."""
 
     WIRE = "wire"
     CONTENT = "content"
@@ -39,23 +41,23 @@ MEANINGS: Mapping[str, str] = {
 
 
 def with_filters(declared: Declaration) -> str:
-    """Which filters an implementation has."""
+    """Describe the filters of an implementation."""
     return f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
 
 
 def introduced(declared: Declaration) -> str:
-    """Which filters and which hash of SDS-R an implementation has."""
+    """Describe the filters and the SDS-R hash of an implementation."""
     repair = f"SDS-R hash {printable(declared.profile('hash'), 30)}" if declared.profile("hash") else "no SDS-R hash"
     return f"{with_filters(declared)}, {repair}"
 
 
 def filters_differ(pair: Pair) -> str:
-    """That the bloom profiles differ, in words; "" if they do not."""
+    """A sentence if the bloom profiles differ; "" otherwise."""
     return _differs(pair, "bloom", "bloom profiles")
 
 
 def notes(pair: Pair) -> Iterator[str]:
-    """What is declared and differs, and is no fault of anybody."""
+    """Describe declared differences that are no fault of either side."""
     if filters := filters_differ(pair):
         yield f"{filters}. The text leaves hash and encoding open: they have to agree on one"
     hashes = _differs(pair, "hash", "hashes of SDS-R")

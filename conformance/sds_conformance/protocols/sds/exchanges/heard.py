@@ -1,6 +1,6 @@
-"""What the members of a mixed cast heard of each other: questions to a performance.
+"""Reads a performance of two implementations for the judges.
 
-Messages are read in the layout of who sent them, whether or not they were translated on the way.
+Messages are read in the wire layout of their sender, whether or not they were translated on the way.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from sds_reference.testee.dialect import Dialect
 
 
 class Heard:
-    """One performance, and the private wire layouts of its members (None for that of the text)."""
+    """A performance, with the private wire layouts of its members (None for the layout of the text)."""
 
     def __init__(self, show: Performance, dialects: Mapping[str, Dialect | None]) -> None:
         self.show = show
         self.revision: Revision = show.traces[0].revision
-        """The text that all of them speak."""
+        """The revision that all members use."""
         self._dialects = dialects
 
     def can(self, who: str, *capabilities: int) -> bool:
-        """Does the implementation that a member is made of declare them all?"""
+        """Does the implementation of a member declare all of these capabilities?"""
         return all(self.show.cast[who].declaration.can(capability) for capability in capabilities)
 
     # ---- what was said ---------------------------------------------------------------------------------------------
 
     def wire(self, packet: Packet) -> Wire:
-        """A packet as its sender means it."""
+        """A packet, read in the layout of its sender."""
         return Wire(packet.wire.raw, self._dialects.get(packet.sender), self.revision.wire)
 
     def message(self, label: str) -> Message | None:
-        """The message of a label; None if it was not sent, or is no SDS message in the layout of its sender."""
+        """The message of a label; None if it was not sent, or cannot be read in the layout of its sender."""
         packet = self.show.labels.get(label)
         return self.wire(packet).message if packet is not None else None
 
@@ -57,14 +57,14 @@ class Heard:
         return sent[0] if sent is not None else ""
 
     def said(self, who: str, operations: range) -> Iterator[Packet]:
-        """What a member broadcast in these operations, in order."""
+        """Yield the broadcasts of a member in these operations, in order."""
         return (p for p in self.show.packets if p.sender == who and p.act and p.operation in operations)
 
     def left_out(self) -> str:
-        """Why operations were not played, "" if all were."""
+        """The reason why operations were not played; "" if all were played."""
         return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
 
-    # ---- what came of it -------------------------------------------------------------------------------------------
+    # ---- effects ---------------------------------------------------------------------------------------------------
 
     def acts(self, who: str, operations: range | None = None) -> Iterator[Act]:
         return (a for a in self.show.acts if a.who == who and (operations is None or a.operation in operations))
@@ -79,26 +79,29 @@ class Heard:
         return [(e.message_id, e.content) for e in self.events(who, "delivered", operations)]
 
     def acknowledged(self, who: str, operations: range) -> set[str] | None:
-        """Messages that a member takes for acknowledged at the end of some operations; None if it does not tell."""
+        """The messages that a member considers acknowledged at the end of some operations; None if it does not
+        show it.
+        """
         if self.can(who, pb.CAPABILITY_ACKNOWLEDGED):
             return {e.message_id for e in self.events(who, "acknowledged", operations)}
         return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED)
 
     def possibly_acknowledged(self, who: str, operations: range) -> set[str] | None:
-        """The same, for what was seen in a filter at least."""
+        """The messages that a member considers acknowledged or possibly acknowledged; None if it does not show it."""
         if self.can(who, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
             kinds = ("acknowledged", "possibly_acknowledged")
             return {e.message_id for kind in kinds for e in self.events(who, kind, operations)}
         return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED)
 
     def state(self, who: str, operations: range | None = None) -> pb.State | None:
-        """What a member showed last, None if nothing."""
+        """The last state that a member showed; None if it showed none."""
         shown = [act.step.state for act in self.acts(who, operations) if act.step.state is not None]
         return shown[-1] if shown else None
 
     def has(self, who: str, message_id: str, operations: range | None = None) -> bool | None:
-        """Did a member deliver a message? By its signals, else its log, else what its own messages name; None if
-        nothing tells."""
+        """Did a member deliver a message? Read from its signals, else its log, else its causal histories; None if
+        unknown.
+        """
         if self.can(who, pb.CAPABILITY_DELIVERED):
             return any(message_id == found for found, _ in self.delivered(who, operations))
         state = self.state(who, operations)
@@ -112,20 +115,20 @@ class Heard:
         return {entry.message_id for m in messages if m is not None for entry in m.causal_history}
 
     def logged_syncs(self) -> set[str]:
-        """The IDs of sync messages, where the text has them logged, and so named, like all others."""
+        """The IDs of sync messages if the text logs them; causal histories then name them."""
         packets = self.show.packets if self.revision.syncs_are_logged else ()
         messages = (self.wire(packet).message for packet in packets)
         return {m.message_id for m in messages if m is not None and m.kind is Kind.SYNC}
 
     def refusal(self, who: str) -> str | None:
-        """Why a member refused a message first, None if it refused none."""
+        """Why a member refused a message for the first time; None if it refused none."""
         for act in self.acts(who):
             if act.step.command == "receive" and act.step.answer == "rejected" and act.step.reply is not None:
                 return printable(act.step.reply.rejected.reason, 120) or "no reason given"
         return None
 
     def _outgoing_not(self, who: str, operations: range, *states: int) -> set[str] | None:
-        """Own messages that are not, or no longer, in one of these states of the outgoing buffer."""
+        """The own messages that are not in any of these states of the outgoing buffer."""
         state = self.state(who, operations)
         if state is None or not state.HasField("outgoing"):
             return None

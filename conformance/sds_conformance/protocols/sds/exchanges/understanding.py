@@ -1,6 +1,6 @@
-"""Exchanges about single messages: what they say, what they depend on, acknowledge and tell of what is missing.
+"""Exchanges on single messages: their content, dependencies, acknowledgements and missing messages.
 
-"alice" is made of the implementation that sends, the row of the matrix, and "bob" of the one that receives, the column.
+"alice" runs the sending implementation, the row of the matrix, and "bob" the receiving one, the column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .aspects import Aspect, filters_differ
 from .heard import Heard
 
 SWEEP_MS = 60_000
-"""Time that passes before periodic work, for those who deliver on a sweep only."""
+"""Time in milliseconds before periodic work, for implementations that deliver in a sweep."""
 
 
 def at(schedule: Schedule, label: str) -> int:
@@ -26,7 +26,7 @@ def at(schedule: Schedule, label: str) -> int:
 
 
 def unsent(heard: Heard, pair: Pair, *labels: str) -> Cell | None:
-    """The cell if one of these was not sent: there is nothing to judge."""
+    """The cell of an aspect if one of these messages was not sent; None if all were."""
     for label in labels:
         if heard.sent(label) is None:
             return left_open(f"not all was sent: {heard.left_out() or f'{pair.sender.name} broadcast nothing'}")
@@ -38,13 +38,13 @@ def lost(*who: str) -> Route:
 
 
 def _schedule(name: str, *operations: Operation) -> Schedule:
-    """For the two of them; causal histories of the recommended length leave something to filters."""
+    """A schedule for the two. Causal histories have the recommended length, so that filters are needed as well."""
     asked = (("causal_history_size", 2),)
     return Schedule((Member(SENDER), Member(RECEIVER)), operations, configuration=asked, name=name)
 
 
 def _swept(who: str) -> tuple[Operation, ...]:
-    """Two periods of periodic work: one to deliver, one for what waited for that."""
+    """Two periods of periodic work: one for deliveries, and one for messages that waited for these."""
     return (Wait(SWEEP_MS), Tick(who)) * 2
 
 
@@ -89,7 +89,7 @@ def delivers(heard: Heard, pair: Pair) -> Cell:
 
 
 def reads(heard: Heard, pair: Pair) -> Cell:
-    """The same of untranslated bytes: are they read, refused, misread, or does nothing come of them?"""
+    """Are untranslated bytes read, refused, misread or ignored?"""
     cell = delivers(heard, pair)
     if cell.mark is not Mark.NO:
         return cell
@@ -131,7 +131,7 @@ def _quoted(content: bytes) -> str:
 
 # ---- 3 dependencies ------------------------------------------------------------------------------------------------
 
-# m4 names m2 and m3 alone, which both wait for m1: being buffered is not being in the log.
+# m4 names only m2 and m3, which both wait for m1: a buffered message is not in the log.
 BACKWARDS = _schedule(
     "interop-dependencies",
     *(op for n in range(1, 5) for op in (Send(SENDER, f"m{n}", route=lost(RECEIVER)), Wait(1_000))),
@@ -147,12 +147,12 @@ _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
 def _only_the_log_counts(heard: Heard) -> bool:
-    """Does what has come, and waits itself, meet no dependency? Where sync messages are logged that is not said."""
+    """Does a message that waits itself not count as a met dependency? A text that logs sync messages does not say."""
     return not heard.revision.syncs_are_logged
 
 
 def waits(heard: Heard, pair: Pair) -> Cell:
-    """Is each delivered only after all that its causal history names (section "Receive Message")?"""
+    """Is each message delivered only after all messages in its causal history (section "Receive Message")?"""
     labels = ("m1", "m2", "m3", "m4")
     if (cell := unsent(heard, pair, *labels)) is not None:
         return cell
@@ -208,7 +208,7 @@ _ALL_REPLIES = range(at(REPLIES, "r1"), len(REPLIES.operations))
 
 
 def _arrived(heard: Heard, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
-    """Message IDs, with labels, of what the receiver has, and its reply; the cell if one is lacking."""
+    """The IDs of the receiver's messages, with labels, and its reply; a cell if one is missing."""
     if (cell := unsent(heard, pair, *_HEARD)) is not None:
         return cell
     reply, named = heard.message("r1"), heard.named_by(RECEIVER)
@@ -220,7 +220,7 @@ def _arrived(heard: Heard, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
 
 
 def acknowledges(heard: Heard, pair: Pair) -> Cell:
-    """Does what the reply names in its causal history become acknowledged (section "Review ACK Status")?"""
+    """Are the messages in the causal history of the reply acknowledged (section "Review ACK Status")?"""
     arrived = _arrived(heard, pair)
     if isinstance(arrived, Cell):
         return arrived
@@ -242,7 +242,7 @@ def acknowledges(heard: Heard, pair: Pair) -> Cell:
 
 
 def reads_filters(heard: Heard, pair: Pair) -> Cell:
-    """Is what a filter holds possibly acknowledged, and nothing else (section "Review ACK Status")?"""
+    """Are the messages in a filter possibly acknowledged, and no others (section "Review ACK Status")?"""
     arrived = _arrived(heard, pair)
     if isinstance(arrived, Cell):
         return arrived
@@ -270,7 +270,7 @@ def reads_filters(heard: Heard, pair: Pair) -> Cell:
 
 
 def _sizes_differ(heard: Heard, pair: Pair) -> str:
-    """That filters of one profile are configured for different sizes, in words; "" if they are not, as far as known."""
+    """A sentence if filters of one profile are known to have different sizes; "" otherwise."""
     sizes = []
     for who in (SENDER, RECEIVER):
         party = heard.show.parties.get(who)
@@ -302,7 +302,9 @@ _THE_SYNC = SYNCING.operations.index(Sync(SENDER))
 
 
 def reads_syncs(heard: Heard, pair: Pair) -> Cell:
-    """Does a sync message acknowledge and tell what is missing, and is it no content ("Periodic Sync Message")?"""
+    """Does a sync message acknowledge messages and reveal missing ones, without being delivered as content ("Periodic
+    Sync Message")?
+    """
     ours, them = pair.sender.name, pair.receiver.name
     packet = next(heard.said(SENDER, range(_THE_SYNC, _THE_SYNC + 1)), None)
     if packet is None:

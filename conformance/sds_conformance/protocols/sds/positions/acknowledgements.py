@@ -1,4 +1,4 @@
-"""From what a participant takes that others have its messages."""
+"""Positions on the evidence by which a participant considers its messages received."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]
 def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A copy of a known message leads to a signal in its step; or is the first to ask for what is held, in vain or not.
 
-    A request is in vain when no answer came in all the time for it.
+    A request is in vain if no answer was sent within the time limits.
     """
     for received in view.received:
         known = received.duplicate and not received.own and received.step.events

@@ -1,4 +1,4 @@
-"""Which value the Lamport timestamp has where the text lets it have several."""
+"""Positions on the value of the Lamport timestamp."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..view.timestamps import moved_sends
 
 
 def _first(view: ChannelView) -> Iterator[tuple[Step, int]]:
-    """The first own message and its timestamp, where nothing had arrived and the clock is known."""
+    """Yield the first own message and its timestamp, if nothing had arrived and the clock is known."""
     for sent in view.outgoing[:1]:
         came = any(arrivals[0].step.index < sent.step.index for arrivals in view.arrivals.values())
         lamport = sent.message.lamport_timestamp
@@ -66,7 +66,10 @@ def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def _moved(
     view: ChannelView, highs: Callable[[LamportExpectation], tuple[int, int]], not_by_it: str, by_it: str
 ) -> Iterator[tuple[Step, str]]:
-    """Is the clock moved by what is ahead of all else: the first of the two ``highs``, while the other is not?"""
+    """Yield whether an event moved the clock.
+
+    ``highs`` returns the upper end of the timestamp if that event did, and the upper end if another one did.
+    """
     for sent, seen in moved_sends(view):
         e = sent.lamport
         ahead, other = highs(e)

@@ -1,4 +1,4 @@
-"""Own messages that are sent again, for want of an acknowledgement: when, how often, and with what in them."""
+"""Positions on rebroadcasts of unacknowledged messages: when, how often, and with which fields."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..view.resends import CAP, gaps, in_step, possibly_acknowledged, resends
 MANY = 5
 DAY_MS = 24 * 3_600_000
 SOON_MS = 5_000
-"""No period that anybody would choose to send again after."""
+"""Time in milliseconds that is shorter than any likely resend period."""
 
 
 @shows("AMB-63", of="sent")
 def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A tick between two broadcasts of a message leaves it out; or two ticks within five seconds both send it.
 
-    That nobody asked for: it would be an answer.
+    Messages that a repair request names are left out: their copies may be answers.
     """
     ticks = {tick.index for tick in view.ticks}
     for sent in view.sent:
@@ -104,7 +104,7 @@ def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _possibly(view: ChannelView, message_id: str, tick: Step) -> bool | None:
-    """Had a filter spoken for it by then? None where nothing tells, or where the signals say something else."""
+    """Had a filter acknowledged it by then? None if unknown, or if signals contradict it."""
     if message_id in view.repairs or view.maybe.get(message_id, tick.index) < tick.index:
         return None
     standing = view.standing(message_id)

@@ -1,4 +1,4 @@
-"""When and how often messages are delivered, and what is given up as lost."""
+"""Positions on the time and number of deliveries, and on losses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Content that waited for others is delivered, with all of them in the log: while one arrives, or on a tick.
 
-    An own message for which it waited is no arrival.
+    If it waited for an own message, the sending of that message is no arrival.
     """
     if view.gives_up:
         return
@@ -66,7 +66,7 @@ def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _reported(view: ChannelView) -> dict[str, Step]:
-    """The IDs that were reported lost in the channel, with the first step that did so."""
+    """The IDs that were reported lost in the channel, each with the first such step."""
     here = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
     return {message_id: step for step, event in reversed(here) for message_id in event.message_ids}
 

@@ -1,4 +1,4 @@
-"""What is in the bloom filters that a participant sends, and what they are."""
+"""Positions on the content and encoding of sent bloom filters."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..view.channel_view import ChannelView
 from ..view.facts import Sent
 
 SOME = 3
-"""So many IDs that are all in a filter are there by right: by chance they are once in a million filters at most."""
+"""Number of IDs whose presence in a filter is no accident: the probability is one in a million filters."""
 
 
 def _sure(view: ChannelView) -> Sent | None:
-    """The last own message with a filter. One tells what all of them would, and reading them takes time."""
+    """The last own message with a filter. One filter is enough, and reading all of them takes time."""
     return next((s for s in reversed(view.outgoing) if s.message.bloom_filter and s.certain and not s.repeat), None)
 
 

@@ -1,4 +1,4 @@
-"""How the log is ordered, shown and kept."""
+"""Positions on the order, the display and the size of the log."""
 
 from __future__ import annotations
 

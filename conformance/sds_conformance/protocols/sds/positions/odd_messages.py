@@ -1,6 +1,6 @@
-"""Messages that no conforming participant sends: refused, delivered, dropped, or left to wait for ever.
+"""Positions on messages that no conforming participant sends: refused, delivered, dropped, or waiting for ever.
 
-A refusal of one counts only if the participants in the channel take what is ordinary.
+A refusal counts only if the participants in the channel accept ordinary messages.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ DAY_MS = 24 * 3_600_000
 
 @once
 def takes_the_ordinary(view: ChannelView) -> bool:
-    """Did the participants in the channel accept every valid message, and one at least?"""
+    """Did the participants in the channel accept every valid message, and at least one?"""
     unfounded = any(r.valid and not excuse(each, r) for each in view.everybody for r in each.refused)
     return not unfounded and any(r.valid and not r.rejected for each in view.everybody for r in each.received)
 
 
 def _refused_or(view: ChannelView, step: Step, way: str) -> Iterator[tuple[Step, str]]:
-    """The way that an answer shows, "" for none."""
+    """Yield the step with the option that the answer shows, if there is one."""
     if step.answer != "rejected":
         yield from [(step, way)] if way else []
     elif takes_the_ordinary(view):
@@ -49,7 +49,7 @@ def _longest_list(received: Received) -> int:
 
 
 def _in_a_ring(view: ChannelView, received: Received) -> bool:
-    """Does it depend on a message that depends on it, and not on itself?"""
+    """Do the message and another one depend on each other?"""
     message_id = received.message.message_id
     if message_id in received.unmet or (received.delivered and not received.delivered[0].unmet):
         return False
@@ -57,14 +57,14 @@ def _in_a_ring(view: ChannelView, received: Received) -> bool:
 
 
 def _far_ahead(view: ChannelView, received: Received) -> bool:
-    """Is it from more than a day ahead, with nothing else odd about it?"""
+    """Is its timestamp more than a day ahead, without any other fault?"""
     ahead = received.step.now_ms + DAY_MS < (received.message.lamport_timestamp or 0) <= LARGEST_LAMPORT
     odd_otherwise = received.odd and not received.odd.endswith("(AMB-107)")
     return ahead and not (odd_otherwise or received.duplicate or received.unmet)
 
 
 def _waits_or_not(view: ChannelView, received: Received) -> str:
-    """It waits if it was not delivered by the last sweep."""
+    """The option by which it waits, if it was not delivered by the last sweep."""
     swept = any(tick.index > received.step.index for tick in view.ticks[-1:])
     return "delivers" if received.delivered else "waits" if swept and view.can(pb.CAPABILITY_DELIVERED) else ""
 
@@ -119,13 +119,15 @@ _shows_fate("AMB-107", Kind.CONTENT, _far_ahead, lambda view, r: "delivers" if r
 
 
 def _arrivals(view: ChannelView) -> Iterator[Step]:
-    """All messages that the participant received and answered, in one of its views: some belong to no channel."""
+    """Yield all messages that the participant received and answered, in only one of its views: some belong to no
+    channel.
+    """
     if view.channel_id == next(iter(view.party.channels), view.channel_id):
         yield from (s for s in view.trace.of(view.party.name) if s.command == "receive" and s.reply is not None)
 
 
 def _content_elsewhere(view: ChannelView, *, named: bool) -> Iterator[tuple[Step, str]]:
-    """Content for a channel with a name or without one that was never joined, which waits for nothing."""
+    """Yield content without dependencies for a channel that was never joined, with or without a name."""
     for step in _arrivals(view) if not view.party.unnamed else ():
         message = step.arrived
         if message is None or message.kind is not Kind.CONTENT or message.causal_history or not message.message_id:

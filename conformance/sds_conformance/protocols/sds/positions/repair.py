@@ -1,4 +1,6 @@
-"""SDS-R: what is asked for, when, and for how long; and whether, when and with what others are answered."""
+"""Positions on SDS-R: which messages are requested, when and how long; and which answers are sent, when and
+with what.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,16 @@ from ..view.requester import Requester, requester
 from ..view.responder import SWEEP_MS, asked_of, turns
 
 TICKS = 2
-"""Sweeps after which an answer is not going to come."""
+"""Number of sweeps after which no answer is expected."""
 LOOKED_AT = 8
-"""Times of a view that are looked at: more tell no more."""
+"""Number of times of a view to examine; more give no new evidence."""
 ENOUGH = 3
-"""So many times that are all whole seconds, or all of one hash, are so by chance less than once in a million times."""
+"""Number of times that share a property by accident with a probability below one in a million."""
 
 
 @once
 def _times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
-    """What is missing for certain, where it was shown first, and its T_req from detection on."""
+    """Messages that are certainly missing, each with the first state that shows it and its T_req since detection."""
     side = requester(view)
     found: list[tuple[Missing, Step, int]] = []
     for missing in side.wanted if side.shown else ():
@@ -76,7 +78,7 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """What was asked for, and did not come, a new message asks for again; or two after T_max more could, and do not.
 
-    A message that names it once more came in between, which every text has lead to another request.
+    A message that names it again came in between, after which every text demands another request.
     """
     side, t_max = requester(view), view.terms.t_max_ms
     for missing in side.owing if t_max else ():
@@ -100,7 +102,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An entry is gone, the next message is about something else, and the text has it made anew: it is back or not.
 
-    Told by the check of SDS-R-RECV-04.
+    The check of SDS-R-RECV-04 provides the observations.
     """
     if view.revision.requests_again:
         for seen in entries_come_back(view):
@@ -109,7 +111,7 @@ def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _due(side: Requester, step: Step) -> list[str]:
-    """What was to be asked for when a step began, by the last state before it, and was not asked for since."""
+    """The requests that were due when a step began, by the last state before it, and have not been sent since."""
     states = side.states(0, step.index)
     heard = side.heard_after(states[-1].step.index) if states else None
     if not states or (heard is not None and heard.step.index < step.index):
@@ -122,7 +124,7 @@ def _due(side: Requester, step: Step) -> list[str]:
 def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A repair request has more than three entries; or fewer than are due by the buffer that was shown before it.
 
-    Where the suite asked for no number of its own.
+    Examined only if the suite did not configure the number.
     """
     if not view.terms.on or view.party.asked.HasField("max_repair_requests"):
         return
@@ -150,7 +152,7 @@ def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A repair request goes out; or none in the whole trace, though T_max was over for content and for a sync message.
 
-    They went out while something was missing of which nothing else had come.
+    Both were sent while a message was missing, without any other event about it.
     """
     if not view.terms.on or not view.terms.t_max_ms:
         return
@@ -170,7 +172,9 @@ def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _outcome(view: ChannelView, asked: Asked, until: int, silence: str) -> Iterator[tuple[Step, str]]:
-    """A requested message is answered before ``until``; or not by the time at which any group would have answered."""
+    """Yield the step that answers a requested message before ``until``, or the step by which any response group would
+    have.
+    """
     received, t_max = asked.received.step, view.terms.t_max_ms
     if asked.answers and asked.answers[0].step.index < until:
         yield asked.answers[0].step, "answers"

@@ -1,4 +1,4 @@
-"""What becomes of settings that the text says little about: refused, or put in force in some way."""
+"""Positions on settings that the text hardly describes: refused, or used in some way."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..register import shows
 from ..view.channel_view import ChannelView
 
 PER_GROUP = 128
-"""Participants for each response group. Prose and formula differ from here on."""
+"""Participants per response group. Prose and formula of the text differ from here on."""
 
 
 def _opened(view: ChannelView) -> Iterator[tuple[Step, pb.Configuration, pb.Configuration | None]]:
-    """The settings that were asked for with SDS-R, and those in force, None if refused; once for each trace.
+    """Yield the requested settings with SDS-R and those in use, None if they were refused; once for each trace.
 
-    Refused settings have no participant, so one view speaks for the trace.
+    Refused settings have no participant, so one view is enough for the trace.
     """
     first = next(iter(view.trace.parties.values()))
     if view.party is not first or view.channel_id != next(iter(first.channels), view.channel_id):
@@ -30,7 +30,7 @@ def _opened(view: ChannelView) -> Iterator[tuple[Step, pb.Configuration, pb.Conf
 
 
 def _shows_treatment(position: str, fields: tuple[str, ...], is_odd: Callable[[pb.Configuration], bool]) -> None:
-    """Show whether settings of which all these fields are given, and odd, are refused, taken, or replaced."""
+    """Show whether settings with all of these fields, and odd values, are refused, used or replaced."""
 
     @shows(position, pb.CAPABILITY_SDS_R)
     def treatment_of_odd_settings(view: ChannelView) -> Iterator[tuple[Step, str]]:

@@ -1,4 +1,4 @@
-"""Sync and ephemeral messages: what is made of them beyond what everybody makes of them."""
+"""Positions on sync and ephemeral messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Acknowledgement: who says that a message was received, and what is left in the buffers at the end."""
+"""Properties of acknowledgements: the evidence for them, and the buffers at the end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .registry import global_property, of_each_side, to_the_first_fault
 def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message is acknowledged only after somebody else got it: not by time, not by its own copies (AMB-21, AMB-64).
 
-    What scripted peers claim counts as good faith, and so do two filters that hold the ID, by chance or not.
+    Claims of scripted peers count as evidence in good faith, and so do two filters with the ID, even by accident.
     """
     got, told = _first_arrivals(view), False
     for message_id, act in _acknowledged(side).items():
@@ -50,7 +50,7 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
 
 @once
 def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
-    """Of each content message: who got it, and at which act."""
+    """By content message: the participants that received it, each with the first act."""
     out: dict[Key, list[tuple[str, int]]] = {}
     for side in view.sides.values():
         for message_id, arrival in side.arrivals.items():
@@ -59,7 +59,7 @@ def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
 
 
 def _acknowledged(side: Side) -> dict[str, Act]:
-    """Where a participant first says that a message is acknowledged: by an event, or where its state is looked at."""
+    """The act at which a participant first shows a message as acknowledged, by an event or a state."""
     out = dict(side.acks)
     for act, state in side.looks:
         for entry in state.outgoing.entries:
@@ -69,7 +69,7 @@ def _acknowledged(side: Side) -> dict[str, Act]:
 
 
 def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
-    """May something that it received have spoken for a message in good faith?"""
+    """May the participant have received evidence of an acknowledgement in good faith?"""
     if message_id in view.scripted_ids or side.hybrids:
         return True
     hits = 0
@@ -89,7 +89,9 @@ def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
 
 
 def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
-    """The last message to a participant that had sent something which nobody else ever got."""
+    """The last message to a participant whose own messages include one that no other participant received; None if
+    there is none.
+    """
     lost = [act.number for i, act in side.sent.items() if (side.channel_id, i) not in got]
     heard = [a.act for a in side.received if lost and a.act.number > lost[0] and a.message.sender_id != side.id]
     return heard[-1] if heard else None
@@ -112,7 +114,7 @@ def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message that names another acknowledges it; one from somebody who got the other does so at least possibly.
 
-    The second is told by filters, so it needs a profile that both can read. More is not promised (AMB-61).
+    The second needs filters, and so a profile that both can read. The text promises no more (AMB-61).
     """
     if not side.sent or not side.can(pb.CAPABILITY_ACKNOWLEDGED):
         return
@@ -125,7 +127,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
         if not arrival.taken or act.step.answer != "effects" or odd:
             continue
         if view.is_regular(message.kind) and (message.message_id in known or message.message_id in side.sent):
-            continue  # copies, and what looks like one, may be dropped before they are reviewed (AMB-23)
+            continue  # copies, and messages that look like copies, may be dropped before they are reviewed (AMB-23)
         known.add(message.message_id)
         named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
         for message_id in sorted(named - done):
@@ -155,8 +157,9 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
 
 
 def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
-    """Number of the act by which a message is reviewed: its arrival, or the next sweep of who never does so on arrival,
-    which is SDS-RECV-11's matter (AMB-143). None if no sweep came."""
+    """The act by which a message is reviewed: its arrival, or the next sweep for a participant that never reviews on
+    arrival, which SDS-RECV-11 judges (AMB-143). None if no sweep ran.
+    """
     signals = [*side.acks.values(), *side.possibly.values()]
     if any(signal.step.command == "receive" for signal in signals):
         return act.number
@@ -165,21 +168,21 @@ def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
 
 @once
 def _speakers(view: GroupView) -> dict[int, tuple[Side, Act]]:
-    """Who sent a message, and where, by its identity."""
+    """The sender and the act of each message, by identity."""
     return {id(message): (side, act) for side in view.sides.values() for act, message in side.outgoing}
 
 
 def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why: str, how: str = "") -> Sighting:
     before = (tick.step for tick in view.ticks.get(side.who, ()) if tick.number < act.number)
     copies = sum(message.message_id == message_id for step in before for message in step.messages)
-    position = "AMB-64" if copies >= CAP else ""  # it may have given up, and forgotten it
+    position = "AMB-64" if copies >= CAP else ""  # it may have given up, and dropped it
     expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
     code = "not-possibly-acknowledged" if how else "not-acknowledged"
     return violated(act, side.channel_id, code, expected, "nothing tells that it is", position)
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
-    """Do both use one kind of filter, and is all that the other got still in its own?"""
+    """Do both use the same kind of filter, and does the other's filter still hold everything that it received?"""
     mine, theirs = side.party.in_force, other.party.in_force
     return (
         side.declared.profile("bloom") == other.declared.profile("bloom") != ""
@@ -212,7 +215,7 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
 def buffers_drain(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase no buffer holds what is done: delivered, acknowledged, repaired or answered.
 
-    What is possibly acknowledged may stay (AMB-61), and what cannot be delivered has to.
+    Possibly acknowledged messages may stay (AMB-61); messages that cannot be delivered must.
     """
     for channel_id, sides in view.steady.items():
         for side in sides:
@@ -227,7 +230,7 @@ def buffers_drain(view: GroupView) -> Iterator[Sighting]:
 
 
 def _exercised(side: Side, state: pb.State) -> bool:
-    """Did anything wait, and can it be seen that nothing does?"""
+    """Did anything wait, in a buffer that the state shows?"""
     waited = any(
         not any(d.act is a.act and d.message_id == i for d in side.deliveries) for i, a in side.arrivals.items()
     )
@@ -235,7 +238,7 @@ def _exercised(side: Side, state: pb.State) -> bool:
 
 
 def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str, str] | None:
-    """The code of a leftover, with what is expected and what is seen."""
+    """The code of a leftover, with the expected and the seen; None if there is none."""
     log = set(act.step.shown_log) or set(side.logged)
     for message_id in state.incoming.message_ids:
         if message_id in log:
@@ -271,7 +274,9 @@ def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, 
 
 @once
 def _namers(view: GroupView) -> dict[Key, dict[str, Arrival]]:
-    """What first acknowledged each own message for certain; copies may be dropped before they are reviewed (AMB-23)."""
+    """The first certain acknowledgement of each own message. Copies may be dropped before they are reviewed
+    (AMB-23).
+    """
     return {place: _namers_of(view, side) for place, side in view.sides.items()}
 
 

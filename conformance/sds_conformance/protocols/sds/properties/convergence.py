@@ -1,4 +1,4 @@
-"""Convergence: what everybody has in the log once the network is at peace."""
+"""Properties of convergence: the logs of all participants after the network has become calm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _owed(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> It
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
-    """What all steady logs of a channel hold, if that is the same in all of them; "" in everything that is disputed."""
+    """The entries of all steady logs of a channel, if they are equal in all; without disputed messages."""
     sides = view.steady.get(channel_id, [])
     if len(sides) < 2:
         return set()
@@ -40,7 +40,7 @@ def _last(view: GroupView, channel_id: str) -> Act:
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase every log of a channel holds what its owner got, and what others had to send again.
 
-    Where a gap is nobody's fault the property says nothing; nor does it where dependencies may be given up (AMB-92).
+    Gaps without a violated duty are not judged, nor are logs whose dependencies may be given up (AMB-92).
     """
     yield from _owed(view)
     for channel_id in view.steady:
@@ -79,7 +79,7 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
 def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
     """What a participant knows to miss comes by SDS-R from others when its sender is gone; in one group (AMB-119).
 
-    That a request is repeated after it was lost, or after somebody else asked, is not demanded (AMB-68).
+    A request need not be repeated after it was lost, or after another participant sent one (AMB-68).
     """
     yield from _owed(view, lambda debt: debt.kind == "repair" and _sender_is_gone(view, debt))
     for side, arrival in _after_a_loss(view):
@@ -120,7 +120,7 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
 
 @once
 def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
-    """Messages of which the first copy to a participant was lost, with the one that came instead over the network."""
+    """Messages whose first copy to a participant was lost, each with the copy that arrived over the network instead."""
     out = []
     for loss in view.performance.losses:
         message = loss.packet.wire.message
@@ -157,7 +157,7 @@ def _is_held_by_some(view: GroupView, debt: Debt) -> bool:
 
 
 def _mixed(view: GroupView, channel_id: str) -> bool:
-    """Did both kinds get something of the other?"""
+    """Did participants with and without SDS-R receive messages of each other?"""
     kinds = {
         (side.terms.on, other.terms.on)
         for side in view.steady[channel_id]

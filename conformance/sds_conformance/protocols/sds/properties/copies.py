@@ -35,7 +35,7 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
     originals: dict[str, list[str]] = {}
     for channel_id, message_id in view.origins:
         originals.setdefault(message_id, []).append(channel_id)
-    # Messages of which a scripted peer, or noise, made another version (AMB-25).
+    # Messages of which a scripted peer or noise created another version (AMB-25).
     scripted = [p.wire.message for p in view.performance.packets if not p.act] if view.disputed else []
     said = {(message.channel_id, message.message_id) for message in scripted if message is not None}
     for packet in view.performance.packets:

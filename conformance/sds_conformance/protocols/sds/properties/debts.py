@@ -1,12 +1,12 @@
-"""Debts: what is missing from a log at the end although some participant had to do something about it.
+"""Debts: messages missing from a log at the end although a participant had a duty to prevent it.
 
-Most gaps that a lossy network leaves are nobody's fault: a message is acknowledged as soon as one participant names it,
-and then nobody resends it to another that has lost it. A debt needs one of three things that the text does promise:
+Most gaps that a lossy network leaves violate nothing: a message is acknowledged as soon as one participant names it,
+and is then not resent to another that lost it. A debt follows from one of three duties of the text:
 
-* delivery: a participant got the message and has all that it depends on (section "Periodic Incoming Buffer Sweep");
-* resending: its sender got no word of it, and the network is perfect now ("Periodic Outgoing Buffer Sweep");
-* repair: with SDS-R in one response group, a request is due, or was heard by somebody who has the message. Who never
-  asks for anything, or never answers for others, owes nothing of that kind: each is no more than a SHOULD (AMB-141).
+* delivery: a participant has the message and all of its dependencies (section "Periodic Incoming Buffer Sweep");
+* resending: the sender has no acknowledgement, and the network is perfect ("Periodic Outgoing Buffer Sweep");
+* repair: with SDS-R in one response group, a request is due, or a participant with the message received one. An
+  implementation that never sends requests, or never answers them, has no such duty: each is only a SHOULD (AMB-141).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..view.resends import CAP
 from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
 
 SWEEPS = 2
-"""So many sweeps may find nothing before something is late: how often they run is not said (AMB-94)."""
+"""Number of sweeps without a result before something is late: the text does not define their period (AMB-94)."""
 
 OWED = {
     "never-delivered": "a message that arrived with all that it depends on is not in the log",
@@ -32,22 +32,22 @@ OWED = {
     "never-asked": "a missing message is not asked for by SDS-R",
     "never-answered": "a request for a message that others have is not answered",
 }
-"""Of each code of a debt: what is wrong."""
+"""Descriptions of the codes of debts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """A message that is missing from a participant's log at the end, and whose doing that is."""
+    """A message that is missing from a log at the end, with the duty that was violated."""
 
     side: Side
-    """Who lacks it."""
+    """The participant that lacks it."""
     message_id: str
     kind: str
     """``delivery``, ``resending`` or ``repair``."""
     code: str
     """One of ``OWED``."""
     act: Act
-    """Where it is seen."""
+    """The act that shows it."""
     expected: str
     seen: str
     position: str = ""
@@ -84,7 +84,7 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
     ticks, allowed = view.ticks.get(side.who, []), SWEEPS
     if side.can(pb.CAPABILITY_DELIVERED):
         ready = max([arrival.act.number, *(side.logged.get(i, view.last_act(side).number) for i in needs)])
-    else:  # when its dependencies were delivered is not seen: one level of them may have taken each sweep
+    else:  # the deliveries of its dependencies are unknown: each sweep may have delivered one level
         ready = max(other.act.number for other in side.arrivals.values())
         allowed += len(side.arrivals)
     last = view.last_act(side).number
@@ -113,8 +113,9 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Debt]:
 
 
 def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
-    """The tick in the last calm phase at which an unacknowledged message should have been resent and was not, with the
-    number of copies before; None if it was, or if something may have spoken for it."""
+    """The tick in the last calm phase that failed to resend an unacknowledged message, with the number of earlier
+    copies. None if it was resent, or may be acknowledged.
+    """
     ending, c = view.ending, sender.party.in_force
     if ending is None or sender.who in view.performance.crashed or sender.who in view.stepped:
         return None
@@ -139,7 +140,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
 
 
 def _spoken_for(view: GroupView, sender: Side, message_id: str) -> int:
-    """The act at which anything may first have spoken for an own message, beyond all if nothing did."""
+    """The first act that may acknowledge an own message; beyond all acts if there is none."""
     for arrival in sender.received:
         message = arrival.message
         if any(entry.message_id == message_id for entry in message.causal_history):
@@ -153,7 +154,9 @@ def _spoken_for(view: GroupView, sender: Side, message_id: str) -> int:
 
 
 def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> Iterator[Debt]:
-    """Somebody who knows of a gap asks for it, and somebody who has the message answers; both alive, in calm."""
+    """Yield the debts of repair: a participant that knows of a gap sends a request, and one with the message answers,
+    while both are alive in the calm phase.
+    """
     ending, terms, message_id = view.ending, side.terms, key[1]
     if ending is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
         return
@@ -163,7 +166,7 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     came = {message_id for message_id, arrival in side.arrivals.items() if arrival.act.number < ending.first}
     missing = side.named.keys() - side.sent.keys() - came
     if not named or not named[0][0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
-        return  # whom to ask is not known (AMB-72), or what nobody has takes up all the room
+        return  # the sender is unknown (AMB-72), or requests for lost messages use all of the room
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
     if not holders:
         return
@@ -175,8 +178,9 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
 
 @once
 def _halves(view: GroupView) -> tuple[set[str], set[str]]:
-    """Participants that ask for anything, and participants that answer for others: they or another one of their
-    implementation. An entry that is dropped when it is due leaves out a SHOULD; one that is overdue is a debt."""
+    """The participants that send requests, and those that answer for others, by themselves or by another participant of
+    the same implementation. An entry that is dropped when it is due violates a SHOULD; an overdue one is a debt.
+    """
     show = view.performance
     asking = {id(act.trace) for act in show.acts if any(message.repair_request for message in act.step.messages)}
     answering, ticked = set(), dict[tuple[int, str], int]()
@@ -209,13 +213,13 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 def _not_asked(
     view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
 ) -> Iterator[Debt]:
-    """A message of its own that has to carry the request: after T_req, before the entry may expire (AMB-81)."""
+    """An own message that has to carry the request: after T_req, and before the entry may expire (AMB-81)."""
     detected = naming.act.step.now_ms
     offsets = terms.t_req(message_id)
     assert offsets is not None
     assert terms.t_max_ms is not None
     due, expires = detected + offsets.high + SECOND_MS, detected + offsets.low + terms.t_max_ms
-    # Once it asked, in whatever it was, or somebody else did, it is open what becomes of the entry (AMB-68).
+    # After any request, by this participant or another, the text leaves the state of the entry open (AMB-68).
     until = min([asked.act.number for asked in side.requested.get(message_id, ())], default=view.performance.steps + 1)
     for packet in view.performance.packets:
         message = packet.wire.message

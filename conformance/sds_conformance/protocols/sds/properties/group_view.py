@@ -1,8 +1,8 @@
-"""A performance, read as the facts of all participants together.
+"""A performance as the facts of all participants together.
 
-One pass over the acts tells who said what, what arrived where, and what each participant claims of its log; everything
-else is worked out from that when a property asks for it. The facts follow the claims of each participant, as those of
-a channel view do, so that the fault of one does not make all others wrong.
+One pass over the acts collects the sent and arrived messages, and the log that each participant claims. Everything else
+is computed when a property reads it. As in a channel view, the facts follow the claims of each participant, so that the
+fault of one does not affect the others.
 """
 
 from __future__ import annotations
@@ -25,42 +25,43 @@ from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
 __all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "same"]
 
 OVERLONG = "overlong"
-"""Varints with more bytes than they need, which a strict reader may refuse (AMB-52)."""
+"""Varints with more bytes than necessary, which a strict reader may refuse (AMB-52)."""
 NOISE = "noise"
-"""Who sends what a schedule garbles."""
+"""The sender of garbled messages in a schedule."""
 ENOUGH_ROUNDS = 20
-"""Of calm, where it never became quiet (G-01)."""
+"""Number of calm rounds in a schedule whose calm phase has no end (G-01)."""
 T = TypeVar("T")
 REPAIR_CAP = 3
-"""Of a repair request, where none is told (AMB-86)."""
+"""The length of a repair request, if none is configured (AMB-86)."""
 
 
 class GroupView:
-    """The facts that global properties ask for, as SDS sees them."""
+    """The facts of all participants, by the text of SDS."""
 
     revision: ClassVar[Revision] = SDS_2026_01
     tells_copies_apart: ClassVar[bool] = True
-    """The text says that own messages that come back are ignored, and that known ones may be; otherwise they may be
-    taken like any other."""
+    """Does the text say that own messages must and known messages may be ignored? Otherwise they may be processed
+    again.
+    """
 
     def __init__(self, performance: Performance) -> None:
         self.performance = performance
         self.schedule = performance.schedule
         self.sides: dict[Key, Side] = {}
-        """By participant and channel."""
+        """The participants in channels, by participant and channel."""
         self.ticks: dict[str, list[Act]] = {}
         self.origins: dict[Key, Origin] = {}
         """Content messages, by channel and ID."""
         self.disputed: set[Key] = set()
-        """Those of which there are two versions, or of which bytes out of nowhere spoke (AMB-25, AMB-52)."""
+        """Messages with two versions, or to which random bytes referred (AMB-25, AMB-52)."""
         self.other_ids: dict[Key, Kind] = {}
-        """IDs of sync and ephemeral messages."""
+        """The IDs of sync and ephemeral messages."""
         self.scripted_ids: set[str] = set()
-        """All that scripted peers named in causal histories and repair requests."""
+        """The IDs in causal histories and repair requests of scripted peers."""
         self.odd: set[Key] = set()
-        """What somebody may refuse."""
+        """Messages that may be refused."""
         self._syncs: dict[Key, Message] = {}
-        """The first of each ID, where they are logged."""
+        """The first message of each ID, if the text logs sync messages."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
         self._said()
@@ -70,12 +71,12 @@ class GroupView:
 
     @cached_property
     def whole(self) -> bool:
-        """Was it played to its end?"""
+        """Was the schedule played to its end?"""
         return self.performance.breakdown is None and not self.performance.storm
 
     @cached_property
     def ending(self) -> Ending | None:
-        """The last calm phase, None if there is none that is long enough for everything to come to rest."""
+        """The last calm phase; None if none is long enough for all pending work."""
         show = self.performance
         if not self.whole:
             return None
@@ -92,7 +93,7 @@ class GroupView:
 
     @cached_property
     def stepped(self) -> set[str]:
-        """Participants whose clock is set."""
+        """The participants whose clock is set by the schedule."""
         return {operation.who for operation in self.schedule.operations if isinstance(operation, StepClock)}
 
     @cached_property
@@ -105,8 +106,9 @@ class GroupView:
 
     @cached_property
     def steady(self) -> dict[str, list[Side]]:
-        """Of each channel, those whose logs can be held against each other: there before the last calm phase began,
-        alive at its end, with logs that can be seen and from which nothing is missing for a legal reason."""
+        """By channel: the participants whose logs can be compared. They were present before the last calm phase and
+        alive at its end, and their logs are visible and have no legal gaps.
+        """
         if self.ending is None:
             return {}
         out = {}
@@ -129,51 +131,54 @@ class GroupView:
         )
 
     def side_of(self, channel_id: str, participant_id: str) -> Side | None:
-        """The participant of that ID."""
+        """The participant with that ID in a channel; None if there is none."""
         return next((s for s in self.channels.get(channel_id, ()) if s.id == participant_id), None)
 
     def is_alive(self, channel_id: str, participant_id: str) -> bool:
-        """Does a participant of that ID do its work until the end?"""
+        """Is a participant with that ID alive until the end?"""
         side = self.side_of(channel_id, participant_id)
         return side is not None and side.who not in self.performance.crashed
 
     # ---- messages --------------------------------------------------------------------------------------------------
 
     def message(self, channel_id: str, message_id: str) -> Message | None:
-        """The one content message of that ID, None if there is none, or more than one."""
+        """The only content message with that ID; None if there is none, or more than one."""
         key = (channel_id, message_id)
         origin = self.origins.get(key)
         return origin.message if origin is not None and key not in self.disputed else None
 
     def is_sound(self, key: Key) -> bool:
-        """Is it content that everybody has to take as it is, once all it depends on is there?"""
+        """Is it content that every participant must accept unchanged as soon as its dependencies are met?"""
         return key in self.origins and key not in self.disputed and key not in self.odd and key not in self.other_ids
 
     def lamport(self, channel_id: str, message_id: str) -> int | None:
-        """Its Lamport timestamp, None if it is not known for certain, or so large that clocks may stand still."""
+        """Its Lamport timestamp; None if it is uncertain, or so large that clocks may stand still."""
         message = self.message(channel_id, message_id)
         lamport = message.lamport_timestamp if message is not None else None
         return lamport if lamport is not None and lamport <= self.largest_lamport else None
 
     @cached_property
     def largest_lamport(self) -> int:
-        """Beyond this clocks may stand still: there is no room, or none has to be taken (AMB-14)."""
+        """The largest timestamp from which clocks must continue: beyond it there may be no room, or no duty to accept
+        it (AMB-14).
+        """
         return min(LARGEST_LAMPORT, self.revision.wire.max_lamport - ROOM_AFTER)
 
     def is_regular(self, kind: Kind) -> bool:
-        """Does a message of this kind go through the whole of "Receive Message", so that one of its ID may be known?"""
+        """Is a message of this kind subject to all of "Receive Message", so that its ID may be known already?"""
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
 
     def in_order(self, channel_id: str, log: Iterable[T], name: Callable[[T], str]) -> list[T]:
-        """What of a log the text puts in an order for certain: all of it, but where sync messages are logged only the
-        content, each once, as nothing is said of own sync messages, and of known ones."""
+        """The part of a log whose order the text defines. If the text logs sync messages, this is the content only,
+        each once: the text does not define the place of own sync messages and of known messages.
+        """
         if not self.revision.syncs_are_logged:
             return list(log)
         once = {name(entry): entry for entry in log}
         return [entry for message_id, entry in once.items() if (channel_id, message_id) in self.origins]
 
     def final_log(self, side: Side) -> tuple[Act, list[str]] | None:
-        """The log as it was last shown, if that was after the last calm phase."""
+        """The last shown log, if it was shown after the last calm phase; None otherwise."""
         for act, state in reversed(side.looks):
             if self.ending is not None and act.number < self.ending.last:
                 return None
@@ -182,12 +187,12 @@ class GroupView:
         return None
 
     def claims(self, side: Side) -> set[str]:
-        """What is in the log of a steady participant at the end: as it shows it, else by its events."""
+        """The log of a steady participant at the end: as shown, else by its events."""
         shown = self.final_log(side)
         return set(shown[1]) if shown is not None else set(side.logged)
 
     def last_act(self, side: Side) -> Act:
-        """Where it is seen what a participant has at the end."""
+        """The act that shows the final state of a participant."""
         shown = self.final_log(side)
         if shown is not None:
             return shown[0]
@@ -197,7 +202,7 @@ class GroupView:
     # ---- filters ---------------------------------------------------------------------------------------------------
 
     def filter_hit(self, side: Side, bloom_filter: bytes, message_id: str) -> bool | None:
-        """Is an ID in a filter, as a participant reads filters? None if nothing tells."""
+        """Is an ID in a filter, as a participant reads filters? None if unknown."""
         profile, parameters = PROFILES.get(side.declared.profile("bloom")), bloom_parameters(side.party)
         if profile is None or parameters is None:
             return None
@@ -212,7 +217,7 @@ class GroupView:
         return view.holds(positions)
 
     def filter_is_complete(self, side: Side) -> bool:
-        """Can no ID have been rolled out of its filter yet? Copies may be counted, too (AMB-55, AMB-112)."""
+        """Is its filter certainly without dropped IDs? Copies may count as insertions (AMB-55, AMB-112)."""
         c = side.party.in_force
         met = sum(side.copies.values()) + sum(side.ephemerals.values()) + len(side.sent)
         if self.revision.syncs_are_logged:
@@ -222,7 +227,7 @@ class GroupView:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     def _said(self) -> None:
-        """Everything on the wire."""
+        """Read all messages on the wire."""
         acts = self.performance.acts
         for packet in self.performance.packets:
             message = packet.wire.message
@@ -252,7 +257,7 @@ class GroupView:
                 self.disputed.add(key)
 
     def _done(self) -> None:
-        """Everything that participants did."""
+        """Read all acts of participants."""
         for act in self.performance.acts:
             step = act.step
             command = step.command
@@ -297,7 +302,7 @@ class GroupView:
                 side.logged.setdefault(message.message_id, act.number)
                 side.outgoing.append((act, message))
             elif kind is Kind.SYNC and message.sender_id == side.id and message.message_id not in side.sent:
-                # Where they are logged their IDs are unique, and nothing is said of copies of them.
+                # If the text logs sync messages, their IDs are unique, and it does not define the treatment of copies.
                 if not self.revision.syncs_are_logged or message.message_id not in side.synced:
                     side.outgoing.append((act, message))
                 side.synced.add(message.message_id)
@@ -317,10 +322,10 @@ class GroupView:
         for entry in message.causal_history:
             side.named.setdefault(entry.message_id, act)
         if kind not in (Kind.CONTENT, Kind.SYNC):
-            for entry in message.repair_request:  # it may count, and need not (AMB-84)
+            for entry in message.repair_request:  # it may count, but need not (AMB-84)
                 side.requested.setdefault(entry.message_id, []).append(Arrival(act, message, packet, False))
             return
-        # One answer does for all copies, unless it hangs on the time of each.
+        # Check one copy for all, unless the result depends on the time.
         which = (id(message), id(side.declared)) if side.declared.limit("lamport_ahead_ms") is None else (act.number, 0)
         why = self._oddness.get(which)
         if why is None:

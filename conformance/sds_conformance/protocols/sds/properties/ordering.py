@@ -15,7 +15,7 @@ from .group_view import GroupView, Side
 from .registry import global_property, of_each_side
 
 Place = tuple[int, bytes]
-"""Lamport timestamp and message ID as UTF-8: the order of these is the order of the log (AMB-88)."""
+"""Lamport timestamp and message ID as UTF-8. They sort in the order of the log (AMB-88)."""
 
 
 @global_property(
@@ -29,7 +29,7 @@ Place = tuple[int, bytes]
 def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
     """Messages that two logs have in common stand in the same order in both, if participants show their logs.
 
-    SDS-STATE-11 or G-03 says which of them is wrong; here it counts that they differ.
+    SDS-STATE-11 or G-03 reports the wrong log; this property reports only the difference.
     """
     for channel_id, sides in view.channels.items():
         shown = [(side, *last) for side in sides if (last := _last_log(view, side)) is not None]
@@ -102,7 +102,9 @@ def _place(view: GroupView, channel_id: str, message_id: str, told: int | None =
 
 
 def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tuple[str, str, bool] | None:
-    """The first two that stand next to each other and should not, and whether they have one Lamport timestamp."""
+    """The first two adjacent entries in the wrong order, as the expected and the seen, and whether their Lamport
+    timestamps are equal; None if the order is right.
+    """
     before: tuple[Place, str] | None = None
     for message_id, told in shown:
         place = _place(view, channel_id, message_id, told)
@@ -124,13 +126,13 @@ def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sight
 
 
 def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """Causal histories: where they show an order, up to the first that shows a wrong one."""
+    """Yield the verdict on causal histories that show an order, up to the first wrong one."""
     pairs = []
     for act, message in side.outgoing:
         entries = [(_place(view, side.channel_id, e.message_id), e.message_id) for e in message.causal_history]
         placed = [(place, message_id) for place, message_id in entries if place is not None]
         pairs += [(act, *pair) for pair in itertools.pairwise(placed)]
-    # The way that they go is what most of them say, for the first may be the wrong one; ties may be what is wrong.
+    # The direction is that of most histories, because the first one may be wrong; ties do not count.
     ways = [(other > one) - (other < one) for _, (one, _), (other, _) in pairs]
     apart = sum(way for way, (_, (one, _), (other, _)) in zip(ways, pairs, strict=True) if one[0] != other[0])
     direction = (apart > 0) - (apart < 0) or next((way for way in ways if way), 1)

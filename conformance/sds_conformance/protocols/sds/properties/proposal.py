@@ -1,7 +1,8 @@
-"""The proposal of 2024: which properties of the group hold of it, by which of its sentences, and which do not.
+"""The global properties of the proposal of 2024: those that its sentences imply, and those that it does not have.
 
-What is silent in it is accepted: that own messages are ignored and known ones may be, that only the log meets
-dependencies, and that histories are ordered, are later rules. Sync messages, which it logs, may be named like content.
+Behaviour that the proposal does not mention is accepted. Later texts added that own messages are ignored and known ones
+may be, that only logged messages meet dependencies, and that histories are ordered. Sync messages, which it logs, may
+be named like content.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .registry import PROPERTIES
 
 
 class ProposedView(GroupView):
-    """The facts, as the proposal sees them."""
+    """The facts of all participants, by the text of the proposal."""
 
     revision = FORUM_2024
     tells_copies_apart = False
@@ -48,19 +49,19 @@ HOLDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "G-19": (f"{_SAME}, despite the challenges of network latency, message loss", ("24", "25", "29")),
     "G-31": ("Message ID: each message has a unique, immutable ID (or hash).", ("32", "03")),
 }
-"""By property: the sentence of the proposal that it follows from, and the requirements that state it."""
+"""By property: the sentence of the proposal that implies it, and the requirements that state it."""
 
 DOES_NOT_HOLD: dict[str, str] = {
     "G-26": "it has no SDS-R",
     **dict.fromkeys(("G-07", "G-22", "G-23", "G-24", "G-30", "G-35"), "it is about repairs, and there is no SDS-R"),
 }
-"""The properties that are not asked of it, with the reason."""
+"""The properties that the proposal does not have, with the reason."""
 
 _REPAIRS = {"never-asked", "never-answered", "left-in-requests", "left-in-responses"}
 """Codes of SDS-R, which the proposal does not have."""
 
 PROPOSED = Properties("FORUM-", ProposedView)
-"""Those of the proposal: each has the number that it has in SDS."""
+"""The properties of the proposal; each has the number of its SDS property."""
 
 for _id, _judged_by in {
     "G-F04": ("45", "22"),

@@ -1,4 +1,4 @@
-"""The register of the global properties of SDS, and how they are told once where they show often."""
+"""The register of the global properties of SDS, with wrappers that report a repeated violation once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ SideFunction = Callable[[GroupView, Side], Iterator[Sighting]]
 
 
 def of_each_side(function: SideFunction) -> PropertyFunction:
-    """A property of a participant in a channel, of all of them: its faults, or where it held last if it has none."""
+    """Wrap a property of one participant in one channel: yield all violations, or the last success if there are
+    none.
+    """
 
     @wraps(function)
     def of_all(view: GroupView) -> Iterator[Sighting]:
@@ -60,7 +62,7 @@ def of_each_side(function: SideFunction) -> PropertyFunction:
 
 
 def of_each_channel(function: PropertyFunction) -> PropertyFunction:
-    """Of each channel the first fault, or, after all faults, where the property held last if it has none."""
+    """Wrap a property: for each channel, yield the first violation, or after all violations the last success."""
 
     @wraps(function)
     def of_all(view: GroupView) -> Iterator[Sighting]:
@@ -78,7 +80,7 @@ def of_each_channel(function: PropertyFunction) -> PropertyFunction:
 
 
 def to_the_first_fault(function: PropertyFunction) -> PropertyFunction:
-    """One fault is enough: the same will be wrong wherever else it shows."""
+    """Wrap a property: stop at the first violation, because later ones have the same cause."""
 
     @wraps(function)
     def of_all(view: GroupView) -> Iterator[Sighting]:

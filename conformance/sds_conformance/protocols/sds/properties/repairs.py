@@ -1,4 +1,4 @@
-"""SDS Repair: who asks, who answers, when, and how many of them."""
+"""Properties of SDS Repair: the senders of requests and answers, their times and numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .registry import global_property, of_each_channel
 
 @once
 def _copies(view: GroupView) -> dict[Key, list[Packet]]:
-    """Content that participants broadcast, by channel and ID, in order."""
+    """The content that participants broadcast, by channel and ID, in order."""
     copies: dict[Key, list[Packet]] = {}
     for packet in view.performance.packets:
         message = packet.wire.message
@@ -27,7 +27,7 @@ def _copies(view: GroupView) -> dict[Key, list[Packet]]:
 
 
 def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
-    """Copies that participants broadcast of what others sent, and by whom."""
+    """Yield the copies that participants broadcast of other participants' messages."""
     if not any(side.terms.on for side in view.sides.values()):
         return
     for (channel_id, _), packets in _copies(view).items():
@@ -81,18 +81,18 @@ def _is_proper(side: Side, asked: Arrival, message_id: str) -> bool:
 
 
 def _own_answer(view: GroupView, side: Side, asked: Arrival, message_id: str) -> tuple[Act | None, Packet | None]:
-    """The sweep by which the sender has to have answered, and its first copy since the request."""
+    """The sweep by which the sender must have answered, and its first copy since the request."""
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number > asked.act.number]
     late = ticks[SWEEPS - 1] if len(ticks) >= SWEEPS else None
     copies = _copies(view).get((side.channel_id, message_id), ())
     own = next((p for p in copies if p.sender == side.who and p.act >= asked.act.number), None)
     before = range(asked.act.number + 1, late.number) if late is not None else range(0)
     back = any(a.act.number in before and a.message.message_id == message_id for a in side.received)
-    return (None if back else late), own  # a copy that it hears may be answer enough (AMB-22)
+    return (None if back else late), own  # a copy of another participant may be answer enough (AMB-22)
 
 
 def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, late: Act | None) -> Packet | None:
-    """A copy of somebody else since the request, where there is a sweep of the sender's that it came after."""
+    """A copy of another participant since the request, if it came after a sweep of the sender; None otherwise."""
     copies = _copies(view).get((side.channel_id, message_id), ())
     since = late.number if late is not None else asked.act.number
     return next((p for p in copies if p.sender != side.who and p.act > since), None)
@@ -110,8 +110,7 @@ def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, 
 def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     """With several response groups, who answers for another is in the group of that message.
 
-    That takes a hash profile that is known (AMB-01); with a request that names another sender the group is that of the
-    name (AMB-73).
+    This needs a known hash profile (AMB-01). If a request names another sender, that name decides the group (AMB-73).
     """
     for side, packet, message in _answers(view):
         terms = side.terms

@@ -1,4 +1,4 @@
-"""The facts of one participant in one channel of a performance, for properties of the whole group."""
+"""The facts of one participant in one channel of a performance, for global properties."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from sds_reference import Message
 from ..view.repair_terms import RepairTerms, repair_terms
 
 Key = tuple[str, str]
-"""Channel and message ID: two channels may use the same IDs."""
+"""Channel and message ID. Two channels may use the same IDs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The first that was ever seen of a content message."""
+    """The first version of a content message in the performance."""
 
     message: Message
     packet: Packet
     act: Act | None
-    """Where a participant sent it, None if it was a scripted peer or is a copy without an original."""
+    """The act that sent it; None if a scripted peer sent it, or if it is a copy without an original."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A content or sync message that a participant got."""
+    """A content or sync message that arrived at a participant."""
 
     act: Act
     message: Message
     packet: Packet
     taken: bool
-    """Neither refused nor from somebody of the participant's own name; or refused without a reason."""
+    """It was accepted or wrongly refused, and its sender ID is not the participant's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +63,29 @@ class Side:
     arrivals: dict[str, Arrival] = field(default_factory=dict)
     """The first arrival of each content message that counts."""
     heard: dict[str, Arrival] = field(default_factory=dict)
-    """The first arrival of each content or sync message that counts, where both are logged."""
+    """The first arrival of each content or sync message that counts, if the text logs both."""
     synced: set[str] = field(default_factory=set)
     """IDs of own sync messages."""
     copies: dict[str, int] = field(default_factory=dict)
-    """How many copies of it came, the first included."""
+    """The number of arrivals of each message, including the first."""
     ephemerals: dict[str, int] = field(default_factory=dict)
-    """How many copies of each ephemeral message came."""
+    """The number of arrivals of each ephemeral message."""
     hybrids: int = 0
-    """Messages without a timestamp that may acknowledge all the same (AMB-37)."""
+    """The number of messages without a timestamp that may acknowledge others (AMB-37)."""
     deliveries: list[Delivery] = field(default_factory=list)
     logged: dict[str, int] = field(default_factory=dict)
-    """Content in its log, by its own claims, with the act since which it is."""
+    """The content in its log, by its own claims, with the act that added it."""
     acks: dict[str, Act] = field(default_factory=dict)
     possibly: dict[str, Act] = field(default_factory=dict)
     named: dict[str, Act] = field(default_factory=dict)
-    """IDs in causal histories it was given, with the first act."""
+    """The IDs in received causal histories, with the first act."""
     requested: dict[str, list[Arrival]] = field(default_factory=dict)
-    """What others asked for, with the messages that asked."""
+    """The IDs that others requested, with the requests."""
     looks: list[tuple[Act, pb.State]] = field(default_factory=list)
     gives_up: bool = False
-    """It may call dependencies lost: then logs may differ (AMB-92)."""
+    """It may report dependencies as lost; then logs may differ (AMB-92)."""
     terms: RepairTerms = field(init=False)
-    """SDS-R as it is in force."""
+    """The SDS-R settings in use."""
 
     def __post_init__(self) -> None:
         self.terms = repair_terms(self.declared, self.party)
@@ -95,7 +95,7 @@ class Side:
 
     @property
     def timed(self) -> bool:
-        """Time passes for it as the schedule has it, so that what is due is due."""
+        """Does its time pass as in the schedule, so that due times can be judged?"""
         return self.can(pb.CAPABILITY_VIRTUAL_CLOCK)
 
     @property
@@ -109,17 +109,19 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The last calm phase: the network is perfect, everybody does its periodic work and sends sync messages."""
+    """The last calm phase: the network is perfect, and all participants do their periodic work and send sync
+    messages.
+    """
 
     operation: int
     calm: Calm
     first: int
-    """Number of its first act."""
+    """The number of its first act."""
     last: int
     at_ms: int
-    """When it began."""
+    """The time at which it began, in milliseconds."""
 
 
 def dependencies(message: Message) -> Iterator[str]:
-    """What it depends on; itself is a matter of its own (AMB-44)."""
+    """Yield its dependencies, without the message itself (AMB-44)."""
     return (entry.message_id for entry in message.causal_history)

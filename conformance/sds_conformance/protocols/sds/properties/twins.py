@@ -1,8 +1,8 @@
-"""Twins: a performance against that of a schedule that was changed in a way which must not matter.
+"""Twins: comparison of a performance with that of a schedule whose change must have no effect.
 
-Messages of the two are told by their contents, as IDs may hang on timestamps and on how much was sent before. Where
-chance decides what is lost, one broadcast less changes the fate of all that follow; so either nothing was lost, or
-nothing was left to chance.
+Messages of the two are matched by their contents, because IDs may depend on timestamps and on the number of earlier
+messages. If losses are random, one broadcast less changes all later losses, so performances are compared only if
+nothing was lost or nothing was random.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .group_view import GroupView
 from .registry import twin_property
 
 SHAKEN = Links(duplicate_percent=30, delay_ms=(0, 2_000))
-"""Links on which nothing is lost, and much comes twice and out of order."""
+"""Links without losses, and with many duplicates and reorderings."""
 
 Contents = dict[tuple[str, str], set[bytes]]
-"""What is in the log of each participant and channel at the end, by its content."""
+"""The contents in the log of each participant and channel at the end."""
 
 
 # ---- What can be compared --------------------------------------------------------------------------------------------
 
 
 def _contents(view: GroupView) -> Contents:
-    """By the claims of each participant; only what participants sent, and whoever keeps all of it."""
+    """The contents by the claims of each participant: only those that participants sent, and of complete logs."""
     out: Contents = {}
     for place, side in view.sides.items():
         if not side.can(pb.CAPABILITY_DELIVERED) or side.gives_up or side.who in view.performance.crashed:
@@ -47,7 +47,7 @@ def _contents(view: GroupView) -> Contents:
 
 
 def _chance(schedule: Schedule) -> bool:
-    """Does chance decide what becomes of a message?"""
+    """Are losses or delays random in this schedule?"""
     return any(
         isinstance(op, Links) and (op.loss_percent or op.duplicate_percent or op.delay_ms[0] != op.delay_ms[1])
         for op in schedule.operations
@@ -55,13 +55,15 @@ def _chance(schedule: Schedule) -> bool:
 
 
 def _complete(view: GroupView) -> bool:
-    """Did everything reach everybody, and come to rest? What poses as a participant does not reach that one."""
+    """Did every message reach all participants, and was all pending work done? Messages in a participant's name need
+    not reach it.
+    """
     posed = any(isinstance(op, Say) and op.poses_as for op in view.schedule.operations)
     return view.ending is not None and _nothing_lost(view) and not (view.disputed or view.odd or posed)
 
 
 def _nothing_lost(view: GroupView) -> bool:
-    """Was everybody there from the start until the end, and heard everything?"""
+    """Were all participants present from start to end, and did they receive everything?"""
     partial = any(
         isinstance(op, Join | Crash) or (isinstance(op, Say) and bool(op.to)) for op in view.schedule.operations
     )
@@ -69,9 +71,9 @@ def _nothing_lost(view: GroupView) -> bool:
 
 
 def _alike(view: GroupView, twin: GroupView) -> bool:
-    """Did nothing get lost in either, or is all the rest the same in both?
+    """Was nothing lost in either, or is everything except IDs equal in both?
 
-    The rest are the IDs, on which ties, filters and repair times hang, and for how long the calm went on.
+    IDs affect ties, filters and repair times, and thereby the length of the calm phase.
     """
     if _complete(view) and _complete(twin):
         return True
@@ -89,7 +91,7 @@ def _end(view: GroupView, channel_id: str, who: str) -> Act:
 
 
 def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other: Contents) -> Iterator[Sighting]:
-    """The logs of both performances, side by side."""
+    """Compare the logs of both performances."""
     places = [place for place in one if place in other]
     wrong = False
     for who, channel_id in places:
@@ -107,7 +109,7 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
 
 
 def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView | None:
-    """The twin, None if it cannot be held against the first: something refused that was not refused before."""
+    """Play the twin; None if it cannot be compared, because something was refused that was accepted before."""
     performance = replay(schedule)
     twin = GroupView(performance)
     left = {str(reason) for reason in performance.left_out.values()}
@@ -131,7 +133,7 @@ def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView 
 def the_order_of_arrival_does_not_matter(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """On links that delay and double what they carry, and lose nothing, the same schedule leads to the same logs.
 
-    What scripted peers said has the same IDs and timestamps in both, so the order of that is compared, too.
+    Messages of scripted peers have the same IDs and timestamps in both, so their order is compared as well.
     """
     if not _complete(view) or any(isinstance(op, Again | Lookup | Garble) for op in view.schedule.operations):
         return
@@ -211,7 +213,7 @@ def _is_elsewhere(op: Operation, channel: int, labels: set[str]) -> bool:
 
 
 def _clocks(view: GroupView, channel_id: str) -> dict[str, tuple[int, Act]]:
-    """Lamport timestamps of what participants sent, by label."""
+    """The Lamport timestamps of participants' messages, by label."""
     out = {}
     for origin in view.origins.values():
         message = origin.message
@@ -237,7 +239,7 @@ def _only(contents: Contents, channel_id: str) -> Contents:
 def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """The same schedule again: whoever asks and answers does so at the same time, and shows the same times.
 
-    The two are followed for as long as everything else in them is equal; other things may be drawn at random.
+    The two are compared as long as everything else in them is equal; other values may be random.
     """
     if not any(side.terms.on for side in view.sides.values()) or not view.whole:
         return
@@ -261,7 +263,7 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
 
 
 def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
-    """What an act asks for, answers, or shows to be due."""
+    """The requests, answers and shown due times of an act."""
     out: list[tuple[str, str, int]] = []
     for message in act.step.messages:
         side = view.sides.get((act.who, message.channel_id))
@@ -277,7 +279,7 @@ def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
 
 
 def _plain_work(act: Act) -> list[tuple[Kind | None, str]]:
-    """Everything else that it broadcasts: own messages."""
+    """Its other broadcasts: own messages."""
     return [
         (wire.message.kind if wire.message is not None else None, wire.message.message_id if wire.message else "")
         for wire in act.step.broadcasts

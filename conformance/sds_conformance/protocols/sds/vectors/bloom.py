@@ -16,12 +16,12 @@ from .register import EVERY, group
 SMALL = BloomParameters.sized(20, 0.001)
 COARSE = BloomParameters.sized(100, 0.05)
 USUAL = BloomParameters.sized(10_000, 0.001)
-"""What both published implementations use by default."""
+"""The default of both published implementations."""
 MILLION = 1_000_000
 
 _BUILDING = ("SDS-STATE-05", "SDS-SEND-09", "FORUM-10", "FORUM-17")
 _QUERYING = ("SDS-ACK-02", "SDS-STATE-05", "FORUM-27", "FORUM-10")
-"""Requirements of SDS, and what the proposal calls the same."""
+"""The requirements of SDS, and their equivalents in the proposal."""
 
 BUILD_NOTES = {
     "ByteExact": Note("Who declares the profile makes these bytes.", ("SDS-STATE-05", "FORUM-10", "AMB-54")),

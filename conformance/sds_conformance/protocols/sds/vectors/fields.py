@@ -1,4 +1,4 @@
-"""Messages as they stand in vectors: what is absent is unset on the wire, bytes are hex, timestamps strings."""
+"""Messages in vectors: absent fields are unset on the wire, bytes are hex, timestamps are strings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def entry_json(entry: HistoryEntry) -> dict[str, str]:
 
 
 def message_of(fields: dict[str, Any]) -> Message:
-    """The message with these fields; they have been held to the schema before."""
+    """Create the message with these fields, which the schema has validated."""
     lamport = fields.get("lamport_timestamp")
     return Message(
         fields["sender_id"],

@@ -27,7 +27,7 @@ TEXTS = (
         for size in (3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300)
     ),
 )
-"""The lengths at which Murmur3, FarmHash and SHA-256 take another path."""
+"""Texts of the lengths at which Murmur3, FarmHash and SHA-256 use different code paths."""
 PAIRS = (
     ("ids", "alice", "m1"),
     ("other-participant", "bob", "m1"),

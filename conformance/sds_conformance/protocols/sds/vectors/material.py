@@ -1,4 +1,4 @@
-"""What SDS brings to golden vectors."""
+"""The golden vectors of SDS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .shapes import SHAPES
 
 
 def _model(bloom: BloomProfile, hashes: HashProfile, _: Mapping[str, str]) -> Link:
-    """The reference model with filters and hashes of these profiles, in this process."""
+    """Start the reference model with these filter and hash profiles in this process."""
     config = Config(bloom_profile=bloom)
     config = replace(config, repair=replace(config.repair, hash_profile=hashes))
     return LocalLink(Testee(TesteeOptions("vectors", config)).handle)

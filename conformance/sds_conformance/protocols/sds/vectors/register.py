@@ -1,4 +1,4 @@
-"""The register of the groups of SDS, and the revisions that builders are for."""
+"""The register of the groups of SDS, with the revisions of their builders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ....vectors.model import Builder, Note, Register
 SDS: tuple[str, ...] = ("sds-2026-01", "sds-2025-10-amended")
 """The revisions that share the wire format and the steps of the text as published."""
 PROPOSAL: tuple[str, ...] = ("forum-2024",)
-"""The proposal that SDS grew from: a text of its own."""
+"""The proposal of 2024, a text of its own on which SDS is based."""
 EVERY = SDS + PROPOSAL
 
 REGISTER = Register()

@@ -64,7 +64,7 @@ def t_resp(revision: Revision) -> list[Vector]:
             for number, message in enumerate(_MESSAGES):
                 sender = _PARTICIPANTS[(who + 1 + number) % len(_PARTICIPANTS)]
                 offset = t_resp_offset(profile, participant, sender, message, T_MAX)
-                # Written out once more, for the reduction is what implementations get wrong.
+                # Computed here a second time, because implementations often get the reduction wrong.
                 assert offset == profile.distance(participant, sender) * profile.hash(message) % T_MAX
                 flags = ["Author"] if participant == sender else ["Exact", "Product"]
                 fields = _response(profile.name, participant, sender, message, T_MAX)

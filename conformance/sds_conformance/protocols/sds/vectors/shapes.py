@@ -1,4 +1,4 @@
-"""The shapes of vectors of SDS: the schema of each, and who asks for it."""
+"""The shapes of vectors of SDS: the schema of each, and the function that plays it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ from .running.participant_shapes import ask_causal_history, ask_lamport, ask_log
 from .running.repair_shapes import ask_hash, ask_repair_times
 
 SIGNED: Schema = {"type": "string", "pattern": f"^({UINT64}|-[1-9][0-9]{{0,18}})$"}
-"""An unsigned number of 64 bits, and below zero: what a timestamp of 32 bits with a sign can be read as."""
+"""An unsigned integer of 64 bits, or a negative one: the value of a timestamp that is read as a signed integer of 32
+bits.
+"""
 POSITIVE: Schema = {**COUNT, "minimum": 1}
 LARGEST_CAPACITY = 2**24
 KINDS = ["content", "sync", "ephemeral", "undefined"]
 ALLOWED: Schema = {"position": {"type": "string", "pattern": "^AMB-[0-9C]+$"}, "warned": YES}
-"""What allows an outcome, and whether with a warning."""
+"""The position that allows an outcome, and whether it warns."""
 REFUSAL = record({"rejected": YES}, ALLOWED)
 ENTRY = record({"message_id": TEXT}, {"retrieval_hint": HEX, "sender_id": TEXT})
 
@@ -46,7 +48,7 @@ def outcome(**required: Schema) -> Schema:
 
 
 def message(lamport: Schema, more: Schema | None = None) -> Schema:
-    """A message by its fields; ``more`` are fields in place of others."""
+    """The schema of a message; ``more`` replaces some fields."""
     return record(
         {
             "sender_id": TEXT,
@@ -131,7 +133,7 @@ def _repair_buffers() -> Schema:
 
 
 RELATIVE: Schema = {"type": "string", "pattern": f"^(T([+-][1-9][0-9]{{0,15}})?|{UINT64})$"}
-"""A timestamp: relative to the base, or a number where that is the point."""
+"""A timestamp: relative to the base, or a number if the value itself matters."""
 
 
 def _transcript() -> Schema:

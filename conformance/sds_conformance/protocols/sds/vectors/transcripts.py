@@ -1,4 +1,4 @@
-"""Whole conversations of one participant: scenarios of the suite, each step with its legal outcomes."""
+"""Transcripts of one participant: scenarios of the suite, each step with its legal outcomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .conversations.recording import record
 from .register import EVERY, group
 
 REGISTERED = (_checks, _scenarios)
-"""The packages whose import fills the registers: checks say for which requirements a scenario is played as well."""
+"""The packages whose import fills the registers. Checks name the further requirements of a scenario."""
 
 NOTES = {
     "Derived": Note(
@@ -73,10 +73,10 @@ CHOSEN: dict[str, tuple[str, ...]] = {
         "Responding": "asked-for-several-at-once life-goes-on-while-answers-are-pending",
     }.items()
 }
-"""Scenarios by what they are about: short ones, of one participant, that tell something each."""
+"""Scenarios by topic: short ones with one participant."""
 
 _ONLY_SDS = {"transport-hints", "clock-steps-back", "a-sync-with-the-id-of-the-missing"}
-"""Scenarios of what the proposal does not have: hints, timestamps that know the time, sync messages of any ID."""
+"""Scenarios that the proposal does not have: hints, timestamps that follow the time, sync messages with any ID."""
 OF_THE_PROPOSAL: dict[str, tuple[str, ...]] = {
     **{
         topic: tuple(name for name in names if name not in _ONLY_SDS)
@@ -89,7 +89,9 @@ OF_THE_PROPOSAL: dict[str, tuple[str, ...]] = {
 OF_THE_PROPOSAL["Syncing"] += ("syncs-like-all-others", "syncs-of-many")
 
 EDITIONS: dict[str, int] = {}
-"""Scenarios whose steps changed after their transcript was released, and how often: the ID tells them apart."""
+"""Scenarios whose steps changed after their transcript was released, with the number of changes, which becomes part of
+the ID.
+"""
 
 
 @group("transcripts", "transcript", "Conversations of one participant, step by step.", NOTES, EVERY)
@@ -105,7 +107,7 @@ def _transcript(topic: str, name: str, revision: str) -> Vector:
     scenario = SCENARIOS[name]
     flags = ["Derived", topic]
     requirements = _requirements(scenario.exercises, revision)
-    # What a scenario is for can be stated by another revision alone; it is a conversation of this one all the same.
+    # The requirement of a scenario may belong to another revision only; the conversation is valid in this one as well.
     slug = f"{name}-{EDITIONS[name]}" if name in EDITIONS else name
     return stepwise(
         slug, scenario.summary, flags, requirements or _requirements(NOTES[topic].ids, revision), fields, steps

@@ -1,1 +1,3 @@
-"""A trace of SDS, read: the facts of a participant in a channel, and what the text demands given those."""
+"""Reads traces of SDS: the facts of a participant in a channel, and the behaviour that the text demands given these
+facts.
+"""

@@ -1,4 +1,4 @@
-"""Follows what is said of own messages and their acknowledgement: by signals, causal histories and bloom filters."""
+"""Tracks the evidence on acknowledgements of own messages: signals, causal histories and bloom filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .filters import Membership
 
 @dataclass(slots=True)
 class Standing:
-    """All that was said of one message and its acknowledgement."""
+    """The evidence on one message."""
 
     mentions: list[Mention] = field(default_factory=list)
     unmentioned: list[Unmentioned] = field(default_factory=list)
@@ -22,31 +22,31 @@ class Standing:
 
 
 class AckTracker:
-    """The facts, in the order they happened."""
+    """The evidence, in the order of the trace."""
 
     def __init__(self) -> None:
         self.acks: list[AckEvent] = []
         self.mentions: list[Mention] = []
         self.unmentioned: list[Unmentioned] = []
         self.maybe: dict[str, int] = {}
-        """Own messages that something may speak for which the harness cannot read, with the step."""
+        """Own messages for which there may be evidence that the harness cannot read, with the step."""
         self.standings: defaultdict[str, Standing] = defaultdict(Standing)
-        """The same facts by message ID."""
+        """The evidence by message ID."""
         self.unheard: list[Mention] = []
-        """What a message would have said that was refused instead: nothing follows from it."""
+        """The mentions in messages that were refused, which have no effect."""
         self.outstanding: dict[str, int] = {}
-        """Own messages without certain acknowledgement: how many filters held them."""
+        """Own messages without certain acknowledgement, each with the number of filters that held it."""
         self._sent: set[str] = set()
         self._acknowledged: set[str] = set()
 
     def send(self, message_id: str, *, repeat: bool) -> None:
-        """An own content message goes out, perhaps under an ID that was used before: that stands for both then."""
+        """Record an own content message. If its ID was used before, the ID stands for both messages."""
         self._sent.add(message_id)
         if not repeat:
             self.outstanding[message_id] = 0
 
     def signal(self, step: Step, message_id: str, *, possibly: bool) -> None:
-        """An acknowledgement is signalled."""
+        """Record an acknowledgement signal."""
         outstanding = message_id in self._sent and message_id not in self._acknowledged
         ack = AckEvent(step, message_id, possibly, outstanding)
         self.acks.append(ack)
@@ -56,7 +56,7 @@ class AckTracker:
             self.outstanding.pop(message_id, None)
 
     def review(self, received: Received, holds: Membership | None) -> None:
-        """Own messages that a received message speaks of, or with a readable filter does not speak of."""
+        """Record the own messages that a received message mentions, or that its readable filter lacks."""
         mentioned = {entry.message_id for entry in received.message.causal_history}
         for message_id in list(self.outstanding):
             hit = holds(message_id) if holds is not None else None
@@ -73,14 +73,16 @@ class AckTracker:
                 self.maybe.setdefault(message_id, received.step.index)
 
     def review_refused(self, received: Received, holds: Membership | None) -> None:
-        """A message was refused that speaks of own messages."""
+        """Record the own messages that a refused message mentions."""
         named = {entry.message_id for entry in received.message.causal_history}
         for message_id, hits in self.outstanding.items():
             if message_id in named or (holds is not None and holds(message_id)):
                 self.unheard.append(Mention(received, message_id, message_id in named, hits))
 
     def review_maybe(self, received: Received, holds: Membership | None) -> None:
-        """Duplicates, hybrids and own copies may be reviewed (AMB-21, AMB-23, AMB-35, AMB-37)."""
+        """Record evidence that may be ignored: in duplicates, hybrids and own copies (AMB-21, AMB-23, AMB-35,
+        AMB-37).
+        """
         named = {entry.message_id for entry in received.message.causal_history}
         unread = holds is None and received.message.bloom_filter is not None
         for message_id in self.outstanding:

@@ -1,8 +1,8 @@
-"""A trace, read as the facts of one participant in one channel.
+"""A trace as the facts of one participant in one channel.
 
-The reading follows the implementation's own claims (its delivery events, its Lamport timestamps) step by step and
-works out beside them what the text demands given those claims, so one fault does not make everything after it wrong.
-Scenarios, generated schedules and stored traces are all read this way: a check never knows where its trace came from.
+The view follows the implementation's own claims (its delivery events, its Lamport timestamps) step by step, and
+computes what the text demands given those claims. So one fault does not affect the verdicts on later steps. Scenarios,
+generated schedules and stored traces are all read in this way; a check does not depend on the source of its trace.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ TAIL = 16
 
 
 class ChannelView:
-    """The facts, in the order they happened."""
+    """The facts, in the order of the trace."""
 
     def __init__(self, trace: Trace, party: Party, channel_id: str, filters: KnownFilters | None = None) -> None:
-        """``filters`` is what the trace tells of them, if somebody has found out already."""
+        """``filters`` has the filters of the trace, if they have been read already."""
         self.trace = trace
         self.party = party
         self.channel_id = channel_id
@@ -46,12 +46,12 @@ class ChannelView:
         self.ephemerals: list[Sent] = []
         self.copies: list[Copy] = []
         self.strays: list[tuple[Step, Wire]] = []
-        """Broadcasts that are none of these: undecodable, or of a kind that was not asked for."""
+        """Other broadcasts: undecodable, or of a kind that was not requested."""
         self.received: list[Received] = []
         self.refused: list[Received] = []
-        """What arrived and was refused, as if it had never come: no copies, which nobody has to take ("MAY")."""
+        """Messages that arrived and were refused, without copies, which a participant need not accept ("MAY")."""
         self.arrivals: dict[str, list[Received]] = {}
-        """What was received, by message ID."""
+        """The arrivals, by message ID."""
         self.delivered: list[Delivered] = []
         self._acknowledging = told = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.maybe = told.acks, told.mentions, told.unmentioned, told.maybe
@@ -60,17 +60,17 @@ class ChannelView:
         self._showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
         self.hints: dict[str, set[bytes]] = {}
-        """Every retrieval hint that the participant was given, by message ID."""
+        """The retrieval hints that the participant was given, by message ID."""
         self.known_ids: set[str] = set()
-        """IDs of regular messages that were sent or received: content, and sync messages where these are logged."""
+        """IDs of regular messages that were sent or received: content, and sync messages if the text logs them."""
         self.kept = KeptEntries(limit_in_force(trace, "log_entries"))
         self.repairs: dict[str, int] = {}
         """IDs of repair requests received, with the step."""
         self.repair = RepairTracker(party.participant_id)
         self.everybody: list[ChannelView] = [self]
-        """The views of all participants under test in it."""
+        """The views of all participants under test in the channel."""
         self.terms = repair_terms(trace.declaration, party)
-        """SDS-R as it is in force."""
+        """The SDS-R settings in use."""
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
@@ -78,16 +78,19 @@ class ChannelView:
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self.known_filters = filters or KnownFilters(trace)
-        """Of the trace: the same for all views that were made of it together."""
+        """The filters of the trace, shared by all views that were created together."""
         self._filters = FiltersOf(trace, party, self.known_filters)
-        self._fogged, self._owed = False, 0  # owed are syncs that did not go out: a sweep may send them as they were
-        self.heard_elsewhere = False  # whether anything came that is of another channel
+        self._fogged, self._owed = (
+            False,
+            0,
+        )  # owed: sync messages that were not sent; a later sweep may send them unchanged
+        self.heard_elsewhere = False  # whether a message of another channel arrived
         opened, since = False, 0
         for step in trace.of(party.name):
             if not opened:
                 opened, since = step.command == "open", step.index - 1
             if opened and self._clock.is_open:
-                # What others did meanwhile, of whom there may be thousands, says no more than that time passed.
+                # There may be thousands of steps of other participants; they only show that time passed.
                 for passed in trace.steps[since : step.index]:
                     if passed.now_ms:
                         self._clock.touch(clock_at(trace, passed.now_ms))
@@ -101,37 +104,37 @@ class ChannelView:
 
     @lazy
     def gives_up(self) -> bool:
-        """The implementation may mark dependencies as lost in this trace: deliveries then prove nothing (AMB-92)."""
+        """May the implementation mark dependencies as lost in this trace? Then deliveries prove nothing (AMB-92)."""
         return bool(self.configuration.lost_timeout_ms or self.losses)
 
     @lazy
     def losses(self) -> list[tuple[Step, Event]]:
-        """What the participant reported lost, in any of its channels."""
+        """The losses that the participant reported, in any of its channels."""
         told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
         return [(step, event) for step, event in told if event.kind == "lost"]
 
     @lazy
     def history_size(self) -> int | None:
-        """Message IDs per causal history: in force, or the most that was ever seen; None if nothing tells."""
+        """Message IDs per causal history: the setting in use, or the largest history seen; None if unknown."""
         if self.configuration.HasField("causal_history_size"):
             return int(self.configuration.causal_history_size)
         return max((len(sent.history) for sent in self.sent + self.syncs), default=0) or None
 
     def history_size_of(self, sent: Sent) -> int:
-        """Message IDs that the history of a message has to have room for; 0 if nothing tells.
+        """The number of message IDs that the history of a message must have room for; 0 if unknown.
 
-        A log of declared size may be too short for more (AMB-96), and need not be.
+        A log of declared size may be too short for more (AMB-96).
         """
         size, bound = self.history_size or 0, limit_in_force(self.trace, "log_entries")
         return size if bound is None else min(size, max(bound, len(set(sent.history))))
 
     @lazy
     def outgoing(self) -> list[Sent]:
-        """Content and sync messages in the order they were sent; not to be asked for while the trace is read."""
+        """Content and sync messages in the order they were sent. Do not read it before the whole trace is read."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
 
     def showing(self, part: str) -> list[Observed]:
-        """The states that show a part of it, a buffer or the log."""
+        """The observed states that have a part of the state: a buffer, or the log."""
         showing = self._showing.get(part)
         if showing is None:
             showing = self._showing[part] = [one for one in self.observed if one.state.HasField(part)]
@@ -142,18 +145,18 @@ class ChannelView:
         return self._own.get(message_id)
 
     def standing(self, message_id: str) -> Standing:
-        """What was said of that message."""
+        """The evidence on the acknowledgement of a message."""
         return self._acknowledging.standings[message_id]
 
     def filter_of(self, bloom_filter: bytes | None) -> Membership | None:
-        """Membership in a filter that the participant sent, None if there is none or nothing tells.
+        """Membership in a filter that the participant sent; None if there is no filter or it cannot be read.
 
-        By the declared bloom profile, else by what its codec, or another participant that was shown the filter, says.
+        It is read by the declared bloom profile, else by the codec or by another participant that received the filter.
         """
         return self._filters.sent(bloom_filter)
 
     def _filter_received(self, message: Message) -> Membership | None:
-        """Membership in a filter that the participant was given: what it makes of it must not decide that."""
+        """Membership in a filter that the participant received. Its own reading must not decide this."""
         return self._filters.given(message.bloom_filter)
 
     @lazy
@@ -250,14 +253,14 @@ class ChannelView:
         self._read_broadcasts(step, certain=not self._delivers(step, set()))
 
     def _note_own_hint(self, step: Step) -> None:
-        """Keep the hint that a message of its own was sent with."""
+        """Store the hint of an own message."""
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
             message_id = step.reply.effects.message_id if step.reply else ""
             message_id = message_id or (step.new.message_id if step.new is not None else "")
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
     def _note_hints(self, step: Step, message: Message) -> None:
-        """Keep the hint that a message came with, and those in it."""
+        """Store the hint of a received message, and the hints in it."""
         if step.request.receive.HasField("retrieval_hint"):
             self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
         for entry in message.causal_history:
@@ -265,12 +268,12 @@ class ChannelView:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
 
     def _replaces(self, received: Received) -> bool:
-        """Does it come under the ID of a message that waits, unless a declared limit had it dropped?"""
+        """Does the message have the ID of one that waits? A declared limit may have dropped the waiting one."""
         waiting = self._buffered.get(received.message.message_id)
         return waiting is not None and waiting.odd in BEYOND_LIMITS and not received.odd
 
     def _read_repairs(self, received: Received) -> None:
-        """Before the message counts as arrived: what it asks for may be itself."""
+        """Read the repair requests before the message counts as arrived, because a message can request itself."""
         asked = [entry.message_id for entry in received.message.repair_request]
         for message_id in asked:
             self.repairs.setdefault(message_id, received.step.index)
@@ -328,7 +331,7 @@ class ChannelView:
         received.delivered.append(delivery)
         waiting = self._buffered.get(event.message_id)
         if waiting is not None and waiting is not received:
-            waiting.delivered.append(delivery)  # a later copy was taken instead of the one that waits
+            waiting.delivered.append(delivery)  # a later copy was accepted instead of the one that waits
         if received.own and received.kind is Kind.CONTENT and event.message_id not in self._own:
             self._enter(step, event.message_id, message.lamport_timestamp)
             self._log.claimed(event.message_id, message.lamport_timestamp or 0)
@@ -338,7 +341,7 @@ class ChannelView:
             self._log.insert(event.message_id, message.lamport_timestamp, own=False)
 
     def _arrival_of(self, message_id: str) -> Received | None:
-        """The arrival that a delivery on a sweep belongs to: the one that was buffered, else the latest."""
+        """The arrival that a delivery on a sweep belongs to: the buffered one, else the latest."""
         if message_id in self._buffered:
             return self._buffered[message_id]
         arrivals = [r for r in self.arrivals.get(message_id, ()) if r.kind is not Kind.SYNC or self._is_regular(r.kind)]
@@ -356,7 +359,7 @@ class ChannelView:
                 if asked_for and step.reply is not None:
                     self._enter(step, step.reply.effects.message_id, None)
             elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
-                # In no channel of its own: a response that went astray, if this is the one that was asked for.
+                # In none of its channels: a response that went astray, if a request for this message exists.
                 if message.channel_id not in self.party.channels and message.message_id in self.repairs:
                     self.repair.broadcast(step, message)
                 continue
@@ -393,9 +396,9 @@ class ChannelView:
         self._clock.rebroadcast(asked_for=message_id in self.repairs)
 
     def _under_its_old_id(self, message: Message) -> Sent | None:
-        """Find the own message whose content goes out again under a new ID.
+        """The own message whose content is sent again under a new ID.
 
-        It is the unacknowledged one of that content whose last broadcast is the oldest; None if there is none.
+        It is the unacknowledged message of that content whose last broadcast is the oldest; None if there is none.
         """
         if message.kind is not Kind.CONTENT or message.sender_id != self.party.participant_id:
             return None
@@ -406,9 +409,9 @@ class ChannelView:
         return min(alike, key=lambda sent: self._last_broadcast[sent.message.message_id].index, default=None)
 
     def _is_new_sync(self, message: Message) -> bool:
-        """Is it a sync message under the ID of an own message, rather than a copy of that without its content?
+        """Is it a sync message under the ID of an own message, rather than a copy of that message without its content?
 
-        A sync message has a timestamp of its own, a copy the old one (AMB-147).
+        A sync message has a new timestamp, a copy the old one (AMB-147).
         """
         mine = message.kind is Kind.SYNC and message.sender_id == self.party.participant_id
         original = self._own[message.message_id].message
@@ -448,10 +451,10 @@ class ChannelView:
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
             self._log.insert(message.message_id, message.lamport_timestamp, own=True)
-            self._fogged |= message.lamport_timestamp is None  # SDS-MSG-17: where it stands in the log is open
+            self._fogged |= message.lamport_timestamp is None  # SDS-MSG-17: its place in the log is open
 
     def _enter(self, step: Step, message_id: str, lamport: int | None, named: Iterable[str] = ()) -> None:
-        """A regular message was sent or received; without a timestamp, it may be the newest."""
+        """Record a regular message that was sent or received. Without a timestamp, it may be the newest."""
         self.known_ids.add(message_id)
         self.kept.enter(message_id, MAX_LAMPORT if lamport is None else lamport, named, step.index)
 
@@ -475,7 +478,7 @@ class ChannelView:
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:
-    """One view for every participant and channel of a trace."""
+    """Create a view for each participant and channel of a trace."""
     filters = KnownFilters(trace)
     views = [ChannelView(trace, party, where, filters) for party in trace.parties.values() for where in party.channels]
     together: dict[str, list[ChannelView]] = {}

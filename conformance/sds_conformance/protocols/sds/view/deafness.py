@@ -25,20 +25,20 @@ from .facts import Received, Sent
 from .windows import clock_at
 
 _ROLL_OVER_KEEPS = 10
-"""So few messages are in every filter: none that is for less is asked for (AMB-55)."""
+"""Size up to which every filter keeps all IDs: smaller filters are never required (AMB-55)."""
 
 
 SWEEP_MS = 60_000
-"""The longest period of a sweep that is reckoned with where none is in force."""
+"""The longest sweep period, in milliseconds, that is assumed if no period is set."""
 _NEVER_SENT = "never-sent-by-anybody"
-"""A filter that holds this ID as well holds everything, and shows nothing."""
+"""A filter that holds this ID holds everything, so it proves nothing."""
 
 
 @once
 def hearing(view: ChannelView) -> Hearing:
     """Count the messages that had to show in the channel, and whether any did.
 
-    Where anything shows, nothing is counted: only the sum over all that shows nothing matters.
+    Nothing is counted as soon as one message shows: only the sum over channels without any counts.
     """
     if _shows_anything(view):
         return Hearing(shown=True)
@@ -48,7 +48,7 @@ def hearing(view: ChannelView) -> Hearing:
 
 
 def _given(view: ChannelView) -> list[Received]:
-    """Valid new content, within the limits and with its dependencies met, that was answered with effects."""
+    """The valid new content messages within the limits, with met dependencies, that were answered with effects."""
     known = {sent.message.message_id for sent in view.sent}
     given = []
     for received in view.received:
@@ -60,7 +60,7 @@ def _given(view: ChannelView) -> list[Received]:
 
 
 def _due(view: ChannelView, given: list[Received]) -> list[Received]:
-    """Those of the given messages that must show in a log or in the next own message."""
+    """The given messages that must show in a log or in the next own message."""
     last_look = max((observed.step.index for observed in view.showing("log")), default=0)
     named = {id(received) for _, received in named_in_histories(view)}
     sends = [sent for sent in view.outgoing if not sent.repeat and sent.message.lamport_timestamp is not None]
@@ -77,18 +77,18 @@ def _due(view: ChannelView, given: list[Received]) -> list[Received]:
 
 
 def _ends_of_the_log(view: ChannelView) -> Iterator[tuple[Sent | Received, list[Sent | Received]]]:
-    """What happened, in order; own messages each with what must be among the last of the log before it, if it is in it.
+    """Yield messages in order. Each own message comes with the messages that must be at the end of the log before it.
 
-    That is so even if all else is in the log that may be there, and in whatever order equal timestamps stand.
+    This holds for every possible content of the log, and for every order of equal timestamps.
     """
     size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
     log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
-    """All that may be in the log."""
+    """Every message that may be in the log."""
     happened: list[Received | Sent] = sorted([*view.received, *view.outgoing], key=lambda one: one.step.index)
     for one in happened:
         last: list[Sent | Received] = []
         if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None and size:
-            # Of equal timestamps at the edge, others may be among the last instead.
+            # Messages with the timestamp at the edge can replace each other among the last ones.
             tied = _lamport(log[-size - 1]) if len(log) > size else -1
             last = [item for item in log[-size:] if _lamport(item) > tied]
         yield one, last
@@ -99,7 +99,7 @@ def _ends_of_the_log(view: ChannelView) -> Iterator[tuple[Sent | Received, list[
 def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
     """The tail probe: own messages, each with the given messages that must be in its causal history.
 
-    Left out is what a log of declared size may have dropped.
+    Messages that a log of declared size may have dropped are left out.
     """
     given = {received.step.index for received in _given(view)}
     return [
@@ -112,9 +112,9 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @once
 def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
-    """The tail probes of messages whose dependencies are surely in the log.
+    """The tail probes of messages whose dependencies are certainly in the log.
 
-    A bloom filter that cannot be read must not cost the content (AMB-53).
+    An unreadable bloom filter must not prevent the delivery of content (AMB-53).
     """
     known = {sent.message.message_id for sent in view.sent}
     known |= {message_id for sent in view.outgoing for message_id in sent.history}
@@ -127,14 +127,14 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @once
 def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
-    """Tail probes of messages that had to wait, after all that they wait for has come and sweeps have run since.
+    """The tail probes of messages that waited, after all of their dependencies have arrived and sweeps have run.
 
-    Each with the step that freed it. Sweeps deliver one level of a chain at a time, or all at once (AMB-94).
+    Each comes with the step that freed it. A sweep may deliver one level of a chain, or all levels (AMB-94).
     """
     if view.gives_up:
         return []
     levels: dict[str, int] = {}
-    """IDs that the log holds if nothing was lost, with the depth of the chain in which each waited."""
+    """IDs that the log holds if nothing was lost, each with its depth in the chain of waiting messages."""
     freed: dict[int, tuple[Step, int]] = {}
     waiting: dict[str, Received] = {}
     out: list[tuple[Sent, Received, Step]] = []
@@ -165,9 +165,9 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
 
 
 def sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
-    """Number of sweeps of the incoming buffer between two steps, or after one; 0 if their period is unknown.
+    """The number of sweeps of the incoming buffer between two steps, or after one; 0 if their period is unknown.
 
-    Where an implementation goes by its own clock, ticks tell only if each of them sweeps.
+    If the implementation uses its own clock, ticks prove a sweep only if each of them sweeps.
     """
     c = view.configuration
     period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else SWEEP_MS
@@ -183,7 +183,7 @@ def sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
 
 
 def _kept(view: ChannelView, received: Received, by: Sent) -> bool:
-    """Is a message surely in a log of declared size as an own message is made, which is not in it yet?"""
+    """Is a message certainly in a log of declared size when an own message is created?"""
     before = by.step.index if by.step.command == "receive" else by.step.index - 1
     return view.kept.holds(received.message.message_id, before)
 
@@ -193,7 +193,7 @@ def _lamport(one: Received | Sent) -> int:
 
 
 def _shows_anything(view: ChannelView) -> bool:
-    """Does anything that the participant says depend on what others sent?"""
+    """Does any output of the participant depend on messages of others?"""
     if view.delivered or view.acks:
         return True
     others = {message_id for message_id, came in view.arrivals.items() if not all(r.own for r in came)}
@@ -225,7 +225,7 @@ def _shows(view: ChannelView, step: Step, others: set[str]) -> bool:
 
 
 def _moved(view: ChannelView) -> bool:
-    """Did the local timestamp follow one that was received, ahead of what the clock can show, or a filter an ID?"""
+    """Did a timestamp follow a received one that was ahead of the clock, or does a sent filter hold received IDs?"""
     for sent in view.outgoing:
         before = [
             r for r in view.received if r.step.index < sent.step.index and not r.own and r.step.answer == "effects"
@@ -246,6 +246,6 @@ def _moved(view: ChannelView) -> bool:
 
 
 def quiet_after(view: ChannelView, received: Received) -> bool:
-    """Did the schedule tick after the last delivery, so that whatever was going to come has come?"""
+    """Was there a tick after the last delivery, so that nothing is pending?"""
     last = max((delivery.step.index for delivery in view.delivered), default=0)
     return sweeps(view, view.trace.steps[max(last, received.step.index) - 1]) >= 2

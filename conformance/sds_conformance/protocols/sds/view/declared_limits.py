@@ -1,4 +1,4 @@
-"""The declared limits of an implementation, as far as its trace does not contradict them."""
+"""The declared limits of an implementation, unless its trace contradicts them."""
 
 from __future__ import annotations
 
@@ -11,40 +11,44 @@ from ....judging.once import once
 
 
 def limit_in_force(trace: Trace, name: str) -> int | None:
-    """The limit of a trace's implementation in its own unit, None if it declares none.
+    """The limit of a trace's implementation in the unit of the limit; None if it declares none.
 
-    Who declares that a log keeps two IDs, and then shows ten, keeps ten: a declaration excuses only what is kept to.
+    An implementation that declares a log of two IDs and shows ten has a limit of ten: only an honoured limit excuses.
     """
     declared = trace.declaration.limit(name)
     return declared if declared is None else max(declared, _largest_shown(trace).get(name, 0))
 
 
 class KeptEntries:
-    """Which messages are surely in a log of declared size, whatever it drops (AMB-96).
+    """The messages that are certainly in a log of declared size, whatever it drops (AMB-96).
 
-    It may drop the oldest by its order, or what entered it first. So an entry is surely there while it is among the
-    newest by both.
+    The log may drop the oldest message by its order, or the message that entered first. So an entry is certainly
+    present while it is among the newest by both criteria.
     """
 
     def __init__(self, size: int | None) -> None:
-        """``size`` is that of the log in IDs, None for a log without a bound."""
+        """``size`` is the size of the log in IDs; None for a log without a bound."""
         self._size = size
         self._lamports: list[int] = []
-        """Those of all that entered, ascending."""
+        """The timestamps of all entries so far, ascending."""
         self._there: dict[str, tuple[int, int]] = {}
-        """By message ID, for what is surely there: how many had entered before, and its Lamport timestamp."""
+        """The entries that are certainly present, by message ID: the number of earlier entries, and the Lamport
+        timestamp.
+        """
         self._waits: set[str] = set()
-        """Message IDs of what had to wait, and may have entered at any time since."""
+        """The IDs of messages that waited and may have entered at any later time."""
         self._left: dict[str, int] = {}
-        """By message ID: the step from which it may have left."""
+        """By message ID: the step from which on the entry may be gone."""
 
     @property
     def bounded(self) -> bool:
-        """May anything leave the log?"""
+        """Can the log drop entries?"""
         return self._size is not None
 
     def enter(self, message_id: str, lamport: int, named: Iterable[str], at: int) -> None:
-        """Note a message that is in the log from a step on, or from when all that its causal history names is there."""
+        """Record a message that is in the log from a step on, or as soon as all IDs in its causal history are
+        present.
+        """
         if self._size is None or message_id in self._there:
             return
         if message_id not in self._left and message_id not in self._waits:
@@ -68,14 +72,14 @@ class KeptEntries:
                 self._left[message_id] = at
 
     def holds(self, message_id: str, by: int | None = None) -> bool:
-        """Is a message that entered the log surely still there when a step is over, or at the end?"""
+        """Is a message that entered the log certainly present after a step, or at the end?"""
         left = self._left.get(message_id)
         return left is None or (by is not None and by < left)
 
 
 @once
 def _largest_shown(trace: Trace) -> Mapping[str, int]:
-    """The largest content, in bytes, and the longest log of a channel, in IDs, that the implementation showed."""
+    """The largest content in bytes, and the longest log of a channel in IDs, that the implementation showed."""
     content = log = 0
     for step in trace.steps:
         sizes = [len(event.content) for event in step.events]

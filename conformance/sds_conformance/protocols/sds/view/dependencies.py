@@ -1,4 +1,4 @@
-"""What received messages depend on, through others as well."""
+"""Direct and indirect dependencies of received messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def depends(view: ChannelView, message_id: str, on: str) -> bool:
 
 
 def waiting_dependencies(view: ChannelView, received: Received) -> list[Received]:
-    """Dependencies of ``received`` that had arrived before or arrived after it, and had to wait themselves."""
+    """The dependencies of ``received`` that have arrived, earlier or later, and waited themselves."""
     ids = {entry.message_id for entry in received.message.causal_history} - {received.message.message_id}
     return [
         other
@@ -34,14 +34,14 @@ def waiting_dependencies(view: ChannelView, received: Received) -> list[Received
 
 
 def woken_beside(view: ChannelView, received: Received) -> bool:
-    """Was another message that waited for some of the same delivered when that had come?"""
+    """Was another message with some of the same dependencies delivered when they arrived?"""
     woken = _woken(view)
     return any(woken[message_id] > _is_woken(received) for message_id in received.unmet)
 
 
 @once
 def _woken(view: ChannelView) -> Counter[str]:
-    """How many messages that waited for an ID were delivered later."""
+    """By ID: the number of messages that waited for it and were delivered later."""
     return Counter(message_id for received in view.received if _is_woken(received) for message_id in received.unmet)
 
 

@@ -1,4 +1,4 @@
-"""What a participant heard in its other channels, which is nothing in this one."""
+"""Messages of a participant's other channels, which must have no effect in this one."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from .channel_view import ChannelView
 
 @once
 def named_elsewhere(view: ChannelView) -> dict[str, int]:
-    """IDs that only causal histories of other channels name, with the first step that does."""
+    """IDs that only causal histories of other channels name, with the first such step."""
     named = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.causal_history}
     return {i: index for i, index in named.items() if i not in _named_here(view)}
 
 
 @once
 def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
-    """IDs that only repair requests of other channels name, with the first step that does."""
+    """IDs that only repair requests of other channels name, with the first such step."""
     return {i: index for i, index in requested_elsewhere(view).items() if i not in _named_here(view)}
 
 
 @once
 def requested_elsewhere(view: ChannelView) -> dict[str, int]:
-    """IDs that repair requests of other channels name, whatever this channel has of them, with the first such step."""
+    """IDs that repair requests of other channels name, whether or not this channel knows them, with the first such
+    step.
+    """
     return {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.repair_request}
 
 
 @once
 def _named_here(view: ChannelView) -> set[str]:
-    """IDs that anything has in this channel, also what need not be taken for it."""
+    """IDs that occur in this channel, even in messages that may be ignored."""
     messages = [received.message for arrivals in view.arrivals.values() for received in arrivals]
     named = (entry.message_id for m in messages for entry in (*m.causal_history, *m.repair_request))
     return view.known_ids.union(view.arrivals, named)
@@ -40,7 +42,7 @@ def _named_here(view: ChannelView) -> set[str]:
 
 @once
 def came_elsewhere(view: ChannelView) -> dict[str, int]:
-    """IDs of content that came in other channels, with the first step at which it did."""
+    """IDs of content that arrived in other channels, with the first such step."""
     came: dict[str, int] = {}
     for step, message in _heard_elsewhere(view):
         if message.kind is Kind.CONTENT:
@@ -50,7 +52,7 @@ def came_elsewhere(view: ChannelView) -> dict[str, int]:
 
 @once
 def met_elsewhere(view: ChannelView) -> dict[str, int]:
-    """IDs of content that came or was sent in other channels and never in this one, with the first step that has it."""
+    """IDs of content that arrived or was sent only in other channels, with the first such step."""
     first: dict[str, int] = {}
     others = set(view.party.channels) - {view.channel_id}
     for step in view.trace.of(view.party.name) if others else ():
@@ -62,7 +64,7 @@ def met_elsewhere(view: ChannelView) -> dict[str, int]:
 
 
 def _heard_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
-    """The last message first."""
+    """Yield the messages, the last one first."""
     others = set(view.party.channels) - {view.channel_id}
     for step in reversed(list(view.trace.of(view.party.name)) if others else []):
         message = step.arrived

@@ -1,4 +1,4 @@
-"""The log as it must be: of one participant in one channel, by its own deliveries and by what the text says."""
+"""The expected log of one participant in one channel, from its deliveries and the rules of the text."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from .facts import LogItem, Received
 class ExpectedLog:
     """Own and delivered messages, in the order of the log.
 
-    Where the text has sync messages logged like all others, they are in it as well, but ``unseen``: of received ones no
-    delivery tells. Which of them are in it at a moment is open for own ones, odd ones, and those that had to wait. The
-    same is open where it delivers messages in its own name, which it should ignore.
+    If the text logs sync messages, the log contains them as ``unseen`` entries, because no event shows the delivery of
+    a received one. It is open when own, odd and waiting ones enter the log. The same holds for messages that arrive in
+    the participant's own name, which it should ignore, if it delivers them.
     """
 
     def __init__(self, processed_sync: Callable[[int], None]) -> None:
-        """``processed_sync`` is told the Lamport timestamp of each sync message that is logged when it is received."""
+        """``processed_sync`` is called with the Lamport timestamp of each sync message that enters the log on
+        arrival.
+        """
         self._processed_sync = processed_sync
         self._order: SortedList[LogItem] = SortedList()
         self._items: dict[str, LogItem] = {}
         self._waiting: dict[str, Received] = {}
-        """Sync messages with unmet dependencies, by their IDs."""
+        """Sync messages with unmet dependencies, by ID."""
         self._open: set[str] = set()
         self._maybe: set[str] = set()
-        """Of the waiting ones those that may be in it all the same, so that nothing rests on them for certain."""
+        """Waiting messages that may be in the log already, so that no conclusion depends on them."""
         self._unseen = 0
 
     def insert(self, message_id: str, lamport: int | None, *, own: bool) -> None:
-        """A message was sent or delivered; without a timestamp, where it belongs is open."""
+        """Add a message that was sent or delivered. Without a timestamp, its place is open."""
         if lamport is None:
             self._open.add(message_id)
             return
@@ -38,15 +40,15 @@ class ExpectedLog:
         self._log_syncs()
 
     def sync_sent(self, message_id: str, lamport: int) -> None:
-        """An own sync message went out."""
+        """Add an own sync message."""
         self._open.add(message_id)
         self._insert(message_id, lamport, own=True, unseen=True)
 
     def sync_received(self, received: Received) -> None:
-        """A sync message is logged without a sign once its dependencies are met, which they may be already."""
+        """Add a received sync message as soon as its dependencies are met. No event shows this."""
         message = received.message
         if received.unmet and received.unmet == received.unmet_buffered:
-            # All that it depends on has come, and waits: whether that is enough to log it is not said.
+            # All of its dependencies have arrived and wait. The text does not say whether it enters the log then.
             self._open.add(message.message_id)
             self._maybe.add(message.message_id)
             self._insert(message.message_id, message.lamport_timestamp or 0, own=False, unseen=True)
@@ -62,7 +64,7 @@ class ExpectedLog:
         self._log_syncs()
 
     def give_up(self) -> None:
-        """Nothing need be waited for any more: sync messages that did may be logged, or dropped, without a sign."""
+        """Treat all waiting sync messages as possibly logged or dropped: the participant may give up dependencies."""
         for message_id, received in self._waiting.items():
             self._open.add(message_id)
             self._insert(message_id, received.message.lamport_timestamp or 0, own=False, unseen=True)
@@ -70,30 +72,32 @@ class ExpectedLog:
         self._maybe.clear()
 
     def claimed(self, message_id: str, lamport: int) -> None:
-        """What came in the participant's own name, and it had not sent, was delivered: it should be ignored."""
+        """Add a delivered message that arrived in the participant's own name and that it did not send. It should be
+        ignored.
+        """
         self._open.add(message_id)
         self._insert(message_id, lamport, own=False, unseen=True)
 
     def waits(self, message_id: str) -> bool:
-        """Has a sync message of that ID arrived, to be logged later?"""
+        """Does a sync message with that ID wait?"""
         return message_id in self._waiting
 
     def is_open(self, message_ids: Iterable[str]) -> bool:
-        """Is any a message of which nobody can say whether, where, or since when, it is in the log?"""
+        """Is it open for one of these messages whether, where or since when it is in the log?"""
         return not self._open.isdisjoint(message_ids)
 
     @property
     def ids(self) -> set[str]:
-        """All IDs in it."""
+        """The IDs of all entries."""
         return self._items.keys() - self._maybe
 
     @property
     def sure(self) -> int:
-        """Entries of which a delivery or an own message tells."""
+        """The number of entries that a delivery or an own message proves."""
         return len(self._items) - self._unseen
 
     def tail(self, size: int) -> tuple[LogItem, ...]:
-        """Its end, ascending: ``size`` sure entries at least, if there are so many."""
+        """The end of the log, ascending, with at least ``size`` certain entries if there are as many."""
         return tuple(self._order[-size - self._unseen :])
 
     def __contains__(self, message_id: object) -> bool:

@@ -1,5 +1,6 @@
-"""The facts of one channel that checks judge: what a participant sent, received, delivered and showed, and what the
-text says its state must have been at that moment."""
+"""The facts of one channel that checks judge: messages that a participant sent, received and delivered, states that it
+showed, and the state that the text demands at that moment.
+"""
 
 from __future__ import annotations
 
@@ -14,86 +15,86 @@ from .windows import Window
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogItem:
-    """A place in the expected log; the order of these is the order of the log."""
+    """A place in the expected log. Items sort in the order of the log."""
 
     lamport: int
     key: bytes
-    """Message ID as UTF-8."""
+    """The message ID as UTF-8."""
     message_id: str = field(compare=False)
     own: bool = field(compare=False)
     arrival: int = field(compare=False)
-    """Counts insertions: 0 is what entered the log first."""
+    """The number of earlier insertions: 0 for the first entry."""
     unseen: bool = field(default=False, compare=False)
-    """Nothing tells whether it is there: it is a sync message, where these are logged, or came in the own name."""
+    """Nothing proves that it is present: it is a sync message, or arrived in the participant's own name."""
 
     @classmethod
     def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, unseen: bool = False) -> LogItem:
-        """The place of a message."""
+        """Create the place of a message."""
         return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival, unseen)
 
 
 ENDS = (2**63 - 1, 2**64 - 1)
-"""Where integers of 64 bits end, with a sign and without: a timestamp may stay there (AMB-14)."""
+"""The largest signed and unsigned integers of 64 bits: a timestamp may stay there (AMB-14)."""
 
 
 @dataclass(slots=True)
 class LamportExpectation:
-    """What a message sent now has to carry, by the letter, and how far positions tolerate otherwise.
+    """The timestamp that the next message must have, by the letter, and the deviations that positions tolerate.
 
-    It does not change; to be frozen would take longer to make than all its values.
+    Treat it as immutable. It is not frozen because the creation of a frozen dataclass is slower.
     """
 
     low: int
     high: int
-    """By the letter ``low <= L <= high``; they differ only before the first use of a channel (AMB-12, AMB-111)."""
+    """By the letter ``low <= L <= high``. They differ only before the first use of a channel (AMB-12, AMB-111)."""
     source: str
-    """Where the clock's value came from: ``open``, ``send``, ``sync`` or ``delivery``."""
+    """The origin of the clock's value: ``open``, ``send``, ``sync`` or ``delivery``."""
     previous: int
-    """Least value the local timestamp can have had before."""
+    """The smallest possible value of the local timestamp before."""
     buffered_high: int
-    """Upper end if received but undelivered content moved the clock (AMB-15)."""
+    """The upper end if received but undelivered content moved the clock (AMB-15)."""
     sync_high: int
-    """Upper end if received sync messages moved it (AMB-17)."""
+    """The upper end if received sync messages moved it (AMB-17)."""
     sync_low: int
-    """Lower end if sending a sync message did not move it (AMB-18)."""
+    """The lower end if sending a sync message did not move it (AMB-18)."""
     claimed_high: int
-    """Upper end if messages in the participant's own name moved it, which "SHOULD" be ignored."""
+    """The upper end if messages in the participant's own name moved it, which "SHOULD" be ignored."""
     late_delivery: bool
-    """Something with a timestamp not above the clock was delivered since the last own message."""
+    """A message with a timestamp not above the clock was delivered since the last own message."""
     rebroadcast: bool
-    """A copy of an own message went out since the last own message, as a rebroadcast."""
+    """A copy of an own message was sent since the last own message, as a rebroadcast."""
     answered: bool
-    """One went out that somebody had asked for, so that it may be the answer to that."""
+    """A copy that a peer had requested was sent, so it may be an answer."""
     ephemeral: bool
     """An ephemeral message was sent or received since the last own message."""
     clock_stepped_back: bool
     """Virtual time is before that of the last own message."""
     now: Window
-    """What the clock can show."""
+    """The times that the clock can show."""
     follows_clock: bool = True
-    """Lamport timestamps go by the time; otherwise they count from 0, and any increase is one."""
+    """Lamport timestamps follow the time; otherwise they count from 0, and any increase is one."""
 
     @property
     def counts_on(self) -> bool:
-        """Is the local timestamp ahead of the clock, whatever that shows, so that the next is one more than it?"""
+        """Is the local timestamp ahead of every time that the clock can show, so that the next one is one more?"""
         return self.low > self.now.high
 
     def moved_elsewhere(self, lamport: int) -> bool:
-        """Is it too far on, after something with a rule of its own: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
+        """Is it too large after an event with a rule of its own: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
         return (self.ephemeral or self.answered) and not self.tolerates(lamport) and lamport > self.low
 
     def tolerates(self, lamport: int) -> bool:
-        """Is ``lamport`` within all that the letter or a position allows?"""
+        """Does the letter or a position allow ``lamport``?"""
         heard = min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high)
         return heard or self.stays(lamport)
 
     def stays(self, lamport: int) -> bool:
-        """Is it where integers end, and what was to follow is beyond?"""
+        """Is it at the largest integer, with the expected value beyond?"""
         return lamport in ENDS and self.low > lamport
 
     @property
     def as_it_was_heard(self) -> int:
-        """Upper end for who follows everything but its own name."""
+        """The upper end for a participant that follows everything except messages in its own name."""
         return max(self.high, self.buffered_high, self.sync_high)
 
 
@@ -105,27 +106,27 @@ class Sent:
     wire: Wire
     message: Message
     tail: tuple[LogItem, ...]
-    """End of the expected log before the message, ascending; at least as long as its causal history."""
+    """The end of the expected log before the message, ascending; at least as long as its causal history."""
     log_size: int
-    """Entries that were surely in the log."""
+    """The number of entries that were certainly in the log."""
     log_most: int
-    """Entries with those sync messages of which nothing tells that they were."""
+    """The number of entries, including sync messages that may not be in the log."""
     lamport: LamportExpectation
     certain: bool
-    """False if the step also changed the log, so that "before" is not known."""
+    """False if the step also changed the log, so that the state before the message is unknown."""
     repeat: bool = False
     """Its ID was used before."""
     sync: bool = False
-    """It was asked for, or sent by itself, as a sync message, whatever it looks like."""
+    """It was requested, or sent by the participant, as a sync message, whatever its fields are."""
     history: tuple[str, ...] = field(init=False)
-    """Message IDs of its causal history."""
+    """The message IDs of its causal history."""
 
     def __post_init__(self) -> None:
         self.history = tuple([entry.message_id for entry in self.message.causal_history])
 
     @property
     def before(self) -> list[LogItem]:
-        """``tail`` without sync messages of which nothing tells that they are in the log."""
+        """``tail`` without sync messages that may not be in the log."""
         return [item for item in self.tail if not item.unseen or item.message_id in self.history]
 
 
@@ -137,7 +138,7 @@ class Copy:
     message: Message
     original: Sent
     previous: Step
-    """Where it was last broadcast before."""
+    """Its previous broadcast."""
 
 
 @dataclass(slots=True)
@@ -150,22 +151,22 @@ class Received:
     own: bool
     """Its sender ID is the participant's own."""
     duplicate: bool
-    """A regular message whose ID is in the log or buffered already."""
+    """A regular message whose ID is in the log or the buffer already."""
     unmet: frozenset[str]
-    """IDs of its causal history that are not in the expected log."""
+    """The IDs of its causal history that are not in the expected log."""
     unmet_buffered: frozenset[str]
     """Those of ``unmet`` that have arrived and wait in the incoming buffer."""
     odd: str
-    """Why a conforming sender would not have sent it, "" if it could have."""
+    """Why a conforming sender would not send it; "" if it would."""
     foreign_filter: bool = False
-    """It has a bloom filter that is not of the implementation's own kind."""
+    """It has a bloom filter of another encoding than the implementation's."""
     delivered: list[Delivered] = field(default_factory=list)
-    # Every other check asks for these, of every message.
+    # Computed once: nearly every check reads these for every message.
     rejected: bool = field(init=False)
     acceptable: bool = field(init=False)
-    """Ordinary content of somebody else that is not known yet."""
+    """Ordinary content of another participant that is not known yet."""
     plain: bool = field(init=False)
-    """Acceptable in every respect: nothing about it is unusual."""
+    """Acceptable, and unusual in no respect."""
 
     def __post_init__(self) -> None:
         self.rejected = self.step.answer == "rejected"
@@ -174,18 +175,18 @@ class Received:
 
     @property
     def refusal(self) -> str:
-        """How the implementation refused it, in words."""
+        """How the implementation refused it, as a phrase."""
         reason = self.step.reply.rejected.reason[:100] if self.step.reply is not None else ""
         return f"a refusal ({reason or 'no reason given'})"
 
     @property
     def valid(self) -> bool:
-        """A message of somebody else that nobody may refuse."""
+        """A message of another participant that must be accepted."""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.own
 
     @property
     def binding(self) -> bool:
-        """One that nobody may refuse, that was not refused, and whose repair request nobody may ignore (AMB-84)."""
+        """A valid message that was accepted, so that its repair request must be honoured (AMB-84)."""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.rejected
 
     @property
@@ -201,9 +202,9 @@ class Delivered:
     message_id: str
     content: bytes
     received: Received | None
-    """The arrival it belongs to, None if there was none."""
+    """The arrival that it belongs to; None if there was none."""
     unmet: frozenset[str]
-    """IDs of the causal history that are not in the expected log now."""
+    """The IDs of the causal history that are not in the expected log now."""
     unmet_buffered: frozenset[str]
     again: bool
     """The ID was delivered or sent before."""
@@ -224,19 +225,19 @@ class AckEvent:
 
 @dataclass(slots=True)
 class Mention:
-    """A received message says something about an own message that is outstanding."""
+    """A received message is evidence for an outstanding own message."""
 
     received: Received
     message_id: str
     certain: bool
-    """In the causal history; otherwise in the bloom filter only."""
+    """It is in the causal history; otherwise only in the bloom filter."""
     hits: int
-    """In how many filters it was up to now, this one included."""
+    """The number of filters that held it so far, including this one."""
 
 
 @dataclass(slots=True)
 class Unmentioned:
-    """A received message says nothing about an own message that is outstanding, and its filter can be read."""
+    """A received message with a readable filter lacks an outstanding own message."""
 
     received: Received
     message_id: str
@@ -244,22 +245,22 @@ class Unmentioned:
 
 @dataclass(slots=True)
 class Observed:
-    """State as the implementation showed it."""
+    """A state that the implementation showed."""
 
     step: Step
     state: pb.State
     log: tuple[LogItem, ...]
     """The expected log."""
     outstanding: dict[str, bool]
-    """Own messages without certain acknowledgement: does any filter or event speak for them?"""
+    """The own messages without certain acknowledgement: is there a filter or event as evidence?"""
     buffered: frozenset[str]
-    """Content that has arrived and waits for dependencies."""
+    """The content that has arrived and waits for dependencies."""
     lamport: LamportExpectation
-    """For the next message; the state's own value is one less at most."""
+    """The expectation for the next message; the value in the state is smaller by at least one."""
 
 
 def same(one: Message, other: Message) -> bool:
-    """Are they the same message in all that never changes (AMB-65)?"""
+    """Are all fields equal that must never change (AMB-65)?"""
     return _lasting(one) == _lasting(other)
 
 

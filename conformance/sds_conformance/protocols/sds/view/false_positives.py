@@ -1,9 +1,8 @@
-"""False positives of bloom filters: how often a filter takes IDs that it never met for its own, and how often is too
-often to be chance.
+"""False positives of bloom filters: the share of unknown IDs that a filter holds, and the bound above which it is no
+accident.
 
-Two things are random. Which IDs hit a given filter is, to all that is known of it, a row of independent trials, so the
-number of hits has the binomial distribution. And filters differ: how many bits the members happen to set makes one
-filter of a size better than another. Both are in ``too_many``.
+Two things are random. The hits of a filter on unknown IDs are independent trials, so their number has the binomial
+distribution. And filters of one size differ in the number of bits that their members set. ``too_many`` considers both.
 """
 
 from __future__ import annotations
@@ -19,50 +18,50 @@ from sds_reference import PROFILES, BloomParameters, ForeignFilter
 from .channel_view import ChannelView
 
 FALSE_ALARM = 1e-6
-"""Probability with which an implementation that keeps to a limit may be said to exceed it, per filter judged."""
+"""Probability of a false accusation per judged filter, for an implementation that honours its limit."""
 
 UNDECLARED_RATE = 0.01
-"""The rate that is tolerated at capacity where none is declared."""
+"""The tolerated rate at capacity if none is declared."""
 ASKED_AFTER_ROLL_OVER = 5_000
-"""Enough for a filter that was never rolled over: at three times its capacity it takes every fourth ID for its own."""
+"""Number of unknown IDs for a filter that was never rolled over: at three times its capacity it holds every fourth."""
 
 
 def asked_at_capacity(rate: float) -> int:
-    """How many strangers are asked of a full filter of that rate.
+    """The number of unknown IDs to query at capacity, for a given rate.
 
-    At 1 % and over, of 20,000 there are 300 hits if the rate is half as much again, and chance ends at twice the rate.
-    At lower rates more are needed for as many hits to count.
+    At rates of 1 % or more, 20,000 queries give 300 hits at one and a half times the rate, and the bound is at most
+    twice the rate. Lower rates need more queries for the same number of hits.
     """
     return 20_000 if rate >= UNDECLARED_RATE else 100_000
 
 
 _STRANGERS_FROM = 10_000_000
 _WIDEST = 6.5
-"""Standard deviations to either side within which the spread of filters is summed up; 1e-10 of it lies beyond."""
+"""Range of the integral over the spread of filters, in standard deviations to either side; 1e-10 of it is outside."""
 _STEPS_PER_DEVIATION = 10
 
 
 @cache
 def strangers(count: int) -> tuple[str, ...]:
-    """IDs that nobody uses and that look like those of scripted peers: only the number at their end is another."""
+    """Unused IDs that look like those of scripted peers; only the number at the end differs."""
     return tuple(f"bob-{number}" for number in range(_STRANGERS_FROM, _STRANGERS_FROM + count))
 
 
 def reads_filters(view: ChannelView) -> bool:
-    """Can the participant's filters be read, whatever size was asked for? The codec only knows its own size."""
+    """Can the participant's filters be read for every size? The codec only knows its default size."""
     known = view.trace.declaration.profile("bloom") in PROFILES and bloom_parameters(view.party) is not None
     return known or size_is_its_own(view.party)
 
 
 def size_is_its_own(party: Party) -> bool:
-    """Was the size of its filter left to the implementation?"""
+    """Did the implementation choose the size of its filter?"""
     return not (party.asked.HasField("bloom_capacity") or party.asked.HasField("bloom_error_rate"))
 
 
 def false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
-    """How many of ``count`` strangers a filter of the participant holds, and of how many that is known.
+    """The number of hits among ``count`` unknown IDs in a filter of the participant, and the number of answers.
 
-    None where nothing tells, or where the strangers are none here.
+    None if the filter cannot be read, or if some of the IDs are in use.
     """
     if not reads_filters(view) or not view.known_ids.isdisjoint(strangers(count)):
         return None
@@ -78,7 +77,7 @@ def false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tuple[int,
 
 @lru_cache(maxsize=256)
 def _hits(profile: str, parameters: BloomParameters, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
-    """A self-test meets the same filter in almost every of its runs."""
+    """Cached: the runs of a self-test have nearly the same filters."""
     try:
         view = PROFILES[profile].read(bloom_filter, parameters)
     except ForeignFilter:
@@ -91,9 +90,9 @@ def _hits(profile: str, parameters: BloomParameters, bloom_filter: bytes, count:
 
 @lru_cache(maxsize=4)
 def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tuple[array[int], bytearray]]:
-    """The bytes and the masks of the first bits of all strangers, those of their second ones, and so on.
+    """The bytes and masks of the first bits of all unknown IDs, then of their second bits, and so on.
 
-    Twenty thousand take 50 ms, and schedules know few sizes of filters; as tuples a hundred thousand took 100 MB.
+    Cached: 20,000 IDs take 50 ms, and schedules use few sizes. Arrays save memory: 100,000 tuples took 100 MB.
     """
     columns: list[tuple[array[int], bytearray]] = [(array("L"), bytearray()) for _ in range(parameters.hashes)]
     for stranger in strangers(count):
@@ -106,11 +105,11 @@ def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tu
 
 
 def spread(capacity: int, rate: float) -> float:
-    """Relative standard deviation of the rates of filters of that size, full: 4 % for 1,000 IDs at 1 %, 17 % for 50.
+    """Relative standard deviation of the rates of full filters of a size: 4 % for 1,000 IDs at 1 %, 17 % for 50.
 
-    With m bits, k hashes and n members, best for a rate p (m/n = log2(1/p)/ln 2, k = log2(1/p), half of the bits set),
-    the share of set bits has the variance (1/4 - ln 2/4) / m, as of balls thrown into bins, and the rate is its k-th
-    power.
+    With m bits, k hashes and n members, optimal for a rate p (m/n = log2(1/p)/ln 2, k = log2(1/p), half of the bits
+    set), the share of set bits has the variance (1/4 - ln 2/4) / m, like balls thrown into bins, and the rate is its
+    k-th power.
     """
     hashes = -math.log2(rate)
     bits = capacity * hashes / math.log(2)
@@ -118,27 +117,27 @@ def spread(capacity: int, rate: float) -> float:
 
 
 def rate_at(load: float, rate: float) -> float:
-    """The rate of a filter with ``load`` times the IDs that it has ``rate`` with: 0.15 for 1 % at twice those."""
+    """The rate of a filter with ``load`` times the IDs for which it has ``rate``: 0.15 for 1 % at twice the IDs."""
     return math.pow(1 - math.pow(2, -load), -math.log2(rate))
 
 
 def degenerate_share(capacity: int, rate: float) -> float:
-    """The share of strangers that ask a filter of that size for one bit alone.
+    """The share of unknown IDs that test only a few bits of a filter of that size.
 
-    Published filters step through their m bits by double hashing. Of the strangers about one in m steps on the same bit
-    each time, and as many on no more than two or three, which may all be set. Of 3,000 full filters for 10 IDs at
-    0.1 %, 1.3 % of strangers hit one in the mean, and 3.7 % the worst; for 50 IDs 0.27 % and 0.9 %.
+    Published filters step through their m bits by double hashing. About one ID in m steps on the same bit each time,
+    and as many on two or three bits, which may all be set. In 3,000 full filters for 10 IDs at 0.1 %, 1.3 % of the IDs
+    hit a filter on average, and 3.7 % the worst one; for 50 IDs 0.27 % and 0.9 %.
     """
     return math.log(2) ** 2 / (capacity * -math.log(rate))
 
 
 @cache
 def too_many(limit: float, asked: int, deviation: float, degenerate: float = 0.0) -> int:
-    """The least number of hits among ``asked`` strangers that is no chance.
+    """The smallest number of hits among ``asked`` unknown IDs that is no accident.
 
-    A filter of a design whose rate is ``limit`` reaches it with a probability below FALSE_ALARM: the exact tail of the
-    binomial distribution, averaged over the rates of single filters, whose logarithms are normal with ``deviation``.
-    A share of ``degenerate`` hits besides, by a few bits each, which makes the spread of that share half as wide.
+    A filter with the rate ``limit`` reaches it with a probability below FALSE_ALARM. The probability is the exact tail
+    of the binomial distribution, averaged over the rates of single filters, whose logarithms are normal with
+    ``deviation``. A share of ``degenerate`` IDs adds hits on a few bits each; its own spread is half as wide.
     """
     low, high = min(asked, math.ceil((limit + degenerate) * asked)), asked + 1
     while low < high:
@@ -164,7 +163,7 @@ def _tail_of_designs(limit: float, asked: int, deviation: float, degenerate: flo
 
 
 def binomial_tail(trials: int, rate: float, hits: int) -> float:
-    """Probability of ``hits`` or more in ``trials`` that succeed with ``rate``: exact above the mean, 1 up to it."""
+    """Probability of at least ``hits`` successes in ``trials`` with ``rate``: exact above the mean, 1 below."""
     if hits <= rate * trials:
         return 1.0
     if hits > trials:
@@ -180,6 +179,6 @@ def binomial_tail(trials: int, rate: float, hits: int) -> float:
     for successes in range(hits, trials + 1):
         total += term
         term *= (trials - successes) / (successes + 1) * odds
-        if term <= total * 1e-16:  # also when it is too small for a number
+        if term <= total * 1e-16:  # also if the term is too small for a float
             break
     return total

@@ -1,4 +1,4 @@
-"""Membership in bloom filters whose encoding only the implementation itself knows."""
+"""Membership in bloom filters whose encoding only the implementation knows."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter
 
 ENOUGH = 4
-"""That many IDs that should not be in a filter, all of them in it, are no chance: false positives are 0.1 % to 1 %."""
+"""Number of foreign IDs whose presence in a filter is no accident: false positives are 0.1 % to 1 %."""
 
 Membership = Callable[[str], bool | None]
-"""Does a filter hold an ID? None if nothing tells."""
+"""Does a filter hold an ID? None if unknown."""
 Told = Callable[[bytes], Membership | None]
-"""What a trace tells of a filter, None for nothing."""
+"""Returns the membership in a filter by the evidence of a trace; None if there is none."""
 
 
 def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, told: Told) -> Membership | None:
-    """Membership by the bloom profile that is declared, else by what is ``told``; None if nothing tells."""
+    """Membership by the declared bloom profile, else by ``told``; None if unknown."""
     return _read_filter(*_read_by(trace, party), bloom_filter, told)
 
 
 def _read_by(trace: Trace, party: Party) -> tuple[BloomProfile | None, BloomParameters | None]:
-    """What a participant says of its filters."""
+    """The declared profile and parameters of a participant's filters."""
     return PROFILES.get(trace.declaration.profile("bloom")), bloom_parameters(party)
 
 
@@ -46,7 +46,7 @@ def _read_filter(
 
 
 def holds_nothing(_: str) -> bool:
-    """Membership in a filter that is to be skipped, whatever bits it has."""
+    """Membership in a filter that must be ignored, whatever its bits are."""
     return False
 
 
@@ -57,12 +57,12 @@ def _read_given(
     told: Told,
     shortest: int,
 ) -> Membership | None:
-    """Membership in a filter that the participant was given; ``shortest`` is the least that one of a private encoding
-    can have.
+    """Membership in a filter that the participant received. ``shortest`` is the least length of a private encoding in
+    bytes.
 
-    One of no length holds nothing, and so does one that is too short to be one of the declared profile: it is skipped
-    (AMB-53). What is too long may have a filter in front, and what says itself that it has another size than the
-    participant's may be skipped or read.
+    An empty filter holds nothing. A filter that is too short for the declared profile is ignored (AMB-53). A filter
+    that is too long may begin with a valid one, and a filter that declares another size than the participant's may be
+    ignored or read.
     """
     if bloom_filter is None:
         return None
@@ -81,7 +81,7 @@ def _read_given(
 
 
 def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
-    """Are all of ``message_ids`` in a filter? None if none is known to be missing and nothing tells of some."""
+    """Are all of ``message_ids`` in a filter? None if none is known to be missing and some are unknown."""
     known = True
     for message_id in message_ids:
         answer = holds(message_id)
@@ -92,38 +92,39 @@ def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
 
 
 def missing_from(holds: Membership, message_ids: Collection[str]) -> str:
-    """One of ``message_ids`` that is not in a filter, "" if none is known to be."""
+    """One of ``message_ids`` that is certainly not in a filter; "" if there is none."""
     return next((message_id for message_id in message_ids if holds(message_id) is False), "")
 
 
 class KnownFilters:
-    """What a trace tells of filters that cannot be read, by their bytes: worked out when somebody asks, for where they
-    can be read nobody does."""
+    """The evidence of a trace on unreadable filters, by their bytes. Computed on demand, because readable filters do
+    not need it.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
     def of_given(self, bloom_filter: bytes) -> Membership | None:
-        """One for a participant to receive: by whom it was made, or what the codec says."""
+        """Membership in a filter for a participant to receive: by its construction, or by the codec."""
         return self._given.get(bloom_filter)
 
     def of_sent(self, bloom_filter: bytes) -> Membership | None:
-        """One of an own message: what the codec, or another participant that was shown it, says.
+        """Membership in a filter of an own message: by the codec, or by another participant that received it.
 
-        That it is the same bytes as a filter that somebody made says nothing: then all may be the same.
+        A filter with the same bytes as a constructed one proves nothing: all filters may have the same bytes.
         """
         return self._sent.get(bloom_filter)
 
     @cached_property
     def shortest(self) -> int:
-        """Half the length of the filters in messages, in bytes, if all have one length: what is shorter is no filter.
+        """Half the length in bytes of the filters in messages, if all have one length; anything shorter is no filter.
 
-        0 if their lengths differ, as those of an encoding that packs them may.
+        0 if their lengths differ, as in an encoding that packs them.
         """
         filters = {len(sent.bloom_filter) for step in self.trace.steps for sent in step.messages if sent.bloom_filter}
         return (filters.pop() // 2 if len(filters) == 1 else 0) if not _open_ended(self.trace) else 0
 
-    # A query wins: of more IDs than a filter is for, the oldest may have been rolled out of it.
+    # A query is stronger evidence: beyond its capacity, a filter may have dropped the oldest IDs.
 
     @cached_property
     def _given(self) -> dict[bytes, Membership]:
@@ -139,13 +140,13 @@ class KnownFilters:
 
 
 def _open_ended(trace: Trace) -> bool:
-    """Do participants have filters of several sizes in it? Then their lengths tell nothing."""
+    """Do participants in the trace use filters of several sizes? Then their lengths prove nothing."""
     sizes = {(party.asked.bloom_capacity, party.asked.bloom_error_rate) for party in trace.parties.values()}
     return len(sizes) > 1
 
 
 class FiltersOf:
-    """Filters as one participant sent them, or was given them: each is read once."""
+    """The filters that one participant sent or received, each read once."""
 
     def __init__(self, trace: Trace, party: Party, known: KnownFilters) -> None:
         by = _read_by(trace, party)
@@ -155,13 +156,13 @@ class FiltersOf:
         self._given: dict[bytes | None, Membership | None] = {}
 
     def sent(self, bloom_filter: bytes | None) -> Membership | None:
-        """Membership in one of an own message."""
+        """Membership in the filter of an own message."""
         if bloom_filter not in self._sent:
             self._sent[bloom_filter] = self._read_sent(bloom_filter)
         return self._sent[bloom_filter]
 
     def given(self, bloom_filter: bytes | None) -> Membership | None:
-        """Membership in one that it received."""
+        """Membership in the filter of a received message."""
         if bloom_filter not in self._given:
             self._given[bloom_filter] = self._read_given(bloom_filter)
         return self._given[bloom_filter]
@@ -176,7 +177,7 @@ def _memberships(told: dict[bytes, dict[str, bool]], better: dict[bytes, dict[st
 
 
 def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """What the implementation's codec said of filters."""
+    """The answers of the implementation's codec about filters."""
     out: dict[bytes, dict[str, bool]] = {}
     for step in trace.steps:
         if step.reply is not None and step.answer == "membership":
@@ -188,9 +189,9 @@ def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
 
 def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """Filters that the codec built over IDs, or that a participant sent that had received exactly these.
+    """Filters that the codec built from IDs, or that a participant sent after it had received exactly these.
 
-    An ID that is not in such a filter by right may still be in it by chance, so nothing is said of others.
+    Other IDs are unknown: such a filter may hold them by accident.
     """
     out: dict[bytes, dict[str, bool]] = {}
     taken: dict[tuple[str, str], list[str]] = {}
@@ -209,12 +210,12 @@ def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
 
 def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """Filters that a second participant of the implementation was shown: the echo probe.
+    """Filters that a second participant of the implementation received: the echo probe.
 
-    Which of its own messages it then takes for possibly acknowledged, by its own signals, tells which IDs the filter
-    holds, whatever the encoding. Only the first word on a message counts, whoever says it: later
-    filters change nothing. A participant that never signals on arrival may do so by its next sweep (AMB-143): the
-    signals of that are about the one filter that came since the sweep before.
+    By its signals of possible acknowledgements of its own messages, it shows which IDs the filter holds, whatever the
+    encoding. Only the first evidence on a message counts: later filters change nothing. A participant that never
+    signals on arrival may signal in its next sweep (AMB-143); such signals belong to the only filter that arrived since
+    the sweep before.
     """
     out: dict[bytes, dict[str, bool]] = {}
     if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
@@ -243,14 +244,14 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
                 if len(came) == 1:
                     told = {message_id: (key[1], message_id) in spoken for message_id in asked}
                     out.setdefault(bloom_filter, {}).update(told)
-        # What is no probe, an ephemeral message for example, may speak for some as well.
+        # Other messages, such as an ephemeral one, may acknowledge some as well.
         for channel_id, message_id in spoken:
             outstanding.get((step.participant, channel_id), set()).discard(message_id)
     return out
 
 
 def _spoken_for(step: Step) -> set[tuple[str, str]]:
-    """Channels and IDs of the own messages that a step takes for acknowledged, or possibly so."""
+    """Channels and IDs of the own messages that a step signals as acknowledged, or possibly so."""
     kinds = ("acknowledged", "possibly_acknowledged")
     told = (event for event in step.events if event.kind in kinds)
     return {(event.channel_id, message_id) for event in told for message_id in event.message_ids}

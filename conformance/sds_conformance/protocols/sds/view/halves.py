@@ -1,9 +1,9 @@
-"""Which halves of SDS-R an implementation takes part in, by what it shows and sends.
+"""The sides of SDS-R that an implementation supports, by the states and messages that it shows.
 
-That what is missing is asked for is a SHOULD, at each step of it: "SHOULD populate the repair_request field", "SHOULD
-add any unmet causal dependencies to its outgoing repair request buffer". So is that others are answered: "SHOULD add
-the request to its incoming repair request buffer", "SHOULD broadcast the corresponding Message". Whoever leaves a half
-out is told so by these; how the half is to be done binds who does it (AMB-141).
+Each step of a repair request is a SHOULD: "SHOULD populate the repair_request field", "SHOULD add any unmet causal
+dependencies to its outgoing repair request buffer". So is each step of an answer: "SHOULD add the request to its
+incoming repair request buffer", "SHOULD broadcast the corresponding Message". An implementation that leaves a side out
+violates these; the rules on how to do it bind only implementations that do (AMB-141).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from .responder import answers_at_all
 
 @once
 def asks_for_anything(view: ChannelView) -> bool:
-    """Does anybody here ask for anything, or show that it is going to, in whatever channel?"""
+    """Does any participant here request a repair, or show that it will, in any channel?"""
     return _anybody_asks(view.everybody[0])
 
 
 @once
 def _anybody_asks(view: ChannelView) -> bool:
-    """Once for all who are in a channel, of whom there may be thousands."""
+    """Computed once for all participants in a channel; there may be thousands."""
     steps = view.trace.steps
     return any(message.repair_request for step in steps for message in step.messages) or any(
         step.state is not None and step.state.outgoing_repairs.entries for step in steps
@@ -30,7 +30,7 @@ def _anybody_asks(view: ChannelView) -> bool:
 
 @once
 def answers_for_anything(view: ChannelView) -> bool:
-    """Does anybody in the channel answer any request, if only for messages of its own, or show that it will?"""
+    """Does any participant in the channel answer a request, even for its own message, or show that it will?"""
     return any(
         answers_at_all(other, others=False) or any(o.state.incoming_repairs.entries for o in other.observed)
         for other in view.everybody

@@ -1,7 +1,7 @@
-"""What an implementation shows as its log without right: in causal histories, and where it shows its state.
+"""Messages that an implementation wrongly shows as logged, in causal histories and in observed states.
 
-Whatever does not belong in the log for a reason of its own, being a sync message or one that waits, has a requirement
-of its own. What follows from it, that a history then has an entry more, or lacks another, is no second fault.
+A message that must not be in the log, such as a sync message or a waiting one, violates its own requirement. The
+consequences, an additional or missing entry in a history, are no second fault.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .channel_view import ChannelView
 from .facts import Received, Sent
 
 Since = dict[str, int]
-"""IDs, each with the index of the first step at which there was such a message."""
+"""IDs, each with the index of the first step with such a message."""
 
 
 def _since(messages: Iterable[tuple[Step, Message]], but: set[str]) -> Since:
@@ -30,7 +30,7 @@ def _since(messages: Iterable[tuple[Step, Message]], but: set[str]) -> Since:
 
 @once
 def sync_ids(view: ChannelView) -> Since:
-    """IDs of sync messages that no content message has, too."""
+    """IDs of sync messages, without those that a content message has as well."""
     own = ((s.step, s.message) for s in view.syncs)
     others = ((r.step, r.message) for r in view.received if r.kind is Kind.SYNC)
     return _since(itertools.chain(own, others), view.known_ids)
@@ -46,19 +46,19 @@ def ephemeral_ids(view: ChannelView) -> Since:
 
 @once
 def hybrid_ids(view: ChannelView) -> Since:
-    """IDs of received messages that have no Lamport timestamp, and a causal history all the same."""
+    """IDs of received messages without a Lamport timestamp but with a causal history."""
     return _since(((r.step, r.message) for r in view.received if is_hybrid(r) and not r.own), view.known_ids)
 
 
 def is_hybrid(received: Received) -> bool:
-    """No Lamport timestamp, hence ephemeral, but with what else synchronisation needs (AMB-31)."""
+    """Is it ephemeral, having no Lamport timestamp, and does it have other fields of synchronised messages (AMB-31)?"""
     message = received.message
     return received.kind is Kind.EPHEMERAL and (bool(message.causal_history) or message.bloom_filter is not None)
 
 
 @once
 def _waits(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
-    """By ID of content that waits for dependencies: after which step, and up to which."""
+    """By ID of waiting content: the steps after which, and up to which, it waits."""
     waits: dict[str, list[tuple[int, int]]] = {}
     for r in view.received:
         if r.acceptable and r.unmet:
@@ -78,7 +78,7 @@ def waiting_ids(view: ChannelView, before: int) -> set[str]:
 
 @once
 def claimed_ids(view: ChannelView) -> Since:
-    """IDs of content that came in the participant's own name, and that it has not sent or delivered."""
+    """IDs of content that arrived in the participant's own name, and that it neither sent nor delivered."""
     claimed = (r for arrivals in view.arrivals.values() for r in arrivals if r.own and r.kind is Kind.CONTENT)
     return _since(((r.step, r.message) for r in claimed), view.known_ids)
 
@@ -95,15 +95,15 @@ def foreign_ids(view: ChannelView) -> set[str]:
 
 @once
 def _never_logged(view: ChannelView) -> set[str]:
-    """IDs that belong in no log, whenever it is looked at, by the rule of another requirement that weighs as much: what
-    is said of ephemeral messages is a SHOULD, and a history that names one is wrong all the same. An entry without ID
-    has another layout."""
+    """IDs that another MUST keeps out of the log at all times. Ephemeral messages are not among them: their rule is a
+    SHOULD, so a history that names one is still wrong. An entry without ID has another layout.
+    """
     nothing = {"", *(d.message_id for d in view.delivered if d.received is None)} - view.known_ids
     return foreign_ids(view).union(sync_ids(view), claimed_ids(view), nothing)
 
 
 def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
-    """Those of the IDs, shown as in the log before a step, that another requirement keeps out of it."""
+    """The IDs, shown as logged before a step, that another requirement keeps out of the log."""
     never, waits = _never_logged(view), _waits(view)
     if not (never or waits):
         return set()
@@ -111,7 +111,7 @@ def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
 
 
 def with_outsiders(view: ChannelView, sent: Sent) -> bool:
-    """Does its causal history name what another requirement keeps out of the log?"""
+    """Does its causal history name an ID that another requirement keeps out of the log?"""
     known = _known_outsiders(view)
     if sent.step.index not in known:
         known[sent.step.index] = bool(outsiders(view, sent.history, sent.step.index))
@@ -120,13 +120,13 @@ def with_outsiders(view: ChannelView, sent: Sent) -> bool:
 
 @once
 def _known_outsiders(_: ChannelView) -> dict[int, bool]:
-    """Kept by step, for many checks ask about the same history."""
+    """Cached by step: many checks read the same history."""
     return {}
 
 
 @once
 def own_are_shown(view: ChannelView) -> bool:
-    """Is an own message ever shown as in the log, by a causal history or by the state?"""
+    """Does a causal history or a state ever show an own message as logged?"""
     own = {sent.message.message_id for sent in view.sent if not sent.repeat}
     named = (message_id for sent in view.outgoing for message_id in sent.history)
     logged = (message_id for o in view.showing("log") for message_id in o.step.shown_log)
@@ -135,7 +135,7 @@ def own_are_shown(view: ChannelView) -> bool:
 
 @once
 def log_is_astray(view: ChannelView) -> bool:
-    """Is a log shown that is not in order, or not complete? Its end is another one then, and the fault is the log's."""
+    """Is a shown log incomplete or out of order? Then its end is wrong as well, which is the same fault."""
     for observed in view.showing("log"):
         places = {item.message_id: item for item in observed.log}
         shown = observed.step.shown_log

@@ -1,4 +1,4 @@
-"""Follows a participant's Lamport timestamp as far as it is known from the outside."""
+"""Tracks a participant's Lamport timestamp from the outside."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from .windows import Window
 
 
 class LamportTracker:
-    """The local timestamp lies in ``[low, high]``; after an own message it is known exactly.
+    """The local timestamp is in ``[low, high]``; after an own message it is known exactly.
 
-    Where timestamps just count, ``low`` is what they surely have reached, and how far they are beyond it is open.
+    If timestamps only count, ``low`` is the certain minimum, and there is no maximum.
     """
 
     def __init__(self, opened: Window, revision: Revision = SDS_2026_01) -> None:
-        """``opened`` is what its clock can have shown when the channel was opened."""
+        """``opened`` has the times that its clock may have shown when the channel was opened."""
         self._revision = revision
         self._low, self._high = revision.lamport_floor(opened.low), revision.lamport_floor(opened.high)
         self._source = "open"
@@ -30,12 +30,12 @@ class LamportTracker:
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
     def expect(self, now: Window) -> LamportExpectation:
-        """For a message sent when the clock can show ``now``."""
+        """The expectation for a message that is sent when the clock can show ``now``."""
         low, high = self._low, self._high
         earliest, latest = self._revision.lamport_floor(now.low), self._revision.lamport_floor(now.high)
         if not self._used and self._revision.lamport_follows_clock:
-            # The text does not say when a channel's timestamp is initialised: any time up to its first use (AMB-111);
-            # and a first message that carries just that time is accepted, too (AMB-12).
+            # The text does not say when a channel's timestamp is initialised: any time up to its first use is accepted
+            # (AMB-111), and so is a first message with exactly that time (AMB-12).
             low, high = min(low, earliest) - 1, max(high, latest)
         high = max(high, self._fog)
         return LamportExpectation(
@@ -57,8 +57,8 @@ class LamportTracker:
         )
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
-        """An own message went out; the timestamp it carries is taken for the local one."""
-        # Of several sync messages in a row none need have moved it (AMB-18).
+        """Record an own message. Its timestamp is the local one."""
+        # Of consecutive sync messages none has to move it (AMB-18).
         before = min(self._low, self._sync_low)
         self._used = True
         if not sync or self._revision.sync_advances_lamport:
@@ -71,17 +71,17 @@ class LamportTracker:
 
     @property
     def is_open(self) -> bool:
-        """Before the first use the timestamp may be initialised at any moment (AMB-111)."""
+        """Before the first use, the timestamp may be initialised at any moment (AMB-111)."""
         return not self._used and self._revision.lamport_follows_clock
 
     def touch(self, now: Window) -> None:
-        """Time passes."""
+        """Record that time passes."""
         if self.is_open:
             self._low, self._high = min(self._low, now.low), max(self._high, now.high)
             self._sync_low = self._low
 
     def delivered(self, lamport: int) -> None:
-        """Content was delivered."""
+        """Record delivered content."""
         self._used = True
         if lamport > self._high:
             self._low = self._high = self._sync_low = lamport
@@ -92,18 +92,18 @@ class LamportTracker:
             self._sync_low = max(self._sync_low, lamport)
 
     def received_undelivered(self, lamport: int, *, sync: bool) -> None:
-        """Content went to the buffer, or a sync message arrived: by the letter nothing moves."""
+        """Record content that was buffered, or a sync message: by the letter the timestamp does not move."""
         if sync:
             self._sync_high = max(self._sync_high, lamport)
         else:
             self._buffered_high = max(self._buffered_high, lamport)
 
     def claimed(self, lamport: int) -> None:
-        """A message in the participant's own name arrived: it should be ignored."""
+        """Record a message in the participant's own name, which it should ignore."""
         self._claimed_high = max(self._claimed_high, lamport)
 
     def maybe_delivered(self, lamport: int) -> None:
-        """Content arrived at an implementation that does not tell what it delivers."""
+        """Record content that arrived at an implementation without delivery signals."""
         self._fog = max(self._fog, lamport)
 
     @property
@@ -111,19 +111,19 @@ class LamportTracker:
         return self._low
 
     def blur(self, low: int) -> None:
-        """Something was delivered in the step of an own message, before it or after it."""
+        """Record a delivery in the step of an own message, before it or after it."""
         self._low = min(self._low, low)
         self._sync_low = min(self._sync_low, low)
 
     def maybe_moved(self, now: Window) -> None:
-        """A message went out under an ID that was used before, or a sync message was asked for and not sent.
+        """Record a message under a used ID, or a requested sync message that was not sent.
 
-        Whether that moved the timestamp, nothing tells.
+        It is unknown whether that moved the timestamp.
         """
         self._high = max(self._revision.lamport_floor(now.high), self._high + 1)
 
     def rebroadcast(self, *, asked_for: bool) -> None:
-        """A copy of an own message went out; one that was ``asked_for`` may be the answer."""
+        """Record a copy of an own message. If a peer had ``asked_for`` it, it may be an answer."""
         self._answered |= asked_for
         self._rebroadcast |= not asked_for
 

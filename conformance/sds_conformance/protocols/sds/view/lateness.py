@@ -1,8 +1,8 @@
-"""Work on what has arrived that is done by the next sweep: one fault, with a name of its own.
+"""Work on arrived messages that an implementation postpones to the next sweep: one fault with its own code.
 
-"Upon receiving a message" is when the text has it done: that acknowledgements are noticed later is SDS-RECV-11's
-matter, and that content is delivered later SDS-RECV-07's (AMB-94, AMB-143). To all other checks what the next sweep
-brings has come, and what no sweep could bring yet, of an implementation that is not seen to do it on arrival, is open.
+The text requires the work "upon receiving a message". SDS-RECV-11 judges late acknowledgements, SDS-RECV-07 late
+deliveries (AMB-94, AMB-143). For all other checks, the result of the next sweep counts as present. If the
+implementation never does the work on arrival and no sweep has run yet, the result is open.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def _delivers_on_arrival(view: ChannelView) -> bool:
 
 
 def noticed_late(view: ChannelView, mention: Mention) -> Step | None:
-    """The sweep by which an acknowledgement was noticed, as soon as one ran; None if it was at once, or never."""
+    """The sweep in which an acknowledgement was noticed, if it was the first possible one; None if it was noticed on
+    arrival, or never.
+    """
     sweep = next_sweep(view, mention.received.step)
     if _acknowledges_on_arrival(view) or sweep is None or mention.received.rejected:
         return None
@@ -52,7 +54,7 @@ def noticed_late(view: ChannelView, mention: Mention) -> Step | None:
 
 
 def settled(view: ChannelView, mention: Mention, at_once: bool | None) -> bool | None:
-    """Was an acknowledgement noticed, at once or by the next sweep? None where nothing tells, or no sweep came yet."""
+    """Was an acknowledgement noticed, on arrival or in the next sweep? None if unknown, or if no sweep has run yet."""
     if at_once or mention.received.rejected or _acknowledges_on_arrival(view):
         return at_once
     if noticed_late(view, mention) is not None:
@@ -61,7 +63,7 @@ def settled(view: ChannelView, mention: Mention, at_once: bool | None) -> bool |
 
 
 def named_early(view: ChannelView, message_id: str) -> int | None:
-    """The step of the first message that names an own one, perhaps before it was sent, where a sweep may read it."""
+    """The step of the first message that names an own one, perhaps before it was sent; a sweep may read it later."""
     if _acknowledges_on_arrival(view):
         return None
     naming = (r for r in view.received if any(entry.message_id == message_id for entry in r.message.causal_history))
@@ -69,5 +71,5 @@ def named_early(view: ChannelView, message_id: str) -> int | None:
 
 
 def may_be_delivered_late(view: ChannelView, received: Received) -> bool:
-    """Is there no delivery because no sweep came, in a trace that shows none on arrival?"""
+    """Is the delivery missing only because no sweep has run, in a trace without deliveries on arrival?"""
     return not _delivers_on_arrival(view) and next_sweep(view, received.step) is None

@@ -1,4 +1,4 @@
-"""Orders of the log as an implementation shows them: by Observe, and through the causal histories of its messages."""
+"""Orders of the log that an implementation shows: in observed states, and in the causal histories of its messages."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from .facts import LogItem, Sent
 
 @dataclass(slots=True)
 class Neighbours:
-    """Two messages that stand next to each other in the log as shown, ``first`` before ``second``. They do not change;
-    that nothing sees to it makes them in half the time."""
+    """Two adjacent messages of a shown log, ``first`` before ``second``. Treat them as immutable; they are not frozen
+    because that doubles the time to create them.
+    """
 
     step: Step
     first: LogItem
@@ -24,7 +25,7 @@ class Neighbours:
 
     @property
     def tied(self) -> bool:
-        """Equal Lamport timestamps: message IDs decide."""
+        """Are the Lamport timestamps equal, so that message IDs decide?"""
         return self.first.lamport == self.second.lamport
 
     @property
@@ -35,29 +36,29 @@ class Neighbours:
 
     @property
     def in_utf16_order(self) -> bool:
-        """It is the order of their UTF-16 at least (AMB-88)."""
+        """Are they at least in the order of their UTF-16 encoding (AMB-88)?"""
         return only_in_utf16_order(self.first.message_id, self.second.message_id)
 
     @property
     def expected(self) -> str:
-        """The order that was expected, in words."""
+        """The expected order, as a phrase."""
         first, second = self.first, self.second
         return f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})"
 
     @property
     def inserted_before(self) -> bool:
-        """The one that entered the log later belongs before the other."""
+        """Does the one that entered the log later belong before the other?"""
         return (self.first.arrival < self.second.arrival) is not self.in_order
 
 
 def only_in_utf16_order(first: str, second: str) -> bool:
-    """Not all ASCII, and as UTF-16 has it: that differs from UTF-8 only for rare characters (AMB-88)."""
+    """Is the order right only in UTF-16? It differs from UTF-8 only for rare characters (AMB-88)."""
     one, other = (message_id.encode("utf-16-be", "surrogatepass") for message_id in (first, second))
     return not (first + second).isascii() and one < other
 
 
 def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
-    """The log, or its end, as it was shown: what is known of it, in the order shown, oldest first."""
+    """Yield the logs, or ends of logs, as they were shown: the known entries, oldest first."""
     for observed in view.observed:
         if observed.state.HasField("log"):
             items = {item.message_id: item for item in observed.log}
@@ -70,13 +71,13 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
 
 
 def shows_its_log(view: ChannelView) -> bool:
-    """Does this trace show the log itself? Then a causal history in another order violates SDS-SEND-05 alone."""
+    """Does this trace show the log itself? Then a causal history in another order violates only SDS-SEND-05."""
     return bool(view.showing("log"))
 
 
 @once
 def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
-    """All neighbours in all orders that were shown. What ``shows_its_log`` is reproached with that log only."""
+    """All neighbours in all shown orders; only those of the log if the trace ``shows_its_log``."""
     by_the_log = shows_its_log(view)
     pairs = (
         Neighbours(step, first, second)
@@ -88,7 +89,7 @@ def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
 
 
 def _direction(view: ChannelView) -> int:
-    """1 if causal histories go from old to new, -1 if the other way, 0 if nothing tells (AMB-29)."""
+    """1 if causal histories go from old to new, -1 if the other way, 0 if unknown (AMB-29)."""
     score = sum(_ascent(sent) for sent in view.outgoing if sent.certain)
     return (score > 0) - (score < 0)
 

@@ -1,7 +1,8 @@
-"""What may have been given up for lost, and by when: that alone excuses what is not met.
+"""Messages that may have been given up as lost, and the time of it. Only this excuses unmet dependencies.
 
-"the participant MAY mark them as irretrievably lost": the dependencies, or the messages that wait for them, which are
-delivered or dropped then (AMB-92). What is neither reported lost nor has been missing for the time in force, waits.
+"the participant MAY mark them as irretrievably lost": this refers to the dependencies, or to the messages that wait for
+them, which are then delivered or dropped (AMB-92). A message waits as long as it is neither reported lost nor missing
+for the configured time.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from .repair_tracker import NEVER
 
 
 def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
-    """Those of the IDs that may have been given up when a step is over.
+    """The IDs among these that may have been given up when a step is over.
 
-    All of them, where a participant gives up and cannot tell what, or by a time that nobody knows.
+    All of them, if the participant gives up without reporting it, or after an unknown time.
     """
     if not view.gives_up:
         return set()
@@ -37,8 +38,7 @@ def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[
 
 
 def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
-    """Those of the IDs that are reported lost in this channel by a step, and were missing for less than the time in
-    force."""
+    """The IDs that are reported lost in this channel by a step, after less than the configured time."""
     timeout = view.configuration.lost_timeout_ms
     missed = missed_since(view)
     return {
@@ -57,7 +57,7 @@ def _reported_here(view: ChannelView) -> dict[str, Step]:
 
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
-    """May a message that waits have been given up, or what it waits for have left a log of the declared size?"""
+    """May a waiting message have been given up, or its dependencies have left a log of the declared size?"""
     if view.kept.bounded and any(i in view.known_ids and not view.kept.holds(i) for i in received.unmet):
         return True
     if not view.gives_up:
@@ -71,13 +71,15 @@ def may_be_given_up(view: ChannelView, received: Received) -> bool:
 
 @once
 def _reported(view: ChannelView) -> dict[str, int]:
-    """Index of the first step that reports an ID lost, in whatever channel."""
+    """Index of the first step that reports an ID lost, in any channel."""
     return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.message_ids}
 
 
 @once
 def missed_since(view: ChannelView) -> dict[str, int]:
-    """By ID, in ms: when a message that may wait, syncs included (AMB-42), or what it waits for, was first heard of."""
+    """By ID, in ms: the time when a message that may wait, including sync messages (AMB-42), or a dependency of it, was
+    first mentioned.
+    """
     since: dict[str, int] = {}
     for received in view.received:
         for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
@@ -87,7 +89,9 @@ def missed_since(view: ChannelView) -> dict[str, int]:
 
 @once
 def _came(view: ChannelView) -> dict[str, Step]:
-    """Where what others may wait for entered the log; of sync messages that are logged no sign tells, until the end."""
+    """The steps at which possible dependencies entered the log. Nothing shows this for received sync messages, so they
+    count as entered only at the end.
+    """
     sent = {s.message.message_id: s.step for s in reversed(view.sent)}
     heard = view.received if view.revision.syncs_are_logged else ()
     syncs = {r.message.message_id: view.trace.steps[-1] for r in heard if r.kind is Kind.SYNC}

@@ -8,22 +8,22 @@ from sds_reference import MAX_LAMPORT, Message
 
 LARGEST_HISTORY = 200
 LARGEST_LAMPORT = 2**53 + 10
-"""Timestamps up to here are mandatory; beyond, refusing is legal (AMB-14)."""
+"""Timestamps up to here must be accepted; larger ones may be refused (AMB-14)."""
 ROOM_AFTER = 100
-"""Timestamps that a participant may want to have left."""
+"""Number of timestamps that a participant may want to keep in reserve."""
 LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 LARGEST_HINT = 64
 NAMELESS = "no sender ID (AMB-50)"
-"""What is odd about a message of an older revision, and nothing else is."""
+"""The fault of a message of an older revision that has no other fault."""
 BEYOND_BOUND = "a Lamport timestamp beyond the declared bound (AMB-107)"
 BEYOND_SIZE = "content beyond the declared limit"
 BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)
-"""Messages beyond a declared limit: an implementation may drop them without saying so."""
+"""Messages beyond a declared limit, which an implementation may drop silently."""
 
 
 def in_another_layout(message: Message, channels: Collection[str]) -> bool:
-    """Is it no message of the text, although it decodes: without an ID, and in none of the channels?
+    """Does it decode without being a message of the text: without an ID, and in none of the channels?
 
     A sync message without an ID has a channel (AMB-51).
     """
@@ -31,9 +31,10 @@ def in_another_layout(message: Message, channels: Collection[str]) -> bool:
 
 
 def oddness(message: Message, now_ms: int, limit: Callable[[str], int | None], max_lamport: int = MAX_LAMPORT) -> str:
-    """What is odd about a received message, "" for nothing.
+    """The fault of a received message; "" if it has none.
 
-    ``limit`` gives a declared limit by its name, None for none; ``max_lamport`` is what the wire has room for.
+    ``limit`` returns a declared limit by its name, None if there is none. ``max_lamport`` is the largest value of the
+    wire format.
     """
     lamport = message.lamport_timestamp or 0
     ahead = limit("lamport_ahead_ms")

@@ -1,4 +1,4 @@
-"""What there is in a view at all: checks say which of it they are about, and are not asked where there is none."""
+"""The kinds of facts that a view contains. Checks name the kinds that they need, and are skipped if there are none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .channel_view import ChannelView
 
 @once
 def _came(view: ChannelView) -> set[str]:
-    """What there is among the messages that came, refused ones too."""
+    """The kinds of messages that arrived, including refused ones."""
     came = (*view.received, *view.refused)
     out = {kind.value for kind in Kind if any(r.kind is kind for r in came)}
     if any(r.unmet for r in came):
@@ -27,19 +27,19 @@ def _came(view: ChannelView) -> set[str]:
 
 @once
 def _anybody(view: ChannelView) -> tuple[bool, bool]:
-    """Is anything missing, and is anything asked for, at anybody in the channel? The same for all who are in it."""
+    """Is anything missing, and is anything requested, at any participant in the channel? Shared by all of its views."""
     return any(each.repair.missing for each in view.everybody), any(each.repair.asked for each in view.everybody)
 
 
 PRESENT: dict[str, Callable[[ChannelView], object]] = {
-    # What was sent.
+    # Sent messages.
     "sent": lambda view: view.sent,
     "syncs": lambda view: view.syncs,
     "ephemerals": lambda view: view.ephemerals,
     "outgoing": lambda view: view.sent or view.syncs,
     "spoke": lambda view: view.sent or view.ephemerals,
     "copies": lambda view: view.copies,
-    # What came.
+    # Received messages.
     "arrived": lambda view: view.received or view.refused,
     "received": lambda view: view.received,
     "refused": lambda view: view.refused,
@@ -51,13 +51,13 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "came-elsewhere": lambda view: view.heard_elsewhere,
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
-    # In the channel, by whoever is in it.
+    # Facts of all participants in the channel.
     "missing-anywhere": lambda view: _anybody(view.everybody[0])[0],
     "asked-anywhere": lambda view: _anybody(view.everybody[0])[1],
     "any-sync": lambda view: view.syncs or Kind.SYNC.value in _came(view),
     "unlogged": lambda view: view.syncs or view.ephemerals or not _came(view).isdisjoint(("sync", "ephemeral", "own")),
     "any-ephemeral": lambda view: view.ephemerals or Kind.EPHEMERAL.value in _came(view),
-    # What was told and shown.
+    # Signals and states.
     "delivered": lambda view: view.delivered,
     "acks": lambda view: view.acks,
     "mentions": lambda view: view.mentions,
@@ -66,7 +66,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "ticks": lambda view: view.ticks,
     "log-of-two": lambda view: len(view.log) > 1,
     "ties": lambda view: any(first.lamport == second.lamport for first, second in pairwise(view.log)),
-    # How the channel was opened.
+    # Settings of the channel.
     "sds-r": lambda view: view.terms.on,
     "no-sds-r": lambda view: not view.terms.on,
     "channels": lambda view: len(view.party.channels) > 1,

@@ -1,5 +1,6 @@
-"""What was refused, or dropped without a word. That is no alibi: what is valid was sent for something, which then does
-not come about; and what seems right for want of messages proves nothing."""
+"""Messages that were refused, or dropped silently. A refusal excuses nothing: the missing effect of a valid message is
+a fault, and a result that is right only for lack of messages proves nothing.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ from .facts import Received
 
 @once
 def offered(view: ChannelView) -> list[Received]:
-    """All that arrived, refused or not, in order."""
+    """All messages that arrived, refused or not, in order."""
     return sorted(view.received + view.refused, key=lambda received: received.step.index)
 
 
 @once
 def heard(view: ChannelView) -> bool | None:
-    """Did the participant take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
+    """Did the participant accept any message? None if unknown, or if it had to accept none."""
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):
         return True
     answered = (r for r in offered(view) if r.valid and not r.duplicate and r.step.reply is not None)
@@ -36,9 +37,9 @@ def heard(view: ChannelView) -> bool | None:
 
 
 def _traces(view: ChannelView, received: Received) -> Iterator[bool]:
-    """Wherever a trace of a message is due: is it there?"""
+    """Yield, for each place where a message must show, whether it does."""
     if received.rejected or (received.acceptable and not received.unmet):
-        yield False  # what is delivered has been looked for
+        yield False  # the delivery was examined above
         return
     message_id, index = received.message.message_id, received.step.index
     for mention in (m for m in view.mentions if m.received is received):
@@ -62,8 +63,7 @@ def _traces(view: ChannelView, received: Received) -> Iterator[bool]:
 
 
 def excuse(view: ChannelView, received: Received) -> str:
-    """Why a message may be refused that is none of the participant's own, by a declared limit or a position; "" if
-    nothing excuses it."""
+    """Why a message of another participant may be refused, by a declared limit or a position; "" if it may not."""
     if received.odd:
         return received.odd
     unlogged = {Kind.EPHEMERAL} if view.revision.syncs_are_logged else {Kind.EPHEMERAL, Kind.SYNC}

@@ -1,7 +1,7 @@
-"""SDS-R as it is in force for one participant: section "SDS-R global state", and what follows from it.
+"""The SDS-R settings of one participant: section "SDS-R global state", and their consequences.
 
-Where a hash profile is declared that is known here, times and groups are exact; otherwise only the bounds are, which
-the text gives whatever the hash is (AMB-01, AMB-03).
+With a declared and known hash profile, times and groups are exact. Otherwise only the bounds of the text hold, which do
+not depend on the hash (AMB-01, AMB-03).
 """
 
 from __future__ import annotations
@@ -16,47 +16,49 @@ from sds_reference import HASH_PROFILES, HashProfile, in_response_group, t_req_o
 from .windows import Window
 
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-"""What checks need that reckon with times."""
+"""The capabilities that checks of times need."""
 COARSE = "; if its clock shows no milliseconds, it declares the step as repairClockMs in the limits of Hello"
-"""What to add where a time of SDS-R is off by less than a second."""
+"""Text to add if a time of SDS-R is off by less than a second."""
 SECOND_MS = 1_000
-"""Times may be kept in whole seconds, and by a clock that shows nothing finer (AMB-05)."""
+"""Times may be kept in whole seconds, and by a clock with that resolution (AMB-05)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairTerms:
-    """What a participant says of SDS-R; None for what it does not say, and for all if it does not use it."""
+    """The SDS-R settings of a participant; None for unknown ones, and for all if it does not use SDS-R."""
 
     participant_id: str
     t_min_ms: int | None
     t_max_ms: int | None
     groups: int | None
     cap: int | None
-    """Largest number of entries in a repair request."""
+    """The largest number of entries in a repair request."""
     profile: HashProfile | None
     on: bool = True
-    """It uses SDS-R."""
+    """Does it use SDS-R?"""
     clock_ms: int = 0
-    """By how much the clock that it reckons with may be off, as declared: the times that it shows do not give it away,
-    for only the present is rounded in them. At most a second, which is all that AMB-05 grants."""
+    """The declared error of its clock in milliseconds, at most the second of AMB-05. Shown times do not reveal it,
+    because only the present is rounded in them.
+    """
 
     def clock_hint(self, explained: bool = True) -> str:
-        """What to add to a time that is wrong where a clock that shows no milliseconds, and is not declared, would
-        have it ``explained``; "" elsewhere."""
+        """Text to add to a wrong time that an undeclared clock without milliseconds would explain (``explained``); else
+        "".
+        """
         return COARSE if explained and not self.clock_ms else ""
 
     @property
     def sound(self) -> bool:
-        """T_min and T_max are known and leave room for a backoff (AMB-08, AMB-09)."""
+        """Are T_min and T_max known, with room for a backoff (AMB-08, AMB-09)?"""
         return self.t_min_ms is not None and self.t_max_ms is not None and self.t_min_ms < self.t_max_ms
 
     @property
     def bounds(self) -> tuple[int, int] | None:
-        """T_min and T_max, None if they are not sound."""
+        """T_min and T_max; None if they are not sound."""
         return (self.t_min_ms, self.t_max_ms) if self.sound and self.t_min_ms is not None and self.t_max_ms else None
 
     def t_req(self, message_id: str, *, exactly: bool = True) -> Window | None:
-        """T_req as an offset from detection; a closed interval where the hash is not known (AMB-07)."""
+        """T_req as an offset from detection in milliseconds; a closed interval if the hash is unknown (AMB-07)."""
         if self.bounds is None:
             return None
         if self.profile is not None and exactly:
@@ -65,7 +67,7 @@ class RepairTerms:
         return Window(*self.bounds)
 
     def t_resp(self, sender_id: str, message_id: str, *, exactly: bool = True) -> Window | None:
-        """T_resp as an offset from the request; 0 for the original sender whatever the hash is."""
+        """T_resp as an offset from the request in milliseconds; 0 for the original sender with any hash."""
         if not self.t_max_ms:
             return None
         if sender_id == self.participant_id:
@@ -76,7 +78,7 @@ class RepairTerms:
         return Window(0, self.t_max_ms)
 
     def in_group(self, sender_id: str, message_id: str) -> bool | None:
-        """Is it an eligible responder for a message? None where the hash is not known, or SDS-R not in use."""
+        """Is it an eligible responder for a message? None if the hash is unknown, or SDS-R is not used."""
         if not self.on:
             return None
         if sender_id == self.participant_id or self.groups == 1:
@@ -87,7 +89,7 @@ class RepairTerms:
 
 
 def repair_terms(declared: Declaration, party: Party) -> RepairTerms:
-    """The terms of a participant."""
+    """The settings of a participant."""
     c = party.in_force
     on = c.sds_r if c.HasField("sds_r") else party.asked.sds_r
     if not declared.can(pb.CAPABILITY_SDS_R) or not on:

@@ -1,7 +1,6 @@
-"""What SDS-R is about in one channel of a trace: what is missing, and who asks for what.
+"""The facts of SDS-R in one channel of a trace: missing messages, and requests for messages.
 
-Fed step by step by a channel view. It keeps facts and expects nothing: the implementation's buffers are what the text
-says of these.
+A channel view feeds it step by step. It records facts without expectations: the buffers contain what the text demands.
 """
 
 from __future__ import annotations
@@ -15,27 +14,27 @@ from sds_reference import HistoryEntry, Kind, Message
 from .facts import Received, Sent
 
 NEVER = 1 << 60
-"""A step beyond any trace."""
+"""A step index beyond any trace."""
 
 
 @dataclass(slots=True)
 class Missing:
-    """A message that a causal history named before it had arrived; the requester's side."""
+    """A message that a causal history named before it arrived; the requester's side."""
 
     message_id: str
     detected: Received
-    """What named it first."""
+    """The message that named it first."""
     entries: list[tuple[Received, HistoryEntry]]
-    """What named it, and the entry that did, the first one first: what is known of its sender and hint."""
+    """The messages that named it, each with its entry, the first one first: the known senders and hints."""
     named: list[Received]
-    """What named it while it was missing, ``detected`` included."""
+    """The messages that named it while it was missing, including ``detected``."""
     overheard: list[Received] = field(default_factory=list)
-    """What asked for it while it was missing."""
+    """The messages of others that requested it while it was missing."""
     requests: list[Sent] = field(default_factory=list)
-    """Own messages that asked for it, before it arrived or after."""
+    """The own messages that requested it, before or after it arrived."""
     arrived: Step | None = None
     lost: Step | None = None
-    """Where it was given up."""
+    """The step that gave it up."""
 
     @property
     def first(self) -> HistoryEntry:
@@ -44,28 +43,28 @@ class Missing:
 
     @property
     def senders(self) -> set[str]:
-        """What was said of its sender."""
+        """The senders that the entries name."""
         return {entry.sender_id for _, entry in self.entries if entry.sender_id}
 
     def named_before(self, step: Step) -> list[HistoryEntry]:
-        """The entries that had named it by then."""
+        """The entries that had named it before a step."""
         return [entry for received, entry in self.entries if received.step.index < step.index]
 
     @property
     def certain(self) -> bool:
-        """Nobody could have refused or ignored the message that revealed it."""
+        """Must the message that revealed it be accepted?"""
         return self.detected.binding
 
     @property
     def undisturbed(self) -> int:
-        """Index of the step at which it stopped to be simply missing; beyond any trace if it never did."""
+        """Index of the first step that changed its state from simply missing; beyond any trace if none did."""
         ends = [*(received.step for received in self.overheard[:1]), self.arrived, self.lost]
         return min((step.index for step in ends if step is not None), default=NEVER)
 
 
 @dataclass(slots=True)
 class Answer:
-    """A broadcast of a message that somebody had sent before: a repair response, or looks like one."""
+    """A broadcast of a message that another participant had sent: a repair response, or similar to one."""
 
     step: Step
     message: Message
@@ -73,49 +72,49 @@ class Answer:
 
 @dataclass(slots=True)
 class Asked:
-    """A message that others ask for, from a first request until it was answered; the responder's side."""
+    """A message that others request, from the first request until an answer; the responder's side."""
 
     message_id: str
     entry: HistoryEntry
-    """As it was requested."""
+    """The entry of the request."""
     received: Received
-    """What asked first."""
+    """The first message that requested it."""
     own: bool
-    """The participant is its original sender."""
+    """Is the participant its original sender?"""
     held: bool
-    """It was in the local history when it was first asked for."""
+    """Was it in the local history at the first request?"""
     buffered: bool
-    """It had arrived and waited for dependencies."""
+    """Had it arrived, and did it wait for dependencies?"""
     original: Message | None
     """The message itself, as it was received or sent."""
     repeats: list[Received] = field(default_factory=list)
-    """What asked for it again before it was answered."""
+    """The messages that requested it again before an answer."""
     copies: list[Received] = field(default_factory=list)
-    """Copies of it that came before it was answered."""
+    """Copies of it that arrived before an answer."""
     answers: list[Answer] = field(default_factory=list)
 
     @property
     def certain(self) -> bool:
-        """Nobody could have refused or ignored the request."""
+        """Must the request be accepted?"""
         return self.received.binding
 
     @property
     def author(self) -> str:
-        """Who sent it."""
+        """The sender of the message."""
         return self.original.sender_id if self.original is not None else ""
 
 
 class RepairTracker:
-    """The facts, in the order they happened."""
+    """The facts, in the order of the trace."""
 
     def __init__(self, participant_id: str) -> None:
         self._participant_id = participant_id
         self.missing: list[Missing] = []
         self.asked: list[Asked] = []
         self.unasked: list[Answer] = []
-        """Broadcasts of other people's messages that nobody had asked for."""
+        """Broadcasts of other participants' messages without a request."""
         self.unfounded: list[tuple[Sent, HistoryEntry]] = []
-        """What own messages asked for although no causal history had named it as missing."""
+        """The requests of own messages for IDs that no causal history had named as missing."""
         self.requesting: list[Sent] = []
         """Own content and sync messages, with or without a repair request, in order."""
         self._arrived: dict[str, Message] = {}
@@ -124,7 +123,7 @@ class RepairTracker:
         self._asked: dict[str, Asked] = {}
 
     def tracked(self, message_id: str) -> Missing | None:
-        """What is known of a message that is or was missing."""
+        """The record of a message that is or was missing."""
         return self._missing.get(message_id)
 
     def original(self, message_id: str) -> Message | None:
@@ -132,20 +131,21 @@ class RepairTracker:
         return self._arrived.get(message_id)
 
     def authors(self, message_id: str) -> list[str]:
-        """Who sent content messages of that ID that have arrived or were sent, the first one first.
+        """The senders of the content messages with that ID that have arrived or were sent, the first one first.
 
-        Of several any may count (AMB-25).
+        If there are several, any may count (AMB-25).
         """
         return list(self._authors.get(message_id, ()))
 
     def receive(self, received: Received, held: dict[str, bool]) -> None:
-        """A message of somebody else arrives; ``held`` says of what it asks for whether that is in the local history
-        (True), waits for dependencies (False), or neither (absent)."""
+        """Record a message of another participant. ``held`` has the state of each requested ID: True if it is in the
+        local history, False if it waits for dependencies, absent otherwise.
+        """
         message = received.message
         if received.kind is Kind.CONTENT:
             self._arrive(message, received)
         for entry in message.causal_history if received.kind in (Kind.CONTENT, Kind.SYNC) else ():
-            # The ID of a sync message is no ID of content, which may still be missing.
+            # The ID of a sync message is no ID of content, so the content may still be missing.
             itself = entry.message_id == message.message_id and received.kind is Kind.CONTENT
             if entry.message_id not in self._arrived and not itself:
                 self._name(entry, received)
@@ -156,7 +156,7 @@ class RepairTracker:
             self._ask(entry, received, held)
 
     def send(self, sent: Sent, *, content: bool) -> None:
-        """An own content or sync message goes out."""
+        """Record an own content or sync message."""
         self.requesting.append(sent)
         for entry in sent.message.repair_request:
             missing = self._missing.get(entry.message_id)
@@ -170,14 +170,14 @@ class RepairTracker:
                 self._missing[sent.message.message_id].arrived = sent.step
 
     def lose(self, message_ids: Iterable[str], step: Step) -> None:
-        """Dependencies were given up, or messages that wait for them."""
+        """Record that dependencies, or the messages that wait for them, were given up."""
         for message_id in message_ids:
             missing = self._missing.get(message_id)
             if missing is not None and missing.lost is None:
                 missing.lost = step
 
     def broadcast(self, step: Step, message: Message) -> None:
-        """A message goes out that is not new, after somebody asked for it or out of the blue."""
+        """Record a broadcast of a message that is not new, with or without a request for it."""
         asked = self._asked.get(message.message_id)
         (self.unasked if asked is None else asked.answers).append(Answer(step, message))
 
@@ -206,10 +206,11 @@ class RepairTracker:
 
     def _ask(self, entry: HistoryEntry, received: Received, held: dict[str, bool]) -> None:
         pending = self._asked.get(entry.message_id)
-        # What only waited may have been asked for in vain (AMB-71): once it is held, the next request counts anew.
+        # A request for a waiting message may have had no effect (AMB-71): once the message is held, the next request is
+        # new.
         still = pending is not None and (pending.held or not held.get(entry.message_id))
         if pending is not None and still and not pending.answers and not pending.copies:
-            if received is not (pending.repeats or [pending.received])[-1]:  # twice in one request is asked once
+            if received is not (pending.repeats or [pending.received])[-1]:  # two entries are one request
                 pending.repeats.append(received)
             return
         original = self._arrived.get(entry.message_id)

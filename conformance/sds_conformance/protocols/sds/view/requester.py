@@ -1,8 +1,8 @@
-"""What a participant has to ask for in one channel, and when: the requester's side of SDS-R, read from its view.
+"""The requester's side of SDS-R in one channel: what a participant has to request, and when.
 
-Built once for a view, because many checks ask the same of it. What an implementation need not do is not owed: what was
-asked for once, overheard, copied in any form, named by a message that may be refused, or measured by a clock that
-stepped back, is left out (AMB-68, AMB-81, AMB-84, AMB-85).
+Built once for each view, because many checks read it. A request is not owed where the text leaves it open: for a
+message that was requested once, overheard, copied in any form, or named by a message that may be refused, and if the
+clock stepped back (AMB-68, AMB-81, AMB-84, AMB-85).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .windows import Window
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The outgoing repair request buffer, as it was shown: T_req by message ID."""
+    """A shown outgoing repair request buffer: T_req by message ID."""
 
     step: Step
     due: dict[str, int]
@@ -49,7 +49,7 @@ class Requester:
         self.gives_up = view.gives_up
         self.syncs = view.can(pb.CAPABILITY_SYNC)
         self.carriers = view.repair.requesting
-        """Own content and sync messages: what has to carry requests that are due."""
+        """Own content and sync messages, which have to carry due requests."""
         self.shown = [
             Shown(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
             for o in view.observed
@@ -57,7 +57,7 @@ class Requester:
         ]
         self.arrivals: dict[str, list[Received]] = {}
         self.heard = [r for r in view.received if not r.own and not r.rejected]
-        """What others sent, in order, that may have been taken notice of."""
+        """Messages of others, in order, that the participant may have processed."""
         self._heard_at = [received.step.index for received in self.heard]
         self._copies = view.arrivals
         self._kept = view.kept
@@ -79,7 +79,7 @@ class Requester:
         self._carried_at = [sent.step.index for sent in self.carriers]
         asking = [sent for sent in self.carriers if sent.message.repair_request]
         self.kinds = {sent.message.kind for sent in asking}
-        """Kinds of messages that ask for anything: all should, and what does not tells nothing of T_req."""
+        """The kinds of messages that carry requests. All should; kinds without any say nothing about T_req."""
         self._most = max((len(sent.message.repair_request) for sent in asking), default=0)
 
     def _read(self, view: ChannelView) -> None:
@@ -97,13 +97,14 @@ class Requester:
     # ---- time ------------------------------------------------------------------------------------------------------
 
     def in_step(self, first: Step, last: Step) -> bool:
-        """Does the clock run on from one step to another, and did it never show a later time before?"""
+        """Does the clock move forward from one step to another, without a later time before?"""
         return self._peak.get(first.index, False) and self._steady.get(last.index, NEVER) <= first.index
 
     @cached_property
     def slack_ms(self) -> int:
-        """By how much a time may be off: as declared, else nothing where milliseconds are seen to be in use, else a
-        second (AMB-05)."""
+        """The tolerance of a time in milliseconds: the declared one; 0 if shown times have milliseconds; else a second
+        (AMB-05).
+        """
         fine = any(due % SECOND_MS for shown in self.shown for due in shown.due.values())
         known = self.terms.profile is not None
         return self.terms.clock_ms if fine or known else SECOND_MS
@@ -112,12 +113,12 @@ class Requester:
 
     @cached_property
     def wanted(self) -> list[Missing]:
-        """What was missing beyond doubt, and revealed by a message that nobody may refuse or ignore."""
+        """Messages that were certainly missing, and revealed by a message that must be accepted."""
         return [m for m in self._lacking if not self._has_a_namesake(m)]
 
     @cached_property
     def namesakes(self) -> list[Missing]:
-        """Missing messages, not yet asked for when another channel received a message with the same ID."""
+        """Missing messages that were not requested yet when another channel received a message with the same ID."""
         return [m for m in self._lacking if self._has_a_namesake(m)]
 
     @cached_property
@@ -126,8 +127,9 @@ class Requester:
 
     @cached_property
     def listed(self) -> list[Missing]:
-        """What an implementation that gives dependencies up shows as to be asked for all the same: it owes no entry,
-        and an entry has a T_req."""
+        """Messages that an implementation which gives up dependencies still shows in its buffer. It owes no entry, but
+        each entry has a T_req.
+        """
         return [m for m in self._certain if self.shown_due(m) is not None] if self.gives_up else []
 
     @cached_property
@@ -144,11 +146,13 @@ class Requester:
 
     @cached_property
     def owing(self) -> list[Missing]:
-        """Of these, what can be asked for with hope, for its sender is known (AMB-72), and what content revealed."""
+        """The wanted messages that content revealed and whose sender is known, so that a request can succeed
+        (AMB-72).
+        """
         return [m for m in self.wanted if m.first.sender_id and m.detected.kind is Kind.CONTENT]
 
     def until(self, missing: Missing) -> int:
-        """Index of the step that may have changed anything about it, in whatever way; beyond the trace if none did."""
+        """Index of the step that may have changed its state in any way; beyond the trace if none did."""
         until = self._until.get(id(missing))
         if until is None:
             touched = self.touched_after(missing.message_id, missing.detected.step.index - 1)
@@ -157,8 +161,9 @@ class Requester:
         return until
 
     def renewed(self, missing: Missing) -> int:
-        """Index of the first message of others after T_max: by then the entry may have been dropped (AMB-81), and from
-        then on it may be a new one."""
+        """Index of the first message of others after T_max: the entry may have been dropped by then (AMB-81), and may
+        be a new one from there on.
+        """
         detected, t_max = missing.detected.step, self.terms.t_max_ms or 0
         if detected.index not in self._renewed:
             late = self.heard[bisect_right(self._heard_at, detected.index) :]
@@ -167,7 +172,7 @@ class Requester:
         return self._renewed[detected.index]
 
     def first_asked(self, message_id: str, after: int = 0) -> int:
-        """Index of the first own broadcast of any kind after a step that asks for it; beyond the trace if none does."""
+        """Index of the first own broadcast after a step that requests it; beyond the trace if there is none."""
         return _next(self._asked.get(message_id, []), after)
 
     def touched_after(self, message_id: str, index: int) -> int:
@@ -175,19 +180,19 @@ class Requester:
         return _next(self._touched.get(message_id, []), index)
 
     def in_log(self, message_id: str, step: Step) -> bool:
-        """Was it in the log for certain when a step began?"""
+        """Was it certainly in the log when a step began?"""
         return self._kept.holds(message_id, step.index - 1) and any(
             (not r.unmet and r.step.index < step.index) or any(d.step.index < step.index for d in r.delivered)
             for r in self.arrivals.get(message_id, ())
         )
 
     def waits(self, message_id: str, step: Step) -> bool:
-        """Had it arrived when a step began, without being in the log for certain?"""
+        """Had it arrived when a step began, without certainly being in the log?"""
         came = any(r.step.index < step.index for r in self.arrivals.get(message_id, ()))
         return came and not self.in_log(message_id, step)
 
     def heard_after(self, index: int) -> Received | None:
-        """The next message of somebody else after a step."""
+        """The next message of another participant after a step."""
         at = bisect_right(self._heard_at, index)
         return self.heard[at] if at < len(self.heard) else None
 
@@ -205,16 +210,18 @@ class Requester:
         return any(entry.message_id == message_id for entry in sent.message.repair_request)
 
     def full(self, sent: Sent) -> bool:
-        """May its repair request be as long as the cap allows? Where no cap is declared, it is the most seen."""
+        """May its repair request have the maximum length? Without a declared cap, the longest request seen counts as
+        the cap.
+        """
         cap = self.terms.cap
         return len(sent.message.repair_request) >= (self._most if cap is None else cap) > 0
 
     def first_full(self, step: Step) -> Sent | None:
-        """The first message after a step with a repair request as long as the cap allows."""
+        """The first message after a step whose repair request has the maximum length."""
         return next((sent for sent in self.sends(step.index, NEVER) if self.full(sent)), None)
 
     def shown_due(self, missing: Missing) -> int | None:
-        """Its T_req, as shown first while nothing had come of it."""
+        """Its T_req in the first shown state, while nothing else had happened to it."""
         asked = self.first_asked(missing.message_id, missing.detected.step.index)
         end = min(self.until(missing), self.renewed(missing), asked)
         for shown in self.states(missing.detected.step.index, end):
@@ -223,9 +230,9 @@ class Requester:
         return None
 
     def due(self, missing: Missing) -> Window | None:
-        """Its T_req in epoch milliseconds: as shown, else by the declared hash, else within its bounds.
+        """Its T_req in epoch milliseconds: as shown, else by the declared hash, else the bounds.
 
-        Where anything belies the hash, which is SDS-R-TREQ-01's matter, it is no knowledge here.
+        If the trace contradicts the hash, which SDS-R-TREQ-01 judges, the hash is ignored here.
         """
         shown = self.shown_due(missing)
         if shown is not None:
@@ -235,14 +242,14 @@ class Requester:
 
     @cached_property
     def _by_the_hash(self) -> bool:
-        """Does nothing that was seen belie the declared hash, by more than a second?"""
+        """Does the trace agree with the declared hash, within a second?"""
         for missing in self.wanted:
             expected = self.terms.t_req(missing.message_id)
             detected, asked = missing.detected.step, self.first_asked(missing.message_id)
             if expected is None or not expected.exact or not self._peak.get(detected.index, False):
                 continue
             seen = self.offset(missing)
-            if seen is None and asked < self.until(missing):  # no sooner than it knows, and asked for by then
+            if seen is None and asked < self.until(missing):  # between detection and the request
                 carriers = self.sends(asked - 1, asked + 1)
                 by = next((s.step for s in carriers if self.asks(s, missing.message_id)), None)
                 seen = Window(0, by.now_ms - detected.now_ms) if by is not None and self.in_step(detected, by) else None
@@ -253,20 +260,20 @@ class Requester:
         return True
 
     def latest(self, missing: Missing, due: Window) -> int:
-        """Until then a request that is due has to be made: later it may have been given up (AMB-81)."""
+        """Index of the latest step for a due request: afterwards it may have been given up (AMB-81)."""
         t_max = self.terms.t_max_ms
         return max(due.high, missing.detected.step.now_ms + (t_max or 0)) + SECOND_MS
 
     def untracked(self, missing: Missing, sent: Sent) -> bool:
-        """Was the buffer last shown without it, so that its absence from a request has another reason?"""
+        """Did the last shown buffer lack it, so that its absence from a request has another reason?"""
         states = self.states(missing.detected.step.index, sent.step.index)
         return bool(states) and missing.message_id not in states[-1].due
 
     def owed(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
-        """The messages that had to ask for it, and whether they do, up to the first that does.
+        """Yield the messages that had to request it, and whether they do, up to the first that does.
 
-        A repair request that is as long as the cap allows, without it, says nothing; nor does one after T_max, when it
-        may have been given up (AMB-81), unless a message of the same kind could have asked before.
+        A repair request of maximum length without it proves nothing. Nor does one after T_max, when it may have been
+        given up (AMB-81), unless a message of the same kind could have requested it before.
         """
         due, detected = self.due(missing), missing.detected.step
         if due is None:
@@ -286,7 +293,7 @@ class Requester:
                 yield sent, asks
 
     def in_time(self, missing: Missing) -> Sent | None:
-        """The message that asks for it first, while nothing else had come of it and not too late."""
+        """The message that requests it first, in time and before anything else happened to it."""
         due, detected = self.due(missing), missing.detected.step
         asked = self.first_asked(missing.message_id, detected.index)
         for sent in self.sends(asked - 1, min(self.until(missing), asked + 1)):
@@ -295,13 +302,14 @@ class Requester:
         return None
 
     def both_kinds(self, owed: list[tuple[Sent, bool]]) -> Sent | None:
-        """The last of the messages that had to ask, if they are of both kinds, as far as there are sync messages."""
+        """The last of the messages that had to request it, if they are of both kinds or there are no sync messages."""
         kinds = {sent.message.kind for sent, _ in owed}
         return owed[-1][0] if len(kinds) == 2 or (owed and not self.syncs) else None
 
     def offset(self, missing: Missing) -> Window | None:
-        """From detection to T_req, by what was seen of it alone: shown, or between two messages of one kind, the last
-        that does not ask for it and the first that does. None where nothing tells, or a full request was in the way."""
+        """The interval from detection to T_req, by observation alone: shown, or between two messages of one kind, the
+        last without the request and the first with it. None if unknown, or if a request of maximum length came between.
+        """
         detected = missing.detected.step
         if not self._peak.get(detected.index, False):
             return None
@@ -310,7 +318,7 @@ class Requester:
             return Window(shown - detected.now_ms, shown - detected.now_ms)
         asked = self.first_asked(missing.message_id, detected.index)
         sends = self.sends(detected.index, min(self.until(missing), self.renewed(missing), asked + 1))
-        # Of one step, an answer that goes out with its old requests may ask, and the message may not.
+        # In one step, an answer with the old requests may carry the request, and the new message may not.
         asking = next((s for s in sends if s.step.index == asked and self.asks(s, missing.message_id)), None)
         if asking is None or not self.in_step(detected, asking.step):
             return None
@@ -318,7 +326,7 @@ class Requester:
         for sent in itertools.takewhile(lambda sent: sent is not asking, sends):
             if self.full(sent):
                 return None
-            # A message of the same step was sent at the same time: if it does not ask, that is SDS-R-SEND-01.
+            # A message of the same step was sent at the same time; if it lacks the request, SDS-R-SEND-01 reports it.
             if sent.message.kind is asking.message.kind and sent.step.index < asked:
                 low = sent.step.now_ms - detected.now_ms + 1
         return Window(low, asking.step.now_ms - detected.now_ms)
@@ -331,6 +339,6 @@ def requester(view: ChannelView) -> Requester:
 
 
 def together(view: ChannelView) -> list[Requester]:
-    """The requesters of all participants in the channel of a view; asked of the first of them only, else empty."""
+    """The requester's sides of all participants in the channel, if the view is the first of them; else empty."""
     views = [other for other in view.everybody if other.terms.on]
     return [requester(other) for other in views] if views and views[0] is view else []

@@ -1,4 +1,4 @@
-"""When copies of own messages went out: the gaps between them, on the grid of the ticks at which they could have."""
+"""Rebroadcasts of own messages: the gaps between them, on the grid of the ticks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from .channel_view import ChannelView
 from .facts import Sent
 
 LENIENT_SWEEPS = 1
-"""How often a sweep runs is not said: so many may find nothing to do after a copy is due."""
+"""Number of sweeps without a copy that are tolerated after it is due: the text does not define the period of sweeps."""
 CAP = 3
-"""Copies after which giving up is no more than a warning (AMB-64)."""
+"""Number of copies after which giving up is only a warning (AMB-64)."""
 
 
 def spoken_for(view: ChannelView, sent: Sent) -> int:
-    """Index of the step at which anything first spoke for an own message, beyond the trace if nothing did."""
+    """Index of the first step with evidence of an acknowledgement of an own message; beyond the trace if there
+    is none.
+    """
     message_id = sent.message.message_id
     standing = view.standing(message_id)
     steps = [mention.received.step.index for mention in standing.mentions]
@@ -31,13 +33,13 @@ def spoken_for(view: ChannelView, sent: Sent) -> int:
 
 
 def given_up(view: ChannelView, message_id: str, before: int) -> str:
-    """The position that softens the end of resending: after so many copies it may be documented (AMB-64)."""
+    """The position that allows the end of resending, which may be documented after `CAP` copies (AMB-64); else ""."""
     copies = sum(copy.step.index < before for copy in view.standing(message_id).copies)
     return "AMB-64" if copies >= CAP else ""
 
 
 def resend_period(view: ChannelView) -> int | None:
-    """Resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
+    """The resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
     c = view.configuration
     if c.HasField("resend_unacknowledged_ms"):
         return int(c.resend_unacknowledged_ms)
@@ -46,20 +48,20 @@ def resend_period(view: ChannelView) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Resends:
-    """What became of an own message while nothing spoke for it."""
+    """The rebroadcasts of an own message while it was unacknowledged."""
 
     copies: list[Step]
-    """The ticks at which it was broadcast again."""
+    """The ticks that sent a copy."""
     last: Step
-    """Its last broadcast, the first one included."""
+    """Its last broadcast; the first one counts."""
     overdue: Step | None
-    """The tick by which the next copy should have come; nothing after it is looked at."""
+    """The tick by which the next copy was due. Later ticks are not examined."""
 
 
 def resends(view: ChannelView, sent: Sent) -> Resends:
-    """Follow an own message from tick to tick, for as long as it is unacknowledged.
+    """Follow an own message from tick to tick while it is unacknowledged.
 
-    Where the clock goes back, timers may follow it, stand still until it has caught up, or start again.
+    If the clock goes back, timers may follow it, wait until it has caught up, or restart.
     """
     period, until = resend_period(view) or 0, spoken_for(view, sent)
     copied = {copy.step.index for copy in view.standing(sent.message.message_id).copies if copy.original is sent}
@@ -78,12 +80,12 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
             since = step.now_ms
         if step.command != "tick":
             continue
-        # Of the times between them an implementation may not have taken notice, an Observe for example.
+        # The implementation may not have processed the times between them, such as those of an Observe.
         waited = step.now_ms - max(latest_at_last, since)
         if step.index in copied:
             copies.append(step)
             last, late = step, 0
-        # Give the sweep a second period before the copy is late.
+        # Allow the sweep a second period before the copy counts as late.
         elif waited >= 2 * period and step.now_ms > sent.step.now_ms:
             late += 1
             if late > LENIENT_SWEEPS:
@@ -93,39 +95,41 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Two broadcasts of one message with none between them; times in milliseconds."""
+    """Two consecutive broadcasts of one message; times in milliseconds."""
 
     first: Step
     second: Step
     waited: int
-    """From the one to the other."""
+    """The time between the two."""
     looked: int
-    """From the first to the last tick before the second: so long nothing came, although it could have."""
+    """The time from the first to the last tick before the second. No copy was sent in this time although it could have
+    been.
+    """
 
     def fits(self, period_ms: int) -> bool:
-        """Is it what resending after that period looks like on this grid of ticks?"""
+        """Does the gap agree with resending after that period, on this grid of ticks?"""
         return self.looked < period_ms <= self.waited
 
 
 @dataclass(frozen=True, slots=True)
 class Possibly:
-    """An own message while it was possibly acknowledged, by one filter and no more."""
+    """An own message while exactly one filter possibly acknowledged it."""
 
     sent: Sent
     since: Step
     silent: Step | None
-    """The first message after that which says nothing of it."""
+    """The first later message without evidence for it."""
     until: int
-    """Index of the step at which something else spoke for it, beyond the trace if nothing did."""
+    """Index of the next step with evidence for it; beyond the trace if there is none."""
 
     @property
     def undisturbed_until(self) -> int:
-        """Index of the step at which that happened, or something arrived without it."""
+        """Index of the first of the two: new evidence, or a message without any."""
         return self.until if self.silent is None else min(self.until, self.silent.index)
 
 
 def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
-    """The gaps of a message during which the clock never went back, in order."""
+    """The gaps of a message in which the clock never went back, in order."""
     copies = view.standing(sent.message.message_id).copies
     broadcasts = [sent.step, *(copy.step for copy in copies if copy.original is sent)]
     found = []
@@ -141,19 +145,19 @@ def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
 
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """The times that a participant was shown, in order."""
+    """The times that a participant was given, in order."""
 
     steps: list[Step]
     indices: list[int]
     latest: list[int]
-    """The latest time up to each of them."""
+    """The latest time so far, for each of them."""
     back: list[tuple[int, int]]
-    """Where it went back: the steps before and after."""
+    """The steps before and after each backward jump."""
     telling: list[int]
-    """The places of ticks, and of steps at which it went back."""
+    """The indices of ticks and backward jumps."""
 
     def telling_of(self, first: int, end: int, indices: Iterable[int]) -> list[int]:
-        """These places from one up to another, and those of the steps with ``indices``."""
+        """These indices in a range, and those among ``indices``."""
         telling = self.telling[bisect_left(self.telling, first) : bisect_left(self.telling, end)]
         others = (bisect_left(self.indices, index) for index in indices)
         return sorted({*telling, *(place for place in others if first <= place < end)})
@@ -177,23 +181,24 @@ def _index(step: Step) -> int:
 
 
 def runs_on(view: ChannelView, first: Step, last: Step) -> bool:
-    """Does the participant's clock go on, and never back, from one step to another?"""
+    """Does the participant's clock move forward, and never back, from one step to another?"""
     back = _clock(view).back
     place = bisect_left(back, (first.index, 0))
     return place == len(back) or back[place][1] > last.index
 
 
 def in_step(view: ChannelView, first: Step, last: Step) -> bool:
-    """Does the clock run on from one step to another, and did it never show a later time before?"""
+    """Does the clock move forward from one step to another, without a later time before?"""
     clock = _clock(view)
     return clock.latest_before(bisect_left(clock.indices, first.index)) <= first.now_ms and runs_on(view, first, last)
 
 
 def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:
-    """Own messages that a filter held, each up to what else spoke for it.
+    """Yield own messages that a filter held, each up to the next evidence.
 
-    Left out is what a repair request named, which may be answered with a copy (AMB-120), and what the implementation,
-    though it would signal it, did not take for possibly acknowledged: that is another requirement's matter.
+    Left out are messages that a repair request named, which may be answered with a copy (AMB-120). Left out are also
+    messages that the implementation did not signal as possibly acknowledged although it declares the signal: another
+    requirement judges that.
     """
     never = len(view.trace.steps) + 1
     signalled = {ack.message_id: ack.step for ack in reversed(view.acks) if ack.possibly}

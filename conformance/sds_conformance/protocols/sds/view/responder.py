@@ -1,7 +1,7 @@
-"""The responder's side of SDS-R, prepared for checks: what must, may or must not come of each request.
+"""The responder's side of SDS-R: the answers that each request must, may or must not get.
 
-How often a sweep runs is not said (AMB-113), so a response is late only long after its time, and when two ticks have
-passed that could have sent it. What a participant may ignore, or understand in two ways, leaves no time to hold it to.
+The text does not define the period of sweeps (AMB-113), so a response is late only after a long time and two ticks that
+could have sent it. A request that may be ignored, or read in two ways, sets no time limit.
 """
 
 from __future__ import annotations
@@ -24,49 +24,50 @@ from .steadiness import steady_until
 from .windows import Window
 
 SWEEP_MS = 60_000
-"""Longest period of a sweep that is reckoned with."""
+"""The longest sweep period, in milliseconds, that is assumed."""
 TICKS = 2
-"""So many ticks have to pass as well."""
+"""Number of ticks that must have passed as well."""
 FEW = 10
-"""So many requests may be pending at once before a limit to their number is an excuse."""
+"""Number of pending requests up to which a declared limit of them is no excuse."""
 
 TIMES, MESSAGES = 3, 12
-"""So many requests for so many messages tell a response group from an answer that is left out now and then."""
+"""Number of requests for a message, and of messages, that distinguish a response group from occasional omissions."""
 
 
 @dataclass(slots=True)
 class Turn:
-    """A request for a message, from the first that counts until it is answered, or stops to be simply pending."""
+    """A request for a message, from the first one that counts until an answer or another event."""
 
     asked: Asked
     request: Received
-    """The first request that nobody may ignore: it is no ephemeral message, names the author, and comes later than
-    T_min after the last answer (AMB-72, AMB-73, AMB-80, AMB-84)."""
+    """The first request that must be honoured: not ephemeral, with the author, and later than T_min after the last
+    answer (AMB-72, AMB-73, AMB-80, AMB-84).
+    """
     clear: bool
-    """No other request can have fixed the time of the response."""
+    """Did no other request possibly fix the time of the response?"""
     window: Window | None
     """T_resp in epoch milliseconds: as shown, else by the declared hash, else its bounds."""
     shown: bool
-    """The buffer was shown with it."""
+    """Did a shown buffer contain it?"""
     eligible: bool | None
     copy: Received | None
-    """The first copy of the message that came while it was pending."""
+    """The first copy of the message that arrived while the request was pending."""
     end: int
-    """Index of the step from which on it is not simply pending any more, or the clock has been set back."""
+    """Index of the step at which it stops being simply pending, or the clock was set back."""
     overdue: Step | None
-    """The tick by which the response should have gone out."""
+    """The tick by which the response was due."""
     gone: Step | None
-    """The tick by which it should have, whatever its time: T_max is over."""
+    """The tick by which it was due at any T_resp: T_max has passed."""
     answer: Step | None
-    """Where it went out first, before ``end``; for own messages perhaps a resend."""
+    """The first broadcast before ``end``; for own messages perhaps a resend."""
     sure: bool
-    """The answer is no resend."""
+    """The answer is certainly no resend."""
     next_request: int
-    """Index of the step of the next request for it, after an answer or a copy; beyond any trace if there is none."""
+    """Index of the next request for it, after an answer or a copy; beyond any trace if there is none."""
     repeats: list[Received] = field(default_factory=list)
     """Further requests for it before ``end``."""
     crowd: int = 1
-    """Requests pending at the time, this one included."""
+    """The number of pending requests at the time, including this one."""
 
     @property
     def message_id(self) -> str:
@@ -82,22 +83,22 @@ class Turn:
 
     @property
     def told(self) -> Step:
-        """Where its answer, or the request itself, is to be seen."""
+        """The step to report: of the answer, or else of the request."""
         return self.answer or self.request.step
 
     @property
     def due(self) -> bool:
-        """Nothing excuses its not being answered: the message is held, and the participant in its group."""
+        """Is an answer required: the message is held, and the participant is in its response group?"""
         return self.asked.held and self.eligible is True
 
     @property
     def in_time(self) -> bool:
-        """It was answered, and not late."""
+        """Was it answered in time?"""
         return self.answer is not None and (self.overdue is None or self.answer.index <= self.overdue.index)
 
     @property
     def never(self) -> bool:
-        """It was not answered, although it had all the time for it."""
+        """Was it not answered before all time limits had passed?"""
         return self.answer is None and self.overdue is not None
 
     @property
@@ -106,7 +107,7 @@ class Turn:
 
 
 def shown_t_resp(view: ChannelView, asked: Asked) -> Iterator[tuple[Observed, int | None]]:
-    """What the incoming repair request buffer said of a request while nothing had come of it: (state, T_resp)."""
+    """Yield the shown states of the incoming repair request buffer while the request was pending: (state, T_resp)."""
     ends = [copy.step.index for copy in asked.copies] + [answer.step.index for answer in asked.answers]
     until = min(ends, default=None)
     for observed in view.observed:
@@ -118,7 +119,7 @@ def shown_t_resp(view: ChannelView, asked: Asked) -> Iterator[tuple[Observed, in
 
 @once
 def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
-    """T_resp by message ID, the first that is shown of each, by the step of each state that shows the buffer."""
+    """T_resp by message ID, the first shown one of each, by the step of each state that shows the buffer."""
     return {
         observed.step.index: {e.message_id: e.due_ms for e in reversed(observed.state.incoming_repairs.entries)}
         for observed in view.showing("incoming_repairs")
@@ -127,7 +128,7 @@ def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
 
 @once
 def turns(view: ChannelView) -> list[Turn]:
-    """The requests of a channel that count, in the order in which they were first made."""
+    """The requests of a channel that count, in the order of their first messages."""
     if not view.terms.on or not view.repair.asked:
         return []
     found: list[Turn] = []
@@ -143,17 +144,17 @@ def turns(view: ChannelView) -> list[Turn]:
 
 
 def counts(received: Received) -> bool:
-    """Is it a message whose repair request nobody may ignore?"""
+    """Must the repair request of this message be honoured?"""
     return received.binding and not received.own and received.step.reply is not None
 
 
 def one_message(view: ChannelView, original: Message) -> bool:
-    """Was all that ever arrived of its ID the same? Of two messages with one ID, either may have been kept."""
+    """Were all messages with its ID equal? Of two different ones, the participant may have kept either."""
     return all(same(original, received.message) for received in view.arrivals.get(original.message_id, ()))
 
 
 def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]:
-    """Answers, with the messages that they have to be, where these are no two of one ID."""
+    """Yield answers with the messages that they must equal, unless two messages share the ID."""
     for asked in view.repair.asked if view.terms.on else ():
         original = asked.original
         if original is not None and one_message(view, original):
@@ -161,16 +162,19 @@ def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]
 
 
 def answers_at_all(view: ChannelView, *, others: bool) -> bool:
-    """Was any request answered, with ``others`` one for somebody else's message? To answer none leaves a SHOULD out."""
+    """Was any request answered; with ``others``, any for another participant's message? To answer none violates a
+    SHOULD.
+    """
     return any(t.answer is not None and t.sure and not (others and t.asked.own) for t in turns(view))
 
 
 @once
 def refused_for_good(view: ChannelView) -> frozenset[str]:
-    """Messages of others that are never answered for, while others always are: as if there were response groups.
+    """Messages of others that are never answered while others always are, as with response groups.
 
-    Who answers with probability p gives 12 messages, each asked for three times, such outcomes, three of either kind at
-    least, with a probability of less than 1e-6: it is the sum of C(12, k) p^(3(12 - k)) (1 - p)^(3k) over k = 3 to 9.
+    If each request were answered with probability p, 12 messages with three requests each would show this pattern, with
+    at least three messages of either kind, with a probability below 1e-6: the sum of C(12, k) p^(3(12 - k)) (1 -
+    p)^(3k) over k = 3 to 9.
     """
     outcomes: dict[str, list[bool]] = {}
     for turn in turns(view):
@@ -183,7 +187,7 @@ def refused_for_good(view: ChannelView) -> frozenset[str]:
 
 
 def shows(view: ChannelView) -> bool:
-    """Was the buffer of incoming repair requests ever shown?"""
+    """Did any state show the incoming repair request buffer?"""
     return any(observed.state.HasField("incoming_repairs") for observed in view.observed)
 
 
@@ -191,7 +195,7 @@ def shows(view: ChannelView) -> bool:
 def free_ticks(view: ChannelView) -> frozenset[int]:
     """The ticks that could have sent more answers: another tick sent more, or they sent none.
 
-    Who sends one answer after the other is slow, which R-SWEEP-02 has to say, and not late.
+    R-SWEEP-02 judges an implementation that sends one answer per sweep; its answers are not late.
     """
     sent = Counter(answer.step.index for asked in view.repair.asked for answer in asked.answers)
     most = max((sent[tick.index] for tick in view.ticks), default=0)
@@ -200,8 +204,9 @@ def free_ticks(view: ChannelView) -> frozenset[int]:
 
 @once
 def slack_ms(view: ChannelView) -> int:
-    """By how much a T_resp may be off: as declared, else nothing where milliseconds are seen to be in use, or where
-    none is shown and the hash is declared, else a second (AMB-05)."""
+    """The tolerance of T_resp in milliseconds: the declared one; 0 if shown times have milliseconds, or if none is
+    shown and the hash is declared; else a second (AMB-05).
+    """
     states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
     due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
     known = view.terms.profile is not None
@@ -210,9 +215,10 @@ def slack_ms(view: ChannelView) -> int:
 
 
 def bracket(view: ChannelView, turn: Turn) -> Window | None:
-    """Between which delays the response time lies by what was seen on the wire; None if it was not answered in time.
+    """The smallest and largest delay of the response, as seen on the wire; None if it was not answered in time.
 
-    The sweep before the one that answered was two ticks ago at most, or a sweep's period before the last tick without.
+    The sweep before the answering one was at most two ticks before it, or one sweep period before the last tick without
+    an answer.
     """
     if turn.answer is None or turn.asked.own:
         return None
@@ -227,7 +233,7 @@ def bracket(view: ChannelView, turn: Turn) -> Window | None:
 
 
 def delay(view: ChannelView, turn: Turn) -> Window | None:
-    """T_resp of somebody else's message as an offset from the request: as shown, or by the answer on the wire."""
+    """T_resp of another participant's message as an offset from the request: as shown, or by the answer on the wire."""
     if turn.asked.own or not turn.clear or turn.repeats or turn.end <= turn.since.index:
         return None
     if turn.shown and turn.window is not None:
@@ -237,26 +243,26 @@ def delay(view: ChannelView, turn: Turn) -> Window | None:
 
 
 def undisputed(asked: Asked) -> bool:
-    """Did all who asked for it name its author, or nobody? Another name can make another group (AMB-73)."""
+    """Do all requests name the same author, or none? Another name can mean another response group (AMB-73)."""
     entries = [e for r in (asked.received, *asked.repeats) for e in r.message.repair_request]
     return all(e.sender_id in (None, "", asked.author) for e in entries if e.message_id == asked.message_id)
 
 
 def eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
-    """Is the participant an eligible responder? With one group or none (AMB-10) everybody is; None if unknown."""
+    """Is the participant an eligible responder? With at most one group (AMB-10) all are; None if unknown."""
     if view.terms.groups is not None and view.terms.groups <= 1:
         return True
     return view.terms.in_group(author, message_id)
 
 
 def position(turn: Turn) -> int:
-    """How many items stand before it in the list that asks for it."""
+    """The number of entries before it in the list that requests it."""
     return [entry.message_id for entry in turn.request.message.repair_request].index(turn.message_id)
 
 
 @once
 def _asked_at(view: ChannelView) -> dict[str, list[int]]:
-    """Indices of the steps that ask for a message after it was answered, or for the first time, by its ID."""
+    """Indices of the steps with the first request for a message, or the first after an answer, by its ID."""
     out: dict[str, list[int]] = {}
     for asked in view.repair.asked:
         out.setdefault(asked.message_id, []).append(asked.received.step.index)
@@ -264,7 +270,7 @@ def _asked_at(view: ChannelView) -> dict[str, list[int]]:
 
 
 def _turns_of(view: ChannelView, asked: Asked, previous: Asked | None) -> Iterator[Turn]:
-    """One turn, and one more for each request that comes after the last one was left unanswered for good."""
+    """Yield a turn, and a further one for each request after one that was left unanswered for good."""
     pause_until = _pause_until(view, previous, view.arrivals.get(asked.message_id, [])[1:], asked)
     requests = [asked.received, *asked.repeats]
     proper = [r for r in requests if _proper(view, asked, r) and r.step.now_ms >= pause_until]
@@ -333,7 +339,7 @@ def _overdue(view: ChannelView, since: Step, window: Window | None, end: int) ->
 
 
 def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Received], asked: Asked) -> int:
-    """New requests may be ignored until then, after what made the last one superfluous."""
+    """New requests may be ignored until this time, because of the event that ended the last one."""
     ends = [c.step.now_ms for c in copies if c.step.index < asked.received.step.index]
     ends += [a.step.now_ms for a in previous.answers] if previous is not None else []
     if not ends:
@@ -342,7 +348,7 @@ def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Receive
 
 
 def _proper(view: ChannelView, asked: Asked, received: Received) -> bool:
-    """Does it ask for the message as a participant would who knows its author?"""
+    """Does it request the message with the right author?"""
     if not counts(received) or received.message.message_id == asked.message_id:
         return False
     authors = asked_of(view, received).get(asked.message_id)
@@ -350,7 +356,7 @@ def _proper(view: ChannelView, asked: Asked, received: Received) -> bool:
 
 
 def asked_of(view: ChannelView, received: Received) -> dict[str, set[str | None]]:
-    """By ID that a message asks for: whom it takes for the author."""
+    """By requested ID: the authors that a message names."""
     known, index = _known_requests(view), received.step.index
     if index not in known:
         authors = known[index] = {}
@@ -361,13 +367,13 @@ def asked_of(view: ChannelView, received: Received) -> dict[str, set[str | None]
 
 @once
 def _known_requests(_: ChannelView) -> dict[int, dict[str, set[str | None]]]:
-    """Kept by step, for each of many requests is looked for in each of many messages."""
+    """Cached by step: each of many requests is looked up in each of many messages."""
     return {}
 
 
 def _window(view: ChannelView, asked: Asked, request: Received, end: int, *, clear: bool) -> tuple[Window | None, bool]:
     further = min((r.step.index for r in asked.repeats if r.step.index > request.step.index), default=NEVER)
-    # What shows up only after a further request may be due to that one.
+    # An effect that shows only after a further request may belong to that request.
     until = min(further, end)
     shown = [d for observed, d in shown_t_resp(view, asked) if request.step.index < observed.step.index < until]
     due = next((due for due in shown if due is not None), None)
@@ -380,7 +386,7 @@ def _window(view: ChannelView, asked: Asked, request: Received, end: int, *, cle
 
 
 def no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Can a copy of an own message be nothing but an answer (AMB-120)?"""
+    """Can a copy of an own message only be an answer (AMB-120)?"""
     if not view.can(pb.CAPABILITY_RESEND):
         return True
     if any(m.certain and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):

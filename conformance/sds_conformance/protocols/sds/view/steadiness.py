@@ -1,4 +1,4 @@
-"""How long the clock of a participant runs on."""
+"""The steps up to which the clock of a participant moves forward."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .repair_tracker import NEVER
 
 
 def steady_until(view: ChannelView, since: Step) -> int:
-    """Index of the step at which the clock goes back, beyond any trace if it never does."""
+    """Index of the step at which the clock goes back; beyond any trace if it never does."""
     known = _known_steady(view)
     if since.index not in known:
         known[since.index] = _goes_back(view, since)
@@ -19,7 +19,7 @@ def steady_until(view: ChannelView, since: Step) -> int:
 
 @once
 def _known_steady(_: ChannelView) -> dict[int, int]:
-    """Kept by step, for one message may ask for many."""
+    """Cached by step: one message may contain many requests."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Lamport timestamps of own messages that can be judged."""
+"""Lamport timestamps of own messages for checks."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from .channel_view import ChannelView
 from .facts import LamportExpectation, Sent
 
 NEARBY = 1000
-"""Milliseconds from what it should be to where a timestamp is that was counted wrongly, and not read wrongly."""
+"""A wrong timestamp within this distance, in milliseconds, was counted wrongly and not read wrongly."""
 
 
 def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
-    """Content messages with a Lamport timestamp that the rule applies to."""
+    """Yield content messages with a Lamport timestamp to which the rule applies."""
     for sent in view.sent:
         if sent.message.lamport_timestamp is not None and not sent.repeat:
             yield sent, sent.message.lamport_timestamp
 
 
 def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
-    """Those by which one can tell what moved the timestamp: not what is wrong by as much where nothing did."""
+    """Yield those that show what moved the timestamp; not those with an error that also occurs without a move."""
     usual = usual_errors(view)
     for sent, seen in lamport_sends(view):
         if sent.lamport.tolerates(seen) or seen - sent.lamport.low not in usual:
@@ -29,7 +29,7 @@ def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
 
 @once
 def usual_errors(view: ChannelView) -> set[int]:
-    """By how much timestamps are wrong where nothing but sending went before."""
+    """The errors of timestamps of messages before which only messages were sent."""
     errors: set[int] = set()
     for sent, seen in lamport_sends(view):
         if is_plain(sent.lamport) and not sent.lamport.tolerates(seen):
@@ -38,17 +38,17 @@ def usual_errors(view: ChannelView) -> set[int]:
 
 
 def is_plain(e: LamportExpectation) -> bool:
-    """Has nothing gone before but sending, and time?"""
+    """Did only sending and time come before?"""
     disturbed = e.late_delivery or e.rebroadcast or e.answered or e.ephemeral or e.clock_stepped_back
     return e.source in ("open", "send") and not disturbed
 
 
 _UNITS = {"seconds": 0.001, "microseconds": 1_000, "nanoseconds": 1_000_000}
-"""Of the time, per millisecond."""
+"""Units of time, per millisecond."""
 
 
 def as_it_looks(e: LamportExpectation, now: int, seen: int) -> str:
-    """A wrong timestamp, with the likely mistake behind it where the number shows one; ``now`` is in milliseconds."""
+    """Describe a wrong timestamp, with the likely mistake if the number shows it; ``now`` is in milliseconds."""
     unit = next((unit for unit, per_ms in _UNITS.items() if abs(seen / per_ms - now) <= NEARBY), None)
     if unit is not None:
         return f"{seen}, the time in {unit}"
@@ -63,7 +63,7 @@ def as_it_looks(e: LamportExpectation, now: int, seen: int) -> str:
 
 @once
 def most_ahead_elsewhere(view: ChannelView) -> int:
-    """Largest Lamport timestamp that the participant received in its other channels, 0 if none."""
+    """The largest Lamport timestamp that the participant received in its other channels; 0 if there is none."""
     messages = [step.arrived for step in view.trace.of(view.party.name) if step.arrived is not None]
     others = set(view.party.channels) - {view.channel_id}
     return max((m.lamport_timestamp or 0 for m in messages if m.channel_id in others), default=0)

@@ -1,4 +1,4 @@
-"""Times that are known to lie between two bounds."""
+"""Times between two known bounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 ASTRAY_MS = 1_800_000
-"""Half an hour: by so much a clock that nobody sets may be wrong, and as long may a run take."""
+"""Half an hour in milliseconds: the possible error of an unadjusted clock, and the possible duration of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +24,22 @@ class Window:
         return self.low == self.high
 
     def after(self, since_ms: int) -> Window:
-        """The epoch times that these offsets are from ``since_ms`` on."""
+        """Convert offsets to epoch times, from ``since_ms`` on."""
         return Window(since_ms + self.low, since_ms + self.high)
 
     def __contains__(self, time_ms: int) -> bool:
         return self.low <= time_ms <= self.high
 
     def meets(self, other: Window, slack_ms: int = 0) -> bool:
-        """Can they be one and the same time, if each may be off by so much?"""
+        """Can they be the same time, if each may be off by ``slack_ms``?"""
         return self.low <= other.high + slack_ms and other.low <= self.high + slack_ms
 
 
 def clock_at(trace: Trace, now_ms: int) -> Window:
-    """What the clock of an implementation can show at a step, of which the schedule says that it is ``now_ms``.
+    """The times that the clock of an implementation can show at a step with the time ``now_ms``.
 
-    That of one without a virtual clock shows something near the real time, which the schedule cannot move; unless it
-    takes what it is told, and does not say so.
+    A clock that is not virtual shows about the real time, which the schedule cannot change; an implementation may also
+    use the given time without declaring it.
     """
     if trace.declaration.can(pb.CAPABILITY_VIRTUAL_CLOCK) or not trace.revision.lamport_follows_clock:
         return _exactly(now_ms)
@@ -47,10 +47,11 @@ def clock_at(trace: Trace, now_ms: int) -> Window:
 
 
 def least_clock(trace: Trace, now_ms: int) -> int:
-    """The least that the clock can show at a step, in epoch milliseconds, for who bounds timestamps by it.
+    """The smallest time that the clock can show at a step, in epoch milliseconds, for an implementation that bounds
+    timestamps by it.
 
-    Who declares such a bound and goes by a clock of its own keeps that right: to a quarter of the bound (AMB-107).
-    Otherwise half an hour astray would make everything too far ahead.
+    An implementation that declares such a bound and uses its own clock keeps the clock right within a quarter of the
+    bound (AMB-107). Otherwise an error of half an hour would put every timestamp beyond the bound.
     """
     bound, low = trace.declaration.limit("lamport_ahead_ms"), clock_at(trace, now_ms).low
     if bound is None or low == now_ms:
@@ -60,5 +61,5 @@ def least_clock(trace: Trace, now_ms: int) -> int:
 
 @lru_cache(1_024)
 def _exactly(time_ms: int) -> Window:
-    """Everybody is asked about the same times."""
+    """Cached: all participants are asked about the same times."""
     return Window(time_ms, time_ms)

@@ -1,1 +1,1 @@
-"""Asks an implementation of ClearSkies the vectors of each shape."""
+"""Plays the vectors of each shape with an implementation of ClearSkies."""

@@ -1,4 +1,4 @@
-"""One update, signed in some way, and whether it is taken."""
+"""Vectors of one update with some signature: must the peer accept it?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found
 
 
 def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """What is found after it has come?"""
+    """Send the update, and compare the records that the application has afterwards."""
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)
     link = actor.link(stage.peer("sender", read_only=vector["from"] == "read_only"))

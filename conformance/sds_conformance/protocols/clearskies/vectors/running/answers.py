@@ -1,4 +1,4 @@
-"""Updates that a peer has received, and what it answers to somebody who asks."""
+"""Vectors of updates that a peer has received, and of its answer to a request."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..fields import Fields, numbers, update_members
 from .subject import ClearSkiesSubject, arrive, held_to, lowered, rest, same_json, tell
 
 ANOTHER = "another update"
-"""One that nobody has made, or with other members than it was made with."""
+"""An update that no peer wrote, or one with changed members."""
 
 
 def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """Which updates does it send to who asks for them?"""
+    """Compare the updates that the peer sends on request."""
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)
     tell(actor, actor.link(stage.peer("teacher")), *vector["updates"])
     rest(actor)
     asking = actor.link(stage.peer("client", read_only=vector["client"] == "read_only"))
     if asking.updates:
-        # What was sent unasked is legal (CA-1), and need not be sent again.
+        # An update may be sent without a request (CA-1), and need not be sent again.
         raise Skip("sends updates before it is asked for some")
     arrive(asking, asking.peer.get_updates(numbers(vector["since"])))
     rest(actor)
@@ -41,19 +41,21 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
 
 
 def _is(seen: dict[str, Any], outcome: Outcome) -> bool:
-    """Is it the outcome? The client is subscribed, so the link stays. A second copy of an update says nothing new."""
+    """Is this the expected outcome? The client is subscribed, so the link stays open; a second copy of an update is
+    ignored.
+    """
     if "closed" in seen:
         return False
     return bool(seen["sent"] == outcome["sent"] and (seen["signed"] or not outcome.get("signed")))
 
 
 def _number(message: Message, updates: list[Fields]) -> int | str:
-    """Which of the updates a message is."""
+    """The index of the update in a message, or `ANOTHER`."""
     return next((number for number, fields in enumerate(updates) if _says(message.body.members, fields)), ANOTHER)
 
 
 def _says(members: dict[str, Any], fields: Fields) -> bool:
-    """Has a message the members of an update? Its clock may have grown on the way (CA-3)."""
+    """Does a message have the members of an update? Its clock may have larger numbers (CA-3)."""
     wanted = update_members(fields)
     deleted = wanted.get("deleted", False)
     names = ["last_updated_by", "last_updated_rev", *([] if deleted else ["key", "value"])]

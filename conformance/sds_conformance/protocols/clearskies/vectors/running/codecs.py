@@ -1,4 +1,4 @@
-"""Shapes that the codec operations answer: clocks, framing and signatures."""
+"""Vectors that codec operations answer: clocks, framing and signatures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _refused(reply: pb.Reply) -> bool:
 
 
 def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """Which clock does it take for the one that is before?"""
+    """Compare the order of two clocks."""
     subject.need(pb.CAPABILITY_CLOCK_CODEC)
     if "Wide" in vector["flags"]:
         subject.need(pb.CAPABILITY_WIDE_INTEGERS)
@@ -63,7 +63,7 @@ def _need_room(subject: ClearSkiesSubject, size: int) -> None:
 
 
 def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """Which messages does it find in the bytes?"""
+    """Compare the messages that it reads from the bytes."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     stream = bytes.fromhex(vector["stream"])
     _need_room(subject, max(len(stream), _told_length(stream)) if not _may_be_refused(vector) else 0)
@@ -82,13 +82,13 @@ def _may_be_refused(vector: Vector) -> bool:
 
 
 def _told_length(stream: bytes) -> int:
-    """The length that a stream begins with, of a message that is not signed; 0 if none."""
+    """The length that an unsigned message declares at the beginning of a stream; 0 if there is none."""
     digits = stream[1:].partition(b"{")[0]
     return int(digits) if digits.isdigit() and len(digits) < 10 else 0
 
 
 def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """Which bytes does it make of a body?"""
+    """Compare the bytes that it writes for a body."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     body = bytes.fromhex(vector["body"])
     _need_room(subject, len(body))
@@ -107,7 +107,7 @@ def _profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
 
 
 def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """Does it take the signature for that of the key?"""
+    """Compare the verdict on a signature."""
     subject.need(pb.CAPABILITY_SIGNATURE_CODEC)
     _profile(subject, vector)
     command = pb.Verify(
@@ -116,12 +116,12 @@ def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> Answer:
         public_key=public_pem(AccessLevel(vector["signed_by"])),
     )
     reply = subject.call(pb.Request(verify=command))
-    # Whoever refuses to look at a signature has not taken it for genuine.
+    # An implementation that refuses to verify a signature has not accepted it.
     return among({"valid": not _refused(reply) and reply.verified.valid}, vector["outcomes"])
 
 
 def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """Which message does it make of a body with a key?"""
+    """Compare the message that it makes of a body and a key."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     profile = _profile(subject, vector)
     body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])
@@ -137,7 +137,7 @@ def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> Answer:
 
 
 def _is_genuine(wire: bytes, body: bytes, level: AccessLevel, profile: SignatureProfile) -> bool:
-    """Is it the message of the body, with a signature of the level?"""
+    """Is it the message of this body with a signature of this level?"""
     parser = Parser()
     try:
         messages = list(parser.feed(wire))

@@ -1,6 +1,6 @@
-"""What no implementation may refuse: to make a peer, to connect it, and to show the state that it declares to show.
+"""Operations that no implementation may refuse: to create a peer, to connect it, and to show a state that it declares.
 
-Whoever refuses all of it would otherwise be asked nothing, and pass.
+Otherwise an implementation that refuses all of them would be asked nothing, and pass.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WANTED = {
 
 
 def held_to_the_protocol(subject: ClearSkiesSubject, vector: Vector, answer: Answer) -> Answer:
-    """The answer to a vector, or the refusal on the way to it that nothing allows."""
+    """The answer to a vector; a failure if the implementation refused an operation without a legal reason."""
     if answer.status in (Status.FAIL, Status.ERROR):
         return answer
     for stage in subject.stages:

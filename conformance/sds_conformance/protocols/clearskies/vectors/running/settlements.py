@@ -1,4 +1,6 @@
-"""Updates in some orders of arrival, each at a peer of its own, and what the application finds there."""
+"""Vectors of updates in several orders of arrival, each at a new peer, and the records that the application has at the
+end.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ DEPENDS = {"depends_on_order": True}
 
 
 def ask_settlement(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """What is found, in whichever order the updates arrive?"""
+    """Compare the records at the end of each order of arrival."""
     seen = [_played(subject, vector, order) for order in vector["orders"]]
     outcomes = held_to(vector)
     if all(each == seen[0] for each in seen):
         return among(seen[0], outcomes, same_found)
     if any("depends_on_order" in outcome for outcome in outcomes):
         return among(DEPENDS, outcomes)
-    # In one of the orders it is wrong: that is the one to tell of.
+    # Report the first order with a wrong result.
     wrong = [each for each in seen if not any(same_found(each, outcome) for outcome in outcomes)]
     return among(wrong[0] if wrong else DEPENDS, outcomes, same_found)
 
@@ -33,7 +35,7 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
     links: dict[str, ScriptedLink] = {}
     for number in order:
         fields = vector["updates"][number]
-        # Each writer is at the end of a link of its own: what is refused of one costs nothing of the others.
+        # Connect each writer on its own link, so that the refusal of one update does not affect the others.
         writer = fields["last_updated_by"]
         if writer not in links or links[writer].broken:
             peer = stage.peer(f"writer {writer} {len(stage.trace.steps)}")

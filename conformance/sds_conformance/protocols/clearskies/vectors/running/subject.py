@@ -1,4 +1,4 @@
-"""An implementation of ClearSkies that is asked: its codec operations, and stages with peers."""
+"""A ClearSkies implementation that answers vectors: its codec operations, and stages with peers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ..fields import Fields, is_wide, update_members
 WIDE = "CA-6"
 """The position on integers of 64 bits."""
 ROUNDS = 3
-"""So many seconds are waited for what is sent when somebody is ticked."""
+"""Number of seconds to wait for messages of implementations that send when they are ticked."""
 SEVERAL, UNREADABLE = "several records", "no JSON that can be read"
-"""What is found under a key that has more than one, or something that is no value."""
+"""The results for a key with more than one record, and for a value that is not valid JSON."""
 
 
 @dataclass
@@ -33,13 +33,13 @@ class ClearSkiesSubject(Subject):
     """One implementation of ClearSkies."""
 
     def stage(self, name: str) -> Stage:
-        """A fresh stage, with no peers."""
+        """Create a new stage without peers."""
         stage = Stage(self.session, name)
         self.stages.append(stage)
         return stage
 
     def peer(self, stage: Stage, vector: Vector) -> Actor:
-        """The peer that a vector is about."""
+        """Open the peer of a vector."""
         if is_wide({name: value for name, value in vector.items() if name != "outcomes"}):
             self.need(pb.CAPABILITY_WIDE_INTEGERS)
         signs = any(vector.get(name) == "read_only" for name in ("access_level", "client", "from"))
@@ -48,7 +48,7 @@ class ClearSkiesSubject(Subject):
         return stage.open("peer", read_only=vector["access_level"] == "read_only")
 
     def call(self, request: pb.Request) -> pb.Reply:
-        """The answer to a codec operation. Skips the vector if there is none of its own."""
+        """Call a codec operation and return the reply. Skips the vector if the implementation does not support it."""
         reply = self.session.call(request)
         if reply.WhichOneof("answer") == "unsupported":
             raise Skip(f"{request.WhichOneof('command')} was answered `unsupported`")
@@ -57,22 +57,24 @@ class ClearSkiesSubject(Subject):
 
 
 def opened(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> ClearSkiesSubject:
-    """Who answers one vector. There are no dialects."""
+    """Create the subject for one vector. There are no dialects."""
     return ClearSkiesSubject(session, revision, remembered)
 
 
 def held_to(vector: Vector) -> list[Outcome]:
-    """The outcomes of a vector for whoever declares integers of 64 bits: to lose some bits is no warning then.
+    """The outcomes of a vector for an implementation that declares 64-bit integers: the loss of bits is then no
+    warning.
 
-    Nobody else is asked where it matters.
+    Other implementations do not get vectors for which this matters.
     """
     return [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
 
 
 def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
-    """Let updates of a vector arrive, signed where they have to be; at once, where none waits for the one before.
+    """Deliver updates of a vector, signed if needed, in one step unless one of them depends on the one before.
 
-    Of one whose writer had ``seen`` what the peer has, the clock is not below the peer's own number, where that shows.
+    If the writer of an update had ``seen`` the records of the peer, its clock includes the peer's own number if that is
+    known.
     """
     waiting: list[Frame] = []
     for fields in updates:
@@ -89,28 +91,28 @@ def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
 
 
 def arrive(link: ScriptedLink, *frames: Frame) -> None:
-    """Let messages arrive at once. Where the peer has closed the link, it misses them, and that shows."""
+    """Deliver messages in one step. If the peer has closed the link, they are lost, and the result shows it."""
     if frames and not link.broken:
         link.send(b"".join(frame.wire for frame in frames))
 
 
 def rest(actor: Actor) -> None:
-    """Let time pass, for those who send when they are ticked. That all is quiet is no end: there may be pings."""
+    """Let time pass for peers that send when they are ticked. Silence is no end condition: a peer may send pings."""
     for _ in range(ROUNDS):
         actor.stage.advance(ROUND_MS)
         actor.tick()
 
 
 def keys_of(vector: Vector) -> list[str]:
-    """The keys that outcomes speak of."""
+    """The keys in the outcomes."""
     spoken = (key for outcome in vector["outcomes"] for part in ("keys", "gone") for key in outcome.get(part, ()))
     return list(dict.fromkeys(spoken))
 
 
 def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
-    """What the application finds under keys, as an outcome has it.
+    """The records that the application has under keys, in the form of an outcome.
 
-    The state tells, where it shows records; else what the peer tells others, where that has one for each key.
+    They come from the observed state if it has records, else from the updates that the peer sends, one for each key.
     """
     values: dict[str, list[Any]] = {key: [] for key in keys}
     state = actor.observe()
@@ -130,7 +132,7 @@ def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
 
 
 def said(values: list[Any]) -> str:
-    """A value as JSON in one form, or that there are several."""
+    """A value in canonical JSON, or `SEVERAL`."""
     if len(values) > 1:
         return SEVERAL
     try:
@@ -140,12 +142,12 @@ def said(values: list[Any]) -> str:
 
 
 def lowered(uuid: Any) -> Any:
-    """A uuid in lower case: the text does not say in which case its digits are written."""
+    """A uuid in lower case: the text does not define the case of its digits."""
     return uuid.lower() if isinstance(uuid, str) else uuid
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Are two values of JSON the same? To Python 1 is 1.0, and true is 1."""
+    """Are two JSON values equal? In Python, 1 equals 1.0 and True equals 1."""
     try:
         return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
     except RecursionError:
@@ -153,7 +155,7 @@ def same_json(one: Any, other: Any) -> bool:
 
 
 def _read(text: str) -> Any:
-    """The value of a JSON text that an implementation shows."""
+    """The value of the JSON text that an implementation shows."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -161,7 +163,7 @@ def _read(text: str) -> Any:
 
 
 def same_found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
-    """Is that what is to be found?"""
+    """Does the result match the outcome?"""
     if "keys" not in seen or "keys" not in outcome:
         return False
     wanted = {key: said([json.loads(value)]) for key, value in outcome["keys"].items()}

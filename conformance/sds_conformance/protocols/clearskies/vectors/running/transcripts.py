@@ -1,4 +1,4 @@
-"""Transcripts of one peer of a club, played step by step."""
+"""Vectors of one peer of a club that are played step by step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Seen = dict[str, Any]
 
 
 def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> Answer:
-    """Does what is legal come out of each step?"""
+    """Play the steps, and compare the result of each."""
     stage = subject.stage(vector["id"])
     player = _Player(subject, stage, vector)
     answers = []
@@ -34,7 +34,7 @@ def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> Answer:
 
 
 def _matches(seen: Seen, outcome: Outcome) -> bool:
-    """Has it what the outcome speaks of? Of what it leaves out, anything is legal."""
+    """Does the result match the outcome? Parts that the outcome leaves out may have any value."""
     if "since" in outcome and seen.get("since") != outcome["since"]:
         return False
     for link, updates in outcome.get("updates", {}).items():
@@ -56,7 +56,7 @@ class _Player:
         self._actor = subject.peer(stage, vector)
         self._links: dict[str, ScriptedLink] = {}
         self._known: dict[str, int] = {}
-        """So many updates of each link were told in earlier steps."""
+        """The number of updates on each link in earlier steps."""
         self._bound: dict[str, Message] = {}
         self._does: dict[str, Callable[[dict[str, Any]], None]] = {
             "connect": self._connect,
@@ -70,7 +70,7 @@ class _Player:
         }
 
     def play(self, step: dict[str, Any]) -> Seen:
-        """One step, and what came of it. Skips where a link that is needed was closed."""
+        """Play a step and return the result. Skips the vector if a link that it needs is closed."""
         self._does[step["do"]](step)
         rest(self._actor)
         seen: Seen = {"updates": {}}
@@ -93,7 +93,7 @@ class _Player:
         self._links[step["link"]] = self._actor.link(peer)
 
     def _since(self, link: ScriptedLink) -> Any:
-        """The revisions it asked with; None if it did not ask. Its own entry and entries of zero are optional."""
+        """The revisions in its request; None if it sent none. Its own entry and zero entries are optional."""
         if not link.requests:
             return None
         since = link.requests[0].body.members.get("since")
@@ -117,11 +117,11 @@ class _Player:
         return Frame(message.body.raw, message.signature)
 
     def _ignored(self, step: object) -> None:
-        """What came of a change is read from the links."""
+        """Do nothing: the effect of a change is read from the links."""
 
 
 def _without_copies(told: Iterable[Seen]) -> list[Seen]:
-    """The first of each: a second copy of an update says nothing new."""
+    """Remove repetitions: a second copy of an update has no effect."""
     out: list[Seen] = []
     for each in told:
         if not any(same_json(each, other) for other in out):
@@ -137,5 +137,5 @@ def _told(message: Message) -> Seen:
 
 
 def _in_vectors(value: Any) -> Any:
-    """An integer as vectors have it; what is none stays what it is, and is told apart from one."""
+    """An integer in the form of vectors; any other value unchanged, so that it differs from an integer."""
     return str(value) if type(value) is int else [value]

@@ -1,5 +1,5 @@
-"""Transcripts: whole conversations of one participant, step by step.
+"""Transcripts: conversations of one participant, step by step.
 
-``recording`` turns a scenario, as it is played on the reference, into steps that anybody can play. ``playing`` plays
-them on an implementation, and says what came out in words that do not depend on its choice of IDs and filters.
+``recording`` converts a scenario, as it is played on the reference, to steps that every implementation can play.
+``playing`` plays them and describes the results in a form that does not depend on the implementation's IDs and filters.
 """

@@ -17,27 +17,27 @@ from .playing import NotPlayed, TranscriptPlayer, opened
 from .recording import session_with
 
 SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
-"""So many ways to name own messages that every order of a few of them occurs."""
+"""Prefixes for own message IDs, enough that every order of a few IDs occurs."""
 
 
 def choices(revision: str) -> Iterator[TesteeOptions]:
-    """The reference first, then the variants of a revision."""
+    """Yield the reference first, then the variants of a revision."""
     yield TesteeOptions("vectors", Config())
     whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
     for variant in VARIANTS.values():
         config = variant.configure(Config())
-        # With a hash that nobody knows something else is due at each time; one such choice stands for all of them. A
-        # coarse clock is legal for who declares it, as a bound is, and not for everybody.
+        # All unknown hashes give the same outcomes without times, so one variant stands for all of them. A coarse
+        # clock, like a bound, is legal only for an implementation that declares it.
         if variant.revision != whose or config.repair.whole_seconds or config.repair.clock_ms > 1:
             continue
-        if variant.leaves_out:  # what SHOULD be done is asked for here as well
+        if variant.leaves_out:  # transcripts demand each SHOULD
             continue
-        if config.max_lamport_ahead_ms is None:  # a bound is legal for who declares it, and not for everybody
+        if config.max_lamport_ahead_ms is None:  # a bound is legal only if it is declared
             yield TesteeOptions("vectors", config, variant.participant_class)
 
 
 def _with_other_ids(salt: str) -> type[Participant]:
-    """The model with other IDs for its messages, which are its own choice."""
+    """The model with other IDs for its own messages, which it may choose freely."""
 
     class Renamed(Channel):
         def new_message_id(self, lamport: int | None, content: bytes) -> str:
@@ -47,9 +47,9 @@ def _with_other_ids(salt: str) -> type[Participant]:
 
 
 def models(revision: str) -> Iterator[TesteeOptions]:
-    """The reference, its legal variants, and the reference with other IDs.
+    """Yield the reference, its legal variants, and the reference with other IDs.
 
-    Where own sync messages are logged they have the timestamp of the message before, and the IDs decide.
+    If the text logs own sync messages, they have the timestamp of the message before, so that the IDs decide the order.
     """
     yield from choices(revision)
     for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():
@@ -57,7 +57,7 @@ def models(revision: str) -> Iterator[TesteeOptions]:
 
 
 def derive(transcript: dict[str, Any], revision: str) -> None:
-    """Give every step its ``outcomes``, that of the reference first."""
+    """Add ``outcomes`` to every step, the reference's first."""
     found: list[dict[str, Any]] = [{} for _ in transcript["steps"]]
     for options in models(revision):
         stage = Stage(session_with(options, revision), transcript["scenario"])
@@ -68,7 +68,7 @@ def derive(transcript: dict[str, Any], revision: str) -> None:
             for outcomes, seen in zip(found, player.play(), strict=False):
                 assert seen is not None, "the model shows its state"
                 outcomes.setdefault(digest(seen), seen)
-        except (NotPlayed, ScheduleStopped):  # a variant that refuses a step has no more to say
+        except (NotPlayed, ScheduleStopped):  # a variant that refuses a step gives no further outcomes
             continue
     for step, outcomes in zip(transcript["steps"], found, strict=True):
         step["outcomes"] = list(outcomes.values())

@@ -1,7 +1,7 @@
-"""Plays the steps of a transcript, and tells what came out so that two implementations can be compared.
+"""Plays the steps of a transcript, and describes the results so that two implementations can be compared.
 
-IDs of own messages are told by the names of the transcript, timestamps relative to the base, filters by the IDs that
-they hold, IDs of sync messages not at all.
+IDs of own messages appear as names of the transcript, timestamps relative to the base, and filters as the IDs that they
+hold. IDs of sync messages are left out.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from .recording import absolute, lamport_base, relative
 
 Seen = dict[str, Any]
 UNREAD = "unread"
-"""In place of the IDs of a filter that nobody here can read."""
+"""Replaces the IDs of an unreadable filter."""
 
 STATES = {
     pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
     pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: "possibly-acknowledged",
 }
-"""An acknowledged message has left the buffer, or stays there as if it had (AMB-C15)."""
+"""Names of the states in the outgoing buffer. An acknowledged message may stay there or not (AMB-C15)."""
 
 
 class NotPlayed(Exception):
-    """A step cannot be had of this implementation; the text says why."""
+    """The implementation cannot play a step; the message has the reason."""
 
 
 class TranscriptPlayer:
-    """One transcript on one stage."""
+    """Plays one transcript on one stage."""
 
     def __init__(self, stage: Stage, transcript: dict[str, Any]) -> None:
         self._stage = stage
@@ -58,7 +58,9 @@ class TranscriptPlayer:
         }
 
     def play(self) -> Iterator[Seen | None]:
-        """What came out of each step; None for one that is not to be had. Raises NotPlayed, TesteeFault."""
+        """Yield the result of each step; None for a step that the implementation does not support. Raises NotPlayed,
+        TesteeFault.
+        """
         for step in self._transcript["steps"]:
             self._stage.now_ms = max(1, self._base_ms + step["at_ms"])
             before = len(self._stage.trace.steps)
@@ -122,7 +124,7 @@ class TranscriptPlayer:
     # ---- seeing --------------------------------------------------------------------------------------------------
 
     def _seen(self, step: Step) -> Seen:
-        """An outcome: what is not there is left out."""
+        """The result of a step; absent parts are left out."""
         if step.answer == "rejected":
             return {"rejected": True}
         if step.state is not None:
@@ -204,7 +206,7 @@ class TranscriptPlayer:
 
 
 def same(seen: Seen, outcome: Seen) -> bool:
-    """Is that the outcome, as far as it can be seen? What an implementation does not show is not held against it."""
+    """Does the result match the outcome? Parts that an implementation does not show are ignored."""
     if seen.get("rejected") or outcome.get("rejected"):
         return bool(seen.get("rejected")) == bool(outcome.get("rejected"))
     if "state" in seen:
@@ -236,6 +238,6 @@ def without_events(outcome: Seen, kinds: set[str]) -> Seen:
 
 
 def opened(actor: Actor, transcript: dict[str, Any]) -> bool:
-    """Is the configuration in force that the transcript asks for?"""
+    """Is the configuration of the transcript in use?"""
     asked = pb.Configuration(**transcript["configuration"])
     return all(getattr(actor.party.in_force, field.name) == value for field, value in asked.ListFields())

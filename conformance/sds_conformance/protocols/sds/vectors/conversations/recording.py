@@ -1,4 +1,4 @@
-"""A scenario, played on the reference model, as the steps of a transcript."""
+"""Records a scenario on the reference model as the steps of a transcript."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ CONFIGURED = """
 causal_history_size resend_unacknowledged_ms resend_possibly_acknowledged_ms sync_interval_ms lost_timeout_ms
 incoming_sweep_ms possible_ack_threshold sds_r
 """
-"""What a transcript fixes, so that legal variants which only differ in it are not variants here."""
+"""Settings that a transcript fixes, so that legal variants which differ only in them have the same outcomes."""
 CONFIGURED_REPAIRS = ["t_min_ms", "t_max_ms", "num_response_groups", "max_repair_requests"]
 NEAR_MS = 10**12
-"""Timestamps that are nearer to the base than that are told relative to it."""
+"""Timestamps closer to the base than this, in milliseconds, are relative to it."""
 
 
 class NoTranscript(Exception):
-    """A scenario cannot be told as one; the text says why."""
+    """The scenario cannot be recorded; the message has the reason."""
 
 
 class RecordingStage(Stage):
-    """A stage that remembers over which IDs each filter was made."""
+    """A stage that stores the IDs of each filter that it creates."""
 
     def __init__(self, session: Session, schedule: str) -> None:
         super().__init__(session, schedule)
@@ -53,17 +53,17 @@ def session_with(options: TesteeOptions, revision: str) -> Session:
 
 
 def start_ms(revision: str) -> int:
-    """Where the time of transcripts starts."""
+    """The start of time in transcripts, in epoch milliseconds."""
     return START_MS if REVISIONS[revision].lamport_follows_clock else COUNTING_START_MS
 
 
 def lamport_base(revision: Revision) -> int | None:
-    """What timestamps are told relative to: nothing where they have nothing to do with the time."""
+    """The base of relative timestamps; None if timestamps do not depend on time."""
     return START_MS if revision.lamport_follows_clock else None
 
 
 def relative(timestamp: int, base_ms: int | None) -> str:
-    """A timestamp as transcripts have it."""
+    """The text of a timestamp in transcripts."""
     if base_ms is None:
         return str(timestamp)
     away = timestamp - base_ms
@@ -73,12 +73,12 @@ def relative(timestamp: int, base_ms: int | None) -> str:
 
 
 def absolute(text: str, base_ms: int | None) -> int:
-    """The timestamp that ``relative`` tells."""
+    """The timestamp of a text that ``relative`` returned."""
     return (base_ms or 0) + int(text[1:] or "0") if text.startswith("T") else int(text)
 
 
 def record(scenario: Scenario, revision: str) -> dict[str, Any]:
-    """The fields of a transcript, its steps without outcomes. Raises NoTranscript."""
+    """The fields of a transcript, whose steps have no outcomes yet. Raises NoTranscript."""
     stage = RecordingStage(session_with(TesteeOptions("vectors", Config()), revision), scenario.name)
     scenario.function(stage)
     if len(stage.trace.parties) != 1:
@@ -87,7 +87,7 @@ def record(scenario: Scenario, revision: str) -> dict[str, Any]:
 
 
 class _Recorder:
-    """Goes through a trace."""
+    """Converts a trace to steps."""
 
     def __init__(self, stage: RecordingStage, party: Party) -> None:
         self._stage = stage
@@ -133,7 +133,7 @@ class _Recorder:
         }
 
     def _send_sync(self, step: Step) -> dict[str, Any]:
-        """Where sync messages are logged, others can name them, and they have a name here."""
+        """If the text logs sync messages, others can name them, so they get a name here."""
         out = {"channel_id": step.channel_id}
         if self._stage.revision.syncs_are_logged and step.new is not None:
             out["binds"] = self._own[step.new.message_id] = f"$s{len(self._own) + 1}"

@@ -1,1 +1,1 @@
-"""Asks an implementation the vectors of each shape. What is expected is never sent to it."""
+"""Plays the vectors of each shape with an implementation. The expected outcome is never sent to it."""

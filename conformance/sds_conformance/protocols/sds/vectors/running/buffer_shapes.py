@@ -1,4 +1,4 @@
-"""Shapes about buffers: the ACK status of own messages, and the repair request buffers of SDS-R."""
+"""Shapes on buffers: the ACK status of own messages, and the repair request buffers of SDS-R."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATES = {
 
 
 def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
-    """Own messages are sent, the messages of others arrive; in which state are the own ones after each?"""
+    """Send own messages and deliver others; compare the states of the own ones after each."""
     can = subject.declaration.can
     told = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
     if not told:
@@ -77,7 +77,7 @@ def _said(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int)
 
 
 class _Signals:
-    """The states, as the signals of an implementation tell them."""
+    """The states, by the signals of an implementation."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
@@ -102,7 +102,7 @@ class _Signals:
 
 
 def _states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
-    """The states, as the outgoing buffer shows them: what is not in it is acknowledged."""
+    """The states, by the shown outgoing buffer: an absent message is acknowledged."""
     outgoing = shown(actor, "outgoing")
     if outgoing is None:
         return None
@@ -121,7 +121,7 @@ def _same_states(seen: dict[str, list[str]], outcome: dict[str, Any]) -> bool:
 
 
 def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
-    """Messages arrive; what waits in the two buffers after each, and until when?"""
+    """Deliver messages; compare the entries of the two buffers and their times after each."""
     subject.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_VIRTUAL_CLOCK)
     asked = pb.Configuration(
         sds_r=True,
@@ -150,7 +150,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
             "outgoing": _waiting(state.outgoing_repairs.entries, base_ms, exact),
             "incoming": _waiting(state.incoming_repairs.entries, base_ms, exact),
         }
-        # What is legal only after some outcomes of the step before stands behind the others.
+        # Outcomes that are legal only after some outcomes of the step before come last.
         legal = [outcome for outcome in step["outcomes"] if before in outcome.get("after", (before,))]
         answers.append(_numbered(number, among(seen, legal, lambda s, o: s == _due(o, profile, exact))))  # noqa: B023
         before = next((n for n, o in enumerate(step["outcomes"]) if seen == _due(o, profile, exact)), 0)
@@ -161,7 +161,9 @@ Waiting = list[tuple[str, int]]
 
 
 def _waiting(entries: Iterable[pb.RepairEntry], base_ms: int, exact: bool) -> Waiting:
-    """(ID, time from the base on); without the hash, or by a coarse clock, there are no times to compare."""
+    """The entries as (ID, time since the base in ms). Without a known hash, or with a coarse clock, times are
+    left out.
+    """
     return sorted((entry.message_id, entry.due_ms - base_ms if exact else 0) for entry in entries)
 
 

@@ -17,7 +17,7 @@ from .wire_comparison import compared
 
 
 def ask_decode(subject: SdsSubject, vector: Vector) -> Answer:
-    """What does it make of the bytes?"""
+    """Compare the message that it decodes from the bytes."""
     seen: Any = answered(subject.codec.decode(bytes.fromhex(vector["wire"])))
     if isinstance(seen, DecodedMessage):
         seen = {"message": message_json(seen.message)}
@@ -27,7 +27,7 @@ def ask_decode(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def answered(answer: object) -> Any:
-    """An answer as an outcome; a refusal is one, and what is not declared cannot be asked for."""
+    """Convert a reply to an outcome. A refusal is an outcome; an undeclared operation skips the vector."""
     if isinstance(answer, Undeclared):
         raise Skip(answer.reason)
     return REFUSED if isinstance(answer, Refused) else answer
@@ -35,7 +35,7 @@ def answered(answer: object) -> Any:
 
 def _reads(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     if "message" in seen and _below_zero(outcome):
-        # The testee protocol has no timestamps below zero: there is no telling what it was read as.
+        # The testee protocol has no negative timestamps, so the value that was read is unknown.
         seen = {"message": {**seen["message"], "lamport_timestamp": outcome["message"]["lamport_timestamp"]}}
     if "message" in seen and "message" in outcome:
         left_out = outcome.get("except", ())
@@ -44,7 +44,7 @@ def _reads(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
 
 
 def _plain(message: dict[str, Any], left_out: Container[str] = ()) -> dict[str, Any]:
-    """What is compared of a message. Content of no length is no content (AMB-34)."""
+    """The compared part of a message. Content of length zero is no content (AMB-34)."""
     return {key: value for key, value in message.items() if key not in left_out and (key != "content" or value)}
 
 
@@ -53,7 +53,7 @@ def _below_zero(outcome: dict[str, Any]) -> bool:
 
 
 def ask_encode(subject: SdsSubject, vector: Vector) -> Answer:
-    """Which bytes does it make? The same fields in another order are as good."""
+    """Compare the bytes that it encodes. The order of the fields is free."""
     message = message_of(vector["message"])
     wire = answered(subject.codec.encode(message))
     if wire == REFUSED:
@@ -82,7 +82,7 @@ def _need_profile(subject: SdsSubject, vector: Vector) -> None:
 
 
 def ask_bloom_build(subject: SdsSubject, vector: Vector) -> Answer:
-    """Which filter does it make of the IDs: by its codec, and as a participant that received them?"""
+    """Compare the filters that it builds from the IDs: by its codec, and as a participant that received them."""
     _need_profile(subject, vector)
     ids = vector["message_ids"]
     built = subject.codec.build_filter(ids, _size(vector))
@@ -94,7 +94,7 @@ def ask_bloom_build(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def _worst(answers: list[Answer], asked: object) -> Answer:
-    """The one that counts; where neither can be had, the reason is that of the codec."""
+    """The worst answer; if neither way is supported, the reason of the codec."""
     if not answers:
         answered(asked)
     return worst(answers)
@@ -118,7 +118,7 @@ def _parameters(vector: Vector) -> BloomParameters:
 
 
 def _with(vector: Vector, exact: bytes, own: list[str]) -> bytes:
-    """The filter with own IDs in it, too, which is legal (AMB-19)."""
+    """The filter with the own IDs added, which is legal (AMB-19)."""
     profile, size = PROFILES[vector["profile"]], _parameters(vector)
     if not exact:
         return exact
@@ -138,7 +138,7 @@ def _holds(vector: Vector, wire: bytes, ids: list[str]) -> bool:
 
 
 def ask_bloom_query(subject: SdsSubject, vector: Vector) -> Answer:
-    """What does it find in the filter: by its codec, and as a participant whose messages have these IDs?"""
+    """Compare the IDs that it finds in the filter: by its codec, and as a participant whose messages have these IDs."""
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]
     asked = subject.codec.query_filter(wire, ids, _size(vector))
@@ -150,6 +150,6 @@ def ask_bloom_query(subject: SdsSubject, vector: Vector) -> Answer:
     if hits is not None:
         nothing = any(outcome.get("rejected") for outcome in vector["outcomes"])
         found = among({"hits": hits}, vector["outcomes"])
-        # As a participant it has no other way to skip a filter than to find nothing in it.
+        # A participant can only ignore a filter by finding nothing in it.
         answers.append(Answer(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
     return _worst(answers, asked)

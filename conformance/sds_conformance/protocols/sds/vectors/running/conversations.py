@@ -1,4 +1,4 @@
-"""Transcripts. An outcome that is not listed is no failure by itself: then the checks of the suite judge it."""
+"""Plays transcripts. An outcome that is not listed is no failure by itself: the checks of the suite judge its trace."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ REGISTERED = _checks
 """The package whose import fills the register of checks."""
 
 NEEDED = ("virtual-clock", "channels", "ephemeral", "retrieval-hints", "sds-r", "sync")
-"""Capabilities that a transcript can name as needed."""
+"""The capabilities that a transcript can require."""
 LAYOUT = ("SDS-MSG-01", "FORUM-01")
-"""The requirements that are violated in every transcript where messages are not in the layout of the text."""
+"""The requirements that every transcript violates if messages do not have the layout of the text."""
 SIGNALS = ("delivered", "acknowledged", "possibly_acknowledged", "missing", "lost")
 
 
 def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
-    """Play the steps, compare what came out, and judge the trace where that is not listed."""
+    """Play the steps, compare the results, and judge the trace if a result is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
             raise Skip(f"needs {name}, which is not known here")
@@ -54,7 +54,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
     if not played:
         raise Skip("none of its steps can be had")
     if not unlisted and lacking:
-        # Not held against it, but what nobody saw is no pass.
+        # A part that is not shown is no failure, but no pass either.
         return Answer(Status.ACCEPTABLE, reason=f"declares observe, and its state does not show {', '.join(lacking)}")
     if not unlisted:
         return Answer(Status.PASS) if first else Answer(Status.ACCEPTABLE, reason="another listed outcome")
@@ -62,7 +62,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) -> list[str]:
-    """What a state leaves out that it should show; repairs only where the conversation is about them."""
+    """The parts that a state should show and lacks; repair buffers only if the conversation is about repairs."""
     if "state" not in seen:
         return []
     wanted = [name for name in outcome.get("state", {}) if "sds-r" in needs or not name.endswith("_repairs")]
@@ -70,7 +70,7 @@ def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) ->
 
 
 def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> Answer:
-    """Judge a trace with an outcome that is not listed by the requirement checks, translated like all vectors."""
+    """Judge the trace of an unlisted outcome by the checks, translated like all vectors."""
     trace.translate()
     catalogue = load_catalogue()
     ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.stated_in(subject.revision)]

@@ -1,4 +1,4 @@
-"""Filters as participants make and read them, for implementations that take the size and the IDs they are told."""
+"""Filters that participants build and read, for implementations that accept the size and the IDs of a vector."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .....vectors.model import Vector
 from .subject import SdsSubject, shown
 
 LARGEST = 1_000
-"""A filter for more IDs than this is asked of the codec alone."""
+"""Number of IDs above which only the codec is asked for a filter."""
 
 
 def _opened(subject: SdsSubject, vector: Vector) -> Actor | None:
-    """A participant whose filter has the size of the vector; None if it cannot be had."""
+    """Open a participant with the filter size of the vector; None if that is impossible."""
     if vector["capacity"] > LARGEST:
         return None
     rate = vector["error_rate_millionths"] / 1_000_000
@@ -30,7 +30,9 @@ def _opened(subject: SdsSubject, vector: Vector) -> Actor | None:
 
 
 def built_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
-    """The filter of a participant that received the IDs, and own IDs that may stand in it; None if it cannot be had."""
+    """The filter of a participant that received the IDs, and the own IDs that it may hold; None if that is
+    impossible.
+    """
     actor = _opened(subject, vector)
     if actor is None:
         return None
@@ -51,7 +53,9 @@ def built_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, li
 
 
 def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> list[bool] | None:
-    """Which of the IDs does a participant, whose messages they are, find in a filter? None if it cannot be had."""
+    """The answers of a participant that sent messages with the IDs and received the filter; None if that is
+    impossible.
+    """
     ids = vector["message_ids"]
     can = subject.declaration.can
     visible = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)

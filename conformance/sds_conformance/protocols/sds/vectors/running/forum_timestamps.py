@@ -1,4 +1,4 @@
-"""Lamport timestamps that count from 0: brought about by what is sent, and compared as far as the text decides."""
+"""Lamport timestamps that count from 0: set by messages, and compared where the text decides."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 
 
 def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answer:
-    """Bring the timestamp about, let the thing happen, look what it is now.
+    """Bring the timestamp to its value, run the operation, and compare the new value.
 
-    Who counts in other steps than one comes to another timestamp, and everything is as much further on.
+    An implementation that counts in larger steps reaches another value; then all expected values are shifted.
     """
     local = int(vector["local"])
     stage = subject.stage(vector["id"])
@@ -41,14 +41,14 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answe
     now = shown(actor, "lamport_timestamp")
     if now is not None:
         seen["local"] = str(now - further)
-    else:  # the next message tells
+    else:  # read it from the next message
         with suppress(ScheduleStopped):
             seen["next"] = str((actor.send().lamport_timestamp or 0) - further)
     return among(seen, vector["outcomes"], _is)
 
 
 def _brought_about(actor: Actor, local: int) -> int | Answer:
-    """Another message comes, then one is sent: how much further than ``local`` that got."""
+    """Receive a message and send one; return by how much the timestamp exceeds ``local``."""
     if local > 1:
         actor.receive(actor.stage.peer("setter").content(local - 1))
         if refused(actor):

@@ -1,9 +1,8 @@
-"""Is a hash that nobody here knows used at all? Its values cannot be told, but what they depend on can be seen.
+"""Tests whether an unknown hash is used at all: its values are unknown, but not the arguments that they depend on.
 
-Each question varies one of the IDs and keeps the others, for several choices of those. A legal hash answers all of them
-alike with a probability far below 1e-6: offsets lie in windows of 120 seconds at least, which even in whole seconds
-leaves 120 values; and the questions about groups are asked for several numbers of them, because a weak hash can be
-constant modulo one of them.
+Each question varies one ID and keeps the others, for several choices of those. A legal hash gives only equal answers
+with a probability far below 1e-6: offsets are in windows of at least 120 seconds, which are 120 values even in whole
+seconds. Group questions use several numbers of groups, because a weak hash can be constant modulo one of them.
 """
 
 from __future__ import annotations
@@ -16,22 +15,24 @@ from .subject import SdsSubject
 
 T_MAX = 240_000
 VALUES = 6
-"""So many values has the ID that is varied."""
+"""Number of values of the varied ID."""
 CHOICES = 4
-"""For so many choices of the others: a product can be constant for one that is 0 modulo the window."""
+"""Number of choices of the other IDs: a product can be constant if one of them is 0 modulo the window."""
 GROUPS = (3, 5, 7, 11)
 PAIRS = 24
-"""Nobody is a member in 24 pairs for each number of groups with a probability of 7e-10."""
+"""The probability that 24 pairs have no member, for each number of groups, is 7e-10."""
 
 ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sender", "message")}
 FACTORS = {"participant": 7, "sender": 11, "message": 13}
 
 Ids = dict[str, str]
-"""Of participant, sender and message."""
+"""IDs of participant, sender and message."""
 
 
 def ignored_argument(subject: SdsSubject, function: str) -> str:
-    """What ``function`` does not depend on, although it has to, as a sentence; "" if on all, or if it does not tell."""
+    """A sentence on an ID that ``function`` ignores although it must not; "" if it ignores none, or if this is
+    unknown.
+    """
     if function == "response-group":
         return _constant_membership(subject)
     for argument in ARGUMENTS[function]:

@@ -1,4 +1,4 @@
-"""Shapes that a participant shows: message kinds, the Lamport timestamp, the log and causal histories."""
+"""Shapes on the behaviour of a participant: message kinds, the Lamport timestamp, the log and causal histories."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .subject import SdsSubject, as_owed, refused, shown
 from .timestamps import LARGEST, SAFE, SIGNED
 
 SETTING_OFF_MS = 1000
-"""A participant is opened so long before anything happens."""
+"""Time in milliseconds between the opening of a participant and the first event."""
 
 
 # ---- message kinds ---------------------------------------------------------------------------------------------------
 
 
 def ask_message_kind(subject: SdsSubject, vector: Vector) -> Answer:
-    """By its codec, where that tells, and by what a participant makes of the message."""
+    """Compare the kind of a message: by the codec if it shows it, and by the behaviour of a participant."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
     told = subject.codec.decode(wire)
@@ -60,22 +60,23 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> An
 
 
 def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
-    """The kinds of message of which that can be seen."""
+    """The kinds of messages that agree with the behaviour."""
     if not subject.declaration.can(pb.CAPABILITY_DELIVERED):
         return {"content"} if logged else {"sync", "ephemeral", "undefined"}
     if delivered:
         return {"content"} if logged else {"ephemeral"}
     if logged:
         return set()
-    # An ephemeral message that names a dependency may wait for it (AMB-31).
+    # An ephemeral message with a dependency may wait for it (AMB-31).
     waits = message.kind is Kind.EPHEMERAL and bool(message.causal_history)
     return {"sync", "undefined", *(["ephemeral"] if waits else [])}
 
 
 def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
-    """In the proposal a sync message is received like any other: delivered or not, and shown in the log or not.
+    """The same for the proposal, which treats sync messages like all others. They may be delivered or not, and shown in
+    the log or not.
 
-    Nor does it say whether ephemeral messages are logged.
+    The proposal does not say whether ephemeral messages are logged.
     """
     waits = message.kind is Kind.EPHEMERAL and bool(message.causal_history)
     out = {"sync", "undefined"}
@@ -87,7 +88,7 @@ def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, l
 
 
 def logged_ids(actor: Actor) -> list[str]:
-    """The log: as it is shown, else as far as the causal history of a message tells."""
+    """The IDs in the log: as shown, else those in the causal history of a message."""
     log = shown(actor, "log")
     return [entry.message_id for entry in (log.entries if log is not None else actor.send().causal_history)]
 
@@ -96,7 +97,7 @@ def logged_ids(actor: Actor) -> list[str]:
 
 
 def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
-    """Bring the timestamp about, let the thing happen, look what it is now."""
+    """Bring the timestamp to its value, run the operation, and compare the new value."""
     if not REVISIONS[subject.revision].lamport_follows_clock:
         return ask_counting(subject, vector, happens)
     subject.need(pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -117,7 +118,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
         raise Skip("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
     seen = happens(subject, actor, vector["operation"], received)
-    # Where the state is not shown, the next message tells, as far as the clock does not hide it.
+    # If the state is not shown, read it from the next message, unless the clock hides it.
     after = shown(actor, "lamport_timestamp")
     if after is not None:
         seen["local"] = str(after)
@@ -130,18 +131,18 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def _took(actor: Actor, local: int) -> bool:
-    """Has the timestamp been taken over? Who drops a message need not say that it refuses it."""
+    """Did the participant adopt the timestamp? It may drop a message silently."""
     now = shown(actor, "lamport_timestamp")
     if now is not None:
         return bool(now == local)
-    # Where nothing shows the timestamp, a message that was dropped is no message of the log either.
+    # If nothing shows the timestamp, a dropped message is missing from the log as well.
     trace = actor.stage.trace
     delivered = any(event.kind == "delivered" for step in trace.steps for event in step.events)
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
 
 
 def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
-    """Let the participant do what a vector says; what was sent, or that it was refused."""
+    """Run the operation of a vector; return the sent message, or the refusal."""
     bob = actor.stage.peer("bob")
     at = received or 0
     arriving: dict[str, Message] = {
@@ -178,7 +179,7 @@ def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bo
     if any(seen.get(key) != outcome.get(key) for key in ("sent", "rejected")):
         return False
     local = int(outcome["local"])
-    # At the end of the range it may stay where it is (AMB-14).
+    # At the end of the range it may stay unchanged (AMB-14).
     stays = (local,) if local in (SIGNED, LARGEST) else ()
     return "next" not in seen or seen["next"][0] in (max(now_ms, local + 1), *stays)
 
@@ -187,7 +188,7 @@ def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bo
 
 
 def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
-    """The messages arrive; which log do they make?"""
+    """Deliver the messages, and compare the log."""
     arrivals = vector["arrivals"]
     actor = _arrived(subject, vector, len(arrivals) + 1)
     if isinstance(actor, Answer):
@@ -195,7 +196,7 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
     told = shown(actor, "log")
     if told is not None:
         log = [entry.message_id for entry in told.entries]
-        if REVISIONS[subject.revision].syncs_are_logged:  # its own as well, and nobody said that it sends none
+        if REVISIONS[subject.revision].syncs_are_logged:  # the log may contain own sync messages that it sent by itself
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
         return among({"log": log}, vector["outcomes"])
     if actor.party.in_force.causal_history_size < len(arrivals):
@@ -209,7 +210,7 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
-    """The messages arrive; which does the next message name?"""
+    """Deliver the messages, and compare the causal history of the next message."""
     actor = _arrived(subject, vector, vector["size"])
     if isinstance(actor, Answer):
         return actor
@@ -222,7 +223,7 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def _one_way(subject: SdsSubject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
-    """Either direction of a causal history is legal, as long as it is always the same (AMB-29)."""
+    """A causal history may have either direction if it never changes (AMB-29)."""
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
         return answer
@@ -234,7 +235,7 @@ def _one_way(subject: SdsSubject, answer: Answer, seen: list[str], oldest_first:
 
 
 def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | Answer:
-    """A participant that has delivered the messages."""
+    """Open a participant and deliver the messages to it."""
     stage = subject.stage(vector["id"])
     timestamps = [int(arrival["lamport_timestamp"]) for arrival in vector["arrivals"]]
     subject.need_lamport(stage.now_ms, *timestamps)

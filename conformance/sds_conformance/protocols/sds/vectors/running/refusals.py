@@ -1,6 +1,6 @@
-"""What no implementation may refuse: to make a participant, to send, and to show the state that it declares to show.
+"""Operations that no implementation may refuse: to create a participant, to send, and to show a state that it declares.
 
-Whoever refuses all of it would otherwise be asked nothing, and pass.
+Otherwise an implementation that refuses all of them would be asked nothing, and pass.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .subject import SdsSubject
 from .timestamps import SAFE
 
 PLAIN = ("sync_interval_ms", "lost_timeout_ms")
-"""What every participant is asked to leave out; whoever cannot set it ignores it."""
+"""Settings that every participant gets; an implementation without them ignores them."""
 
 
 def held_to_the_protocol(subject: SdsSubject, vector: Vector, answer: Answer) -> Answer:
-    """The answer to a vector, or the refusal on the way to it that nothing allows."""
+    """The answer to a vector; a failure if the implementation refused an operation without a legal reason."""
     for stage in list(subject.stages):
         for step in stage.trace.steps:
             for failure in _refused(subject, stage, step, vector):
@@ -54,13 +54,13 @@ def _words(step: Step) -> str:
 
 
 def _special(step: Step) -> list[str]:
-    """What a participant was asked for beyond what all are."""
+    """The settings of a participant besides those that all participants get."""
     fields = {field.name: value for field, value in step.request.open.configuration.ListFields()}
     return [name for name, value in fields.items() if name not in PLAIN and (name != "sds_r" or value)]
 
 
 def _opens_nothing(subject: SdsSubject, vector: Vector) -> bool:
-    """Is a participant refused that is asked for nothing special, too?"""
+    """Does it also refuse a participant without special settings?"""
     try:
         subject.stage(f"{vector['id']}, once more").open()
     except ScheduleStopped:
@@ -69,7 +69,7 @@ def _opens_nothing(subject: SdsSubject, vector: Vector) -> bool:
 
 
 def _ordinary(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> bool:
-    """Content that everybody can send: not too long, under no ID of ours, at a timestamp that all must take."""
+    """Is it content that every participant must send: not too long, without a given ID, at an acceptable time?"""
     if _may_be_refused(vector):
         return False
     declared = subject.declaration
@@ -88,7 +88,7 @@ def _may_be_refused(vector: Vector) -> bool:
 
 
 def _beyond(step: Step) -> bool:
-    """Did a message arrive whose timestamp need not be taken (AMB-14)?"""
+    """Did a message with a timestamp arrive that may be refused (AMB-14)?"""
     if step.command != "receive":
         return False
     message = step.received.message
@@ -96,7 +96,7 @@ def _beyond(step: Step) -> bool:
 
 
 def _told_why(subject: SdsSubject, answer: Answer) -> Answer:
-    """A vector that was skipped for a configuration: say which."""
+    """Name the refused setting in the reason of a skipped vector."""
     if answer.status is not Status.SKIPPED:
         return answer
     for stage in subject.stages:

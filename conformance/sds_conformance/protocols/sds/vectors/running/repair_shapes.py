@@ -1,4 +1,4 @@
-"""Shapes about hashes and the times made from them: the hash itself, T_req, T_resp and response groups."""
+"""Shapes on hashes and their results: the hash itself, T_req, T_resp and response groups."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .hash_use import ignored_argument
 from .subject import SdsSubject
 
 ANY = "any"
-"""In place of a hash profile: the outcomes hold whatever the hash."""
+"""Replaces a hash profile: the outcomes hold for every hash."""
 MODULI = (2**32 - 5, 2**32 - 17, 2**31 - 1)
-"""Primes: the remainders by all of them tell a hash of up to 64 bits from every other."""
+"""Primes whose remainders together identify a hash of up to 64 bits."""
 
 
 def _need_hash(subject: SdsSubject, profile: str) -> None:
@@ -28,7 +28,9 @@ def _need_hash(subject: SdsSubject, profile: str) -> None:
 
 
 def ask_hash(subject: SdsSubject, vector: Vector) -> Answer:
-    """Its hash, from the remainders that T_req shows. The named hashes join two strings, so one can be split."""
+    """Compare the hash, computed from the remainders that T_req shows. The named hashes join two strings, so one string
+    can be split in two.
+    """
     _need_hash(subject, vector["profile"])
     text = "".join(vector["parts"])
     first, second = vector["parts"] if len(vector["parts"]) == 2 else (text[:1], text[1:])
@@ -51,7 +53,9 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def ask_repair_times(subject: SdsSubject, vector: Vector) -> Answer:
-    """T_req, T_resp and membership by its own computation; the default number of groups from a configuration."""
+    """Compare T_req, T_resp and membership by its codec operations, and the default number of groups by a
+    configuration.
+    """
     function = _FUNCTIONS[vector["function"]]
     answer = function(subject, vector)
     if vector.get("hash_profile") != ANY or answer.status is Status.FAIL:
@@ -63,7 +67,7 @@ def ask_repair_times(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def _used(subject: SdsSubject, vector: Vector) -> Answer | None:
-    """The failure of a hash without a name that is not used; whoever names it is asked for its values."""
+    """A failure if it does not use its unnamed hash; a named hash is tested by its values."""
     degenerate = vector.get("t_max_ms", 1) <= vector.get("t_min_ms", 0) or vector.get("num_response_groups", 1) < 1
     if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
         return None
@@ -87,7 +91,7 @@ def _t_req(subject: SdsSubject, vector: Vector) -> Answer:
 
 
 def _t_resp(subject: SdsSubject, vector: Vector) -> Answer:
-    # T_min has no part in it, which a T_min of 0 would not show.
+    # T_min does not affect it, which a T_min of 0 would not show.
     t_min_ms = vector["t_max_ms"] // 4
     told = _offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
     return _offset(vector, told, "t_resp_ms")

@@ -1,4 +1,4 @@
-"""An implementation of SDS that is asked: its codec, and stages with participants."""
+"""An SDS implementation that answers vectors: its codec, and stages with participants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SdsSubject(Subject):
         return Codec(self.session, self.dialect)
 
     def stage(self, name: str) -> Stage:
-        """A fresh stage, with no participants."""
+        """Create a new stage without participants."""
         stage = Stage(self.session, name, self.dialect)
         self.stages.append(stage)
         return stage
@@ -43,7 +43,7 @@ class SdsSubject(Subject):
 
 
 def opened(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> SdsSubject:
-    """Who answers one vector. Raises TesteeFault for a dialect that is declared and not known."""
+    """Create the subject for one vector. Raises TesteeFault for a declared dialect that is unknown."""
     try:
         used = RULES.dialect_in_use(revision, dialect, session.declaration)
     except UnknownDialect as error:
@@ -53,7 +53,7 @@ def opened(session: Session, revision: str, dialect: str | None, remembered: dic
 
 
 def shown(actor: Actor, name: str) -> Any:
-    """What the state of a participant shows under a name; None if it shows no state, or not that."""
+    """A part of the participant's state; None if it shows no state, or not this part."""
     state = actor.observe()
     return getattr(state, name) if state is not None and state.HasField(name) else None
 
@@ -64,8 +64,9 @@ def refused(actor: Actor) -> bool:
 
 
 def as_owed(subject: SdsSubject, message: Message, answer: Answer) -> Answer:
-    """The answer to a vector whose ``message`` was refused. Who refuses an ephemeral message does not deliver it, and
-    violates nothing else, whatever the vector is about: so the checks judge it, too."""
+    """The answer to a vector whose ``message`` was refused. The refusal of an ephemeral message violates only the duty
+    to deliver it, whatever the vector is about, as in the checks.
+    """
     if answer.status is not Status.FAIL or message.kind is not Kind.EPHEMERAL:
         return answer
     hybrid = bool(message.causal_history) or message.bloom_filter is not None

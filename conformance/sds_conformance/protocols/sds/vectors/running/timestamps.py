@@ -1,13 +1,13 @@
-"""Bounds of Lamport timestamps: what must work, and where the numbers of a text or of a language end."""
+"""Bounds of Lamport timestamps: values that must work, and the ends of number ranges."""
 
 from __future__ import annotations
 
 SAFE = 2**53 + 10
-"""Timestamps of SDS up to here are mandatory (AMB-14)."""
+"""Timestamps of SDS up to here must be accepted (AMB-14)."""
 SIGNED = 2**63 - 1
 LARGEST = 2**64 - 1
-"""The greatest timestamp of SDS."""
+"""The largest timestamp of SDS."""
 LARGEST_INT32 = 2**31 - 1
-"""The greatest timestamp of the proposal of 2024."""
+"""The largest timestamp of the proposal of 2024."""
 PLAUSIBLE = 1_000
-"""In the proposal, a timestamp that is so much greater than it need be is no count of messages."""
+"""In the proposal, a timestamp that exceeds the necessary value by this much is no count of messages."""

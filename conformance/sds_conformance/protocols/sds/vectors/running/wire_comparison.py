@@ -1,4 +1,4 @@
-"""The bytes that an implementation writes, compared field by field with those that are expected."""
+"""Compares the bytes that an implementation writes with the expected ones, field by field."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIELDS = {
 }
 """The numbers of the fields of ``Message``, by wire format and name."""
 OF_ENTRIES = {V2026_01.name: ("causal_history", "repair_request"), FORUM_2024.name: ()}
-"""The fields that hold entries; those of others hold plain strings."""
+"""The fields with entries, by wire format; other formats have plain strings in them."""
 KNOWN_OF_ENTRIES = (1, 2, 3)
 """The numbers of the fields of ``HistoryEntry``."""
 
@@ -41,7 +41,7 @@ Row = tuple[int, int, object]
 
 
 def compared(form: WireFormat, wire: bytes, expected: bytes) -> Answer:
-    """The same bytes, the same fields in another form, the same with some that nobody knows, or others?"""
+    """Compare: the same bytes, the same fields in another form, additional unknown fields, or others."""
     if wire == expected:
         return Answer(Status.PASS)
     failed = Answer(Status.FAIL, expected.hex(), wire.hex()[:400])
@@ -54,13 +54,13 @@ def compared(form: WireFormat, wire: bytes, expected: bytes) -> Answer:
     if same and written == wanted:
         return Answer(Status.ACCEPTABLE, reason="the same fields, written in another way")
     if same and _rows(form, wire, known=True) == wanted:
-        # Receivers skip what they do not know, so nothing is lost by it, but the text has no such field.
+        # Receivers skip unknown fields, so nothing is lost, but the text has no such field.
         return Answer(Status.WARN, expected.hex(), wire.hex()[:400], "fields that the text does not have")
     return failed
 
 
 def _difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
-    """The fields that are not as they should be, by name, with what is wrong with each."""
+    """Describe the wrong fields, by name."""
     names = {number: f"{name} (field {number})" for name, number in FIELDS[form.name].items()}
     told = []
     for number in sorted({row[0] for row in written + wanted}):
@@ -77,13 +77,13 @@ def _difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
 
 
 def _message(form: WireFormat, wire: bytes) -> Message:
-    """What is read from the bytes; content of no length is no content (AMB-34)."""
+    """The decoded message. Content of length zero is no content (AMB-34)."""
     message = form.decode(wire)
     return replace(message, content=message.content or None)
 
 
 def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
-    """The fields by their numbers, those of entries as well; entries keep their order among themselves."""
+    """The fields by number, including those of entries, which keep their order."""
     numbers = FIELDS[form.name]
     fields = [f for f in split(wire) if not (f.number == numbers["content"] and f.value == b"")]
     rows = [
