@@ -13,14 +13,18 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from sds_testee.joining import JOINT
+
 from ..judging.catalogue import Requirement
 from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarations, examine_declaration
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven, unshown
 from ..judging.exits import Exit
+from ..judging.mixtures import Mixture, examine_mixture
+from ..judging.mixtures import sound as tells_apart
 from ..judging.observing import Known
 from ..judging.quoting import counted
 from ..judging.registry import Check
-from ..protocols import Protocol, protocols
+from ..protocols import Protocol, default, protocols
 from ..telling.story import plain_table, unbroken
 from .files import refuse_nowhere
 from .generated import generated_faults
@@ -39,6 +43,7 @@ Examples:
   sds-conformance selftest --only 'ties-*'
   sds-conformance selftest --without observe --without filter-codec
   sds-conformance selftest --declarations 2000 --seed 1
+  sds-conformance selftest --mixtures 60 --seed 1
   sds-conformance selftest --markdown kill-table.md
   sds-conformance selftest --json > kill-table.json
   sds-conformance selftest --generated
@@ -49,6 +54,8 @@ Examples:
 
 DECLARATIONS = 40
 """So many declarations of each protocol are tried in a whole self-test."""
+MIXTURES = 10
+"""Implementations of several faults that are tried in a whole self-test."""
 HONEST_DECLARATIONS = 12
 """Declarations that the unchanged model is played with: to the end, which takes ten times as long as a broken model."""
 
@@ -74,6 +81,8 @@ class Proof:
     """Codes that mutants show and the catalogue does not list."""
     declarations: list[Examined] = field(default_factory=list)
     """Declarations, each with broken implementations behind it."""
+    mixtures: list[Mixture] = field(default_factory=list)
+    """Implementations with several faults, and the root causes that are reported of each."""
 
     @property
     def accepted(self) -> int:
@@ -82,7 +91,7 @@ class Proof:
     @property
     def complete(self) -> bool:
         sound = not any(kill.alive or kill.unexplained or kill.overdue for kill in self.kills) and not self.outdated
-        sound &= all(examined.sound for examined in self.declarations)
+        sound &= all(examined.sound for examined in self.declarations) and tells_apart(self.mixtures)
         return sound and self.accepted == len(self.acceptances) and not (self.unguarded or self.unlisted)
 
     @property
@@ -102,6 +111,13 @@ class Proof:
         if self.declarations:
             seen_through = sum(examined.sound for examined in self.declarations)
             parts += [f"{seen_through} of {len(self.declarations)} declarations hide no gross fault"]
+        if self.mixtures:
+            found, faults = sum(one.found for one in self.mixtures), sum(len(one.faults) for one in self.mixtures)
+            effects, roots = (
+                sum(len(one.effects) for one in self.mixtures),
+                sum(len(one.roots) for one in self.mixtures),
+            )
+            parts += [f"{found} of {faults} mixed faults are root causes, {effects} of {roots} root causes are effects"]
         return ", ".join(parts) + "."
 
 
@@ -128,6 +144,13 @@ class Proof:
     metavar="N",
     help="Try only N declarations of each protocol, each with a deaf, a mute and a forgetful model.",
 )
+@click.option(
+    "--mixtures",
+    "mixed",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Try only N models of SDS, each with three faults at once.",
+)
 @which_seed("Seed of all draws; `random` draws a seed and prints it.")
 def selftest_command(
     only: tuple[str, ...],
@@ -138,6 +161,7 @@ def selftest_command(
     generated: bool,
     sample: int | None,
     drawn: int | None,
+    mixed: int | None,
     seed: int,
 ) -> None:
     """Prove that the checks reject faults and accept legal choices.
@@ -150,6 +174,9 @@ def selftest_command(
     Declarations of capabilities are drawn at random. With each, a model that ignores every message (deaf), sends none
     (mute) or stores none (forgetful) must fail, and the reference model must pass. --declarations plays more of them.
 
+    Models with three faults at once are drawn at random. Nine in ten of their faults must be root causes of their own,
+    and at most one in ten of the root causes may be the effect of another fault. --mixtures plays more of them.
+
     --generated derives faults from the source of the model, by rules, and plays each in the revisions and legal
     variants that execute its line. Faults that nothing finds are listed.
     """
@@ -160,14 +187,20 @@ def selftest_command(
         sys.exit(generated_faults(out, err, only, sample, seed, jobs, as_json=as_json))
     if sample is not None:
         raise click.UsageError("--sample is about --generated faults: add that")
-    if drawn is not None and (only or without or write):
-        raise click.UsageError("--declarations goes with --seed, --jobs and --json alone: leave the others out")
+    for option, number in (("--declarations", drawn), ("--mixtures", mixed)):
+        if number is not None and (only or without or write):
+            raise click.UsageError(f"{option} goes with --seed, --jobs and --json alone: leave the others out")
     whole = not only and not without
     if write and not whole:
         raise click.UsageError("--markdown is about all mutants and variants: leave out --only and --without")
     refuse_nowhere(write)
-    if drawn is not None:
-        proof = Proof([], [], declarations=tried(err, drawn, seed, jobs))
+    if drawn is not None or mixed is not None:
+        proof = Proof(
+            [],
+            [],
+            declarations=tried(err, drawn, seed, jobs) if drawn else [],
+            mixtures=mixtures(err, mixed, seed, jobs) if mixed else [],
+        )
         if as_json:
             print_json(_as_json(proof))
         else:
@@ -205,7 +238,16 @@ def examined(
     codes = [unshown(p.rules, kills) for p in everything]
     never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
     declared = tried(err, DECLARATIONS, 0, jobs) if whole else []
-    return Proof(kills, acceptances, open_ends, unproved, past, never, unlisted, declared)
+    several = mixtures(err, MIXTURES, 0, jobs) if whole else []
+    return Proof(kills, acceptances, open_ends, unproved, past, never, unlisted, declared, several)
+
+
+def mixtures(err: Console, count: int, seed: int, jobs: int) -> list[Mixture]:
+    """So many models of SDS, each with several faults."""
+    protocol = default()
+    with processes(jobs) as pool:
+        found = pool.map(partial(_mixture, protocol.name, seed), range(count))
+        return [one for one in tracked(err, "models with several faults", found, count) if one is not None]
 
 
 def tried(err: Console, count: int, seed: int, jobs: int) -> list[Examined]:
@@ -226,6 +268,11 @@ def _declaration(drawn: tuple[str, int, Declared]) -> Examined:
     how = (HONEST, *BROKEN) if number < HONEST_DECLARATIONS else BROKEN
     examined: Examined = examine_declaration(protocol.rules, protocol.model, name, declared, how)
     return examined
+
+
+def _mixture(name: str, seed: int, number: int) -> Mixture | None:
+    protocol = _protocol((name, ""))
+    return examine_mixture(protocol.rules, protocol.model, name, seed, number, _KNOWN)
 
 
 _KNOWN = Known()
@@ -261,6 +308,7 @@ def _as_json(proof: Proof) -> dict[str, object]:
         "unguarded": proof.unguarded,
         "outdated": proof.outdated,
         "declarations": [asdict(examined) for examined in proof.declarations],
+        "mixtures": [asdict(one) for one in proof.mixtures],
         "unshown": proof.unshown,
         "unlisted": proof.unlisted,
         "unproven": [{"requirement": check.requirement, "check": check.name} for check in proof.unproven],
@@ -301,6 +349,14 @@ def _show(out: Console, proof: Proof) -> None:
     for examined in proof.declarations:
         if not examined.sound:
             out.print(f"{examined.protocol}, {examined.declared}: {_unsound(examined)}", style="bold red")
+    for one in proof.mixtures:
+        for mutant, fault, root in zip(one.mutants, one.faults, one.found_as, strict=True):
+            if not root:
+                out.print(f"Of {JOINT.join(one.mutants)}, {fault} ({mutant}) is no root cause", style="yellow")
+        if one.effects:
+            out.print(
+                f"Of {JOINT.join(one.mutants)}, root causes without a fault: {', '.join(one.effects)}", style="yellow"
+            )
     for row in proof.outdated:
         out.print(f"Declared as a consequence, and not seen: {row}", style="bold red")
     if proof.unguarded:
