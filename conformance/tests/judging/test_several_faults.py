@@ -1,0 +1,95 @@
+"""Implementations with several faults: each fault is a root cause of its own, and nothing else is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from sds_conformance.exploration.campaign import Order, explore
+from sds_conformance.exploration.telling import roots_in
+from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.judging.mixtures import Mixture, examine_mixture, sound
+from sds_conformance.judging.observing import Known
+from sds_conformance.judging.planning import plan
+from sds_conformance.judging.playing import VERDICTS
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.rules import MODEL, RULES
+from sds_harness.link import Limits
+from sds_reference.mutants import MUTANTS
+
+LIKE_NIM = "speaks-nim-sds+one-filter-is-enough+log-by-arrival+drops-syncs+deaf-clock"
+"""A layout behind a dialect, one filter hit acknowledges, and wrong order, syncs and clock."""
+SIX = (
+    "one-filter-is-enough+looks-in-all-logs+leaves-what-is-due+names-the-messenger+log-by-arrival+lamport-without-clock"
+)
+SEVERAL = [
+    LIKE_NIM,
+    SIX,
+    "speaks-nim-sds+first-dependency-only+lamport-without-clock",
+    "content-hash-id+buffered-is-met+ties-ignoring-case+leaves-what-is-due",
+    "delivers-children-first+leaves-what-is-due+lamport-without-clock+names-the-messenger",
+]
+KNOWN = Known()
+
+
+def faults_of(names: str) -> set[str]:
+    return {MUTANTS[name].requirement for name in names.split("+")}
+
+
+def run_of(names: str) -> Certification:
+    what = plan(RULES, environments=("plain",))
+    return certify(lambda _: MODEL.mutant(names, frozenset()), what, Limits(), keep=VERDICTS, known=KNOWN)
+
+
+def roots_of_run(names: str) -> list[str]:
+    return [cause.verdict.requirement.id for cause in run_of(names).causes]
+
+
+@pytest.mark.parametrize("names", SEVERAL)
+def test_a_run_has_as_many_root_causes_as_there_are_faults(names: str) -> None:
+    roots = roots_of_run(names)
+    assert len(roots) == len(faults_of(names))
+    assert set(roots) == faults_of(names)
+
+
+@pytest.mark.parametrize(
+    "names", [LIKE_NIM, *(pytest.param(names, marks=pytest.mark.exhaustive) for names in SEVERAL[1:])]
+)
+def test_so_have_generated_schedules(names: str) -> None:
+    order = Order(lambda _: MODEL.mutant(names, frozenset()), examples=150)
+    tally = explore(order)
+    failed = [root.id for root in roots_in(tally, order) if tally.found[root.id].severity is Verdict.FAIL]
+    assert len(failed) == len(faults_of(names))
+    assert set(failed) == faults_of(names)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("mended", SIX.split("+"))
+def test_mending_one_fault_leaves_the_others_as_they_were(mended: str) -> None:
+    left = "+".join(name for name in SIX.split("+") if name != mended)
+    assert set(roots_of_run(left)) == faults_of(left)
+
+
+def test_what_a_dialect_explains_is_titled_and_explains_nothing_else() -> None:
+    layout = next(cause for cause in run_of(LIKE_NIM).causes if cause.title)
+    assert layout.title == "speaks the layout nim-sds"
+    assert layout.requirements == {f"SDS-MSG-0{number}" for number in (1, 2, 3, 4, 5, 6, 7, 9)}
+
+
+def test_a_mixture_is_drawn_by_its_seed_and_shows_each_fault() -> None:
+    one, again = (examine_mixture(RULES, MODEL, "SDS", 0, 6, KNOWN) for _ in range(2))
+    assert one == again
+    assert one is not None
+    assert {MUTANTS[name].requirement for name in one.mutants} == {*one.faults}
+    assert len(one.faults) == 3
+
+
+def test_a_fault_that_is_no_root_cause_and_an_effect_that_is_one_count_against_the_suite() -> None:
+    good = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B", "C"), ("A", "B", "C"))
+    hidden = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B"), ("A", "B", ""))
+    false = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B", "C", "D"), ("A", "B", "C"))
+    assert (hidden.found, false.effects) == (2, ("D",))
+    assert sound([])
+    assert sound([good])
+    assert sound([good] * 9 + [hidden, false])
+    assert not sound([good, hidden])
+    assert not sound([good, false])
