@@ -59,16 +59,19 @@ def severity_number(what: str) -> int:
     return min(severities, default=BREAKDOWN_SEVERITY)
 
 
+def failure_of(finding: Finding, schedules: int, exercised: int) -> Failure:
+    """What root causes depend on, of a finding that so many schedules show, of those that exercised it."""
+    entry = property_of(finding.requirement)
+    rests_on = tuple(entry.requirements) if entry is not None else ()
+    codes = frozenset({finding.code})
+    return Failure(finding.requirement, finding.severity, schedules, exercised, codes=codes, rests_on=rests_on)
+
+
 def roots_of(tally: Tally, rules: Rules, dialect: str = "") -> list[Root]:
     """Return the root causes of what was found, the most severe first; ``dialect`` is the dialect in use."""
-    failures = []
-    for what, finding in tally.found.items():
-        entry = property_of(what)
-        rests_on = entry.requirements if entry is not None else ()
-        often = tally.found_in[what], tally.exercised[what]
-        failures.append(
-            Failure(what, finding.severity, *often, codes=frozenset({finding.code}), rests_on=tuple(rests_on))
-        )
+    failures = [
+        failure_of(finding, tally.found_in[what], tally.exercised[what]) for what, finding in tally.found.items()
+    ]
     found = sorted(roots(rules, failures, dialect), key=lambda root: tally.found_at[root.id])
     return sorted(found, key=lambda root: (-RANK[tally.found[root.id].severity], _severity(root)))
 
@@ -187,7 +190,6 @@ def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -
     labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
     labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
     show_seen(console, finding)
-    console.print()
 
 
 def show_seen(console: Console, finding: Finding) -> None:

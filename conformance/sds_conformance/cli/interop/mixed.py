@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,20 @@ from rich.text import Text
 
 from ...exploration.casts import Cast, NotPlayed
 from ...exploration.judging import Scope
-from ...exploration.telling import proof_of, rule_of, severity_number, show_again, show_unstable, story_of
+from ...exploration.telling import (
+    failure_of,
+    proof_of,
+    rule_of,
+    severity_number,
+    show_again,
+    show_under,
+    show_unstable,
+    story_of,
+)
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
+from ...judging.causes import Root, roots
 from ...judging.quoting import counted
 from ...telling.last_screen import STYLES, CauseLine, ordered
 from ...telling.story import headline, labelled, lines_labelled, show_errors
@@ -86,6 +97,7 @@ class MixedGroups:
             return None
         told = {(d.name, d.what): (example, files) for d, example, files in self.found}
         nothing: tuple[None, dict[str, Path]] = (None, {})
+        under = {id(discovery): root for discovery, root in self._grouped()}
         return {
             "seed": mixed.seed,
             "examples": mixed.examples,
@@ -100,22 +112,45 @@ class MixedGroups:
                     "schedules": mixed.played[name],
                     "given_up": mixed.given_up.get(name, ""),
                     "exercised": sorted(mixed.exercised.get(name, ())),
-                    "findings": [_as_json(d, *told.get((name, d.what), nothing)) for d in mixed.of(name)],
+                    "findings": [_as_json(d, under[id(d)], *told.get((name, d.what), nothing)) for d in mixed.of(name)],
                 }
                 for name in mixed.names
             ],
-            "group": [_as_json(d, *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
+            "group": [_as_json(d, under[id(d)], *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
         }
 
     def cause_lines(self) -> list[CauseLine]:
-        """A line of the last screen for each violation, with who made it."""
+        """A line of the last screen for each root cause, with whose fault it is."""
         lines = []
-        for discovery in self.mixed.ordered if self.mixed is not None else ():
+        for discovery, root in self._grouped():
+            if root is not None:
+                continue
             _, rule = rule_of(discovery.what)
             severity = severity_number(discovery.what)
             told = f"{discovery.name or 'the group'}: {rule}"
             lines.append(CauseLine(discovery.finding.severity, severity, discovery.what, told))
         return ordered(lines)
+
+    def _grouped(self) -> list[tuple[Discovery, Root | None]]:
+        """All discoveries: each root cause, then what is under it, with that root cause."""
+        if self.mixed is None:
+            return []
+        mixed = self.mixed
+        out: list[list[tuple[Discovery, Root | None]]] = []
+        place = {id(discovery): number for number, discovery in enumerate(mixed.ordered)}
+        for name in (*mixed.names, GROUP):
+            found = {discovery.what: discovery for discovery in mixed.of(name)}
+            reached = mixed.exercised.get(name, Counter[str]())
+            failures = [failure_of(one.finding, one.schedules, reached[what]) for what, one in found.items()]
+            out += [
+                [(found[root.id], None), *((found[what], root) for what in root.under)]
+                for root in roots(self._scope.rules, failures, self._dialect(name))
+            ]
+        return [pair for group in sorted(out, key=lambda group: place[id(group[0][0])]) for pair in group]
+
+    def _dialect(self, name: str) -> str:
+        dialect = self._cast.dialect(name) if name != GROUP else None
+        return dialect.name if dialect is not None else ""
 
     def facts(self) -> list[tuple[str, Text]]:
         """The counts of mixed groups, for the last screen."""
@@ -136,8 +171,10 @@ class MixedGroups:
         """Shrink, keep and tell what was found, the worst first."""
         if mixed.interrupted:
             return
-        total = len(mixed.ordered)
-        for number, discovery in enumerate(mixed.ordered):
+        grouped, told = self._grouped(), -1
+        total = len(grouped)
+        for number, (discovery, root) in enumerate(grouped):
+            told += root is None
             with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
                 try:
                     example = shrunk(
@@ -150,10 +187,15 @@ class MixedGroups:
                     example = None
             files = self._kept(example, folder) if example is not None else {}
             self.found.append((discovery, example, files))
-            if not quiet:
-                self._show(number, discovery, example, files)
-        if total > self._stories and not quiet:
-            self._out.print()
+            if quiet:
+                continue
+            if root is None:
+                self._show(told, discovery, example, files)
+            elif told < self._stories:
+                show_under(self._out, root, discovery.what, discovery.finding)
+            last = number + 1 == total or grouped[number + 1][1] is None
+            if last and (told < self._stories or number + 1 == total):
+                self._out.print()
 
     def _kept(self, example: MixedExample, folder: Path) -> Mapping[str, Path]:
         if self.unkept:
@@ -216,7 +258,6 @@ class MixedGroups:
         _show_story(out, example, files.get("story"))
         if files:
             show_again(out, files, self._again(example, files["schedule"]))
-        out.print()
 
     def _again(self, example: MixedExample, file: Path) -> str:
         needed = dict.fromkeys(example.roles.values())
@@ -243,7 +284,9 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
     lines_labelled(out, "Proof", proof_of(example))
 
 
-def _as_json(discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> dict[str, Any]:
+def _as_json(
+    discovery: Discovery, root: Root | None, example: MixedExample | None, files: Mapping[str, Path]
+) -> dict[str, Any]:
     finding = example.finding if example is not None else discovery.finding
     out: dict[str, Any] = {
         "id": discovery.what,
@@ -256,6 +299,7 @@ def _as_json(discovery: Discovery, example: MixedExample | None, files: Mapping[
         "seen": finding.seen,
         "reproduced": example is not None,
         "files": {key: str(path) for key, path in files.items()},
+        **({"under": {"id": root.id, "why": root.under[discovery.what]}} if root is not None else {}),
     }
     if example is not None:
         out |= {
