@@ -1,15 +1,15 @@
 """Root causes: which requirements fail because another one fails.
 
-A fault in one requirement often violates others as well: who does not keep a message does not resend it either. Which
-requirements a fault in one of them can violate is declared in the catalogue, as consequences. A root cause is a
-violated requirement that no other violated one explains, or that explains most. Nothing is inferred from what fails
-together: two faults can meet in one run by chance, and a fault that shows in every run meets all others.
+A fault in one requirement often violates others as well: an implementation that does not keep a message does not resend
+it either. The catalogue declares which requirements a fault in one of them can violate, as consequences. A root cause
+is a violated requirement that no other violated one explains, or that explains most. Nothing is inferred from what
+fails together: two faults can meet in one run by chance, and a fault that shows in every run meets all others.
 
 A fault that shows in few of the runs that exercise it is not why another requirement fails in most of its own: then the
 other one is a root cause by itself.
 
-Two requirements can explain each other, such as a rule and a special case of it. Then the one that is violated in the
-larger part of the runs that exercise it is the root cause: it describes the fault more exactly.
+Two requirements can explain each other, such as a rule and a special case of it. The one that explains more is the root
+cause; if both explain as much, the one that is violated in the larger part of the runs that exercise it.
 
 A dialect is one root cause by itself. It lays messages out in another way than the text, which violates the
 requirements on the layout, and nothing follows from it: everything else is judged after translation.
@@ -30,7 +30,7 @@ LEAST_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Failure:
-    """A violated requirement or property of the group, as far as root causes depend on it."""
+    """A violated requirement or property of the group, with the facts that decide on root causes."""
 
     id: str
     verdict: Verdict
@@ -59,7 +59,7 @@ class Root:
     under: Mapping[str, str] = field(default_factory=dict)
     """By requirement or property: why it fails as well, in one sentence."""
     title: str = ""
-    """What the implementation does, if no single requirement says it; "" otherwise."""
+    """The fault in words, such as "speaks the layout nim-sds"; "" if the statement of the requirement says it."""
 
 
 @dataclass

@@ -63,7 +63,7 @@ def causes_of(rules: Rules, asked: Iterable[Asked], about: Callable[[Asked], Seq
 
 
 def _told(asked: Asked, violated: Sequence[str]) -> Sequence[str]:
-    """What an answer violates: all of it if the answer itself says so, otherwise what its vector is about first."""
+    """The requirements that count: all if the answer itself names them, otherwise the first one of the vector."""
     return violated if asked.answer.requirements else violated[:1]
 
 

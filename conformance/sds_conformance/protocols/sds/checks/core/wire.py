@@ -1,7 +1,7 @@
 """Section MSG, the layout: names, numbers and presence as in the text. These checks see the bytes as they were sent.
 
-Where a dialect is in use, they also see the bytes as it translates them. What is wrong after that is a fault like any
-other; what is wrong only before it is the foreign layout, which has a code of its own.
+Where a dialect is in use, they also see the bytes after translation. A violation there is a fault like any other. A
+violation in the untranslated bytes only is the foreign layout, and has a code of its own.
 """
 
 from __future__ import annotations
