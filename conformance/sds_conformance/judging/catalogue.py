@@ -144,7 +144,7 @@ class Consequence:
     of: tuple[str, ...]
     """The requirements that have the fault."""
     fail: tuple[str, ...]
-    """The requirements, or properties of the group, that may fail as well."""
+    """The requirements, or properties of the group, that may fail as well; full codes for some ways to violate them."""
     because: str
     """The reason, in one sentence."""
     shown_by: str = SELF_TEST
@@ -153,8 +153,15 @@ class Consequence:
     """
 
     def explains(self, cause: str, effect: str) -> bool:
-        """Does it declare that a fault in ``cause`` can fail ``effect``?"""
-        return cause in self.of and effect in self.fail
+        """Does it declare that a fault in ``cause`` can fail ``effect``, in some way or in any?"""
+        return cause in self.of and any(one.partition("/")[0] == effect for one in self.fail)
+
+    def explained(self, effect: str, codes: frozenset[str]) -> frozenset[str]:
+        """Those of the ``codes`` of ``effect`` that it declares."""
+        if effect in self.fail:
+            return codes
+        named = (one.partition("/") for one in self.fail)
+        return codes & {code for requirement, _, code in named if requirement == effect}
 
 
 def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:

@@ -187,7 +187,14 @@ def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[s
 
 
 def _reason(rules: Rules, cause: Failure, effect: Failure) -> str:
+    """Why ``effect`` may be violated because ``cause`` is, in each of its ways; "" if it may not."""
     if cause.id in effect.rests_on:
         return f"It follows from {cause.id}."
-    declared = (row for one in (effect.id, *effect.rests_on) for row in consequences(rules, cause.id, one))
-    return next((row.because for row in declared), "")
+    for name in (effect.id, *effect.rests_on):
+        declared = consequences(rules, cause.id, name)
+        codes = effect.codes if name == effect.id else frozenset[str]()
+        alike = rules.register.said_by(name)
+        explained = [row.explained(one, codes) for row in declared for one in alike]
+        if declared and codes == frozenset[str]().union(*explained):
+            return declared[0].because
+    return ""
