@@ -14,16 +14,14 @@ JOINT = "+"
 Parts = Mapping[type[Any], Mapping[str, type[Any]]]
 """By class: the attributes that hold the class of a part, each with the class of the model."""
 _OF_EVERY_CLASS = {
+    *vars(type("Empty", (), {})),
     "__annotations__",
-    "__dict__",
-    "__doc__",
     "__firstlineno__",
-    "__module__",
     "__orig_bases__",
     "__parameters__",
     "__static_attributes__",
-    "__weakref__",
 }
+"""Attributes that a class has without changing anything."""
 
 
 class CannotJoin(ValueError):

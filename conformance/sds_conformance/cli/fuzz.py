@@ -229,8 +229,8 @@ def tell_found(
     known = gated.requirements if gated is not None else {}
     roots = roots_in(tally, order)
     ordered = [*in_order(sorted(roots, key=lambda root: root.id in known)).items()]
-    ends = [root is None for _, root in ordered[1:]] + [True]
-    """Is it the last one of its root cause?"""
+    ends = [*(root is None for _, root in ordered[1:]), True][: len(ordered)]
+    """For each: is it the last one of its root cause?"""
     shrunk: Shrunk = {}
     unkept = ""
     began, company, late = time.monotonic(), order.company(), False

@@ -48,7 +48,7 @@ class Failure:
     @property
     def share(self) -> float:
         """The part of the runs that exercise it that violate it, from 0 to 1."""
-        return self.runs / max(self.runs, self.exercised)
+        return self.runs / max(self.runs, self.exercised, 1)
 
 
 @dataclass(frozen=True)

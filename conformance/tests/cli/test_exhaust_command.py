@@ -68,6 +68,7 @@ def test_what_is_told_is_never_more_than_was_finished() -> None:
     told = command.last_line(coverage, "x").plain
     assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in told
     coverage.tally.found["SDS-SYNC-03"] = finding = FINDING
+    coverage.tally.found_at["SDS-SYNC-03"] = 0
     coverage.tally.interrupted = True
     told = command.last_line(coverage, "x").plain
     assert finding.severity is Verdict.FAIL

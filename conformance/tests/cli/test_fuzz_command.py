@@ -103,7 +103,9 @@ def test_1_a_fault_is_told_as_a_story(told: Result, kept: Path) -> None:
     for label in ("Rule", "Found", "Story", "Proof", "Again", "Judged"):
         assert re.search(rf"^  {label} ", told.stdout, re.MULTILINE)
     assert re.search(r"by seed 0, schedule \d+ of \d+ steps, shrunk to \d steps?;", words(told.stdout))
-    assert re.search(r"sync-does-not-increase \S+ does not conform: \d failed \(6 schedules, ", words(told.stdout))
+    assert re.search(
+        r"sync-does-not-increase \S+ does not conform: \d root causes?, \d failed \(6 schedules, ", words(told.stdout)
+    )
     assert "Seed 0: 6 schedules" in told.stderr
 
 

@@ -87,10 +87,11 @@ def test_limits_are_those_of_the_layout_that_is_declared() -> None:
 
 def test_what_one_difference_violates_is_told_for_all_transcripts_that_show_it() -> None:
     result = typed("vectors", "run", "--group", "transcripts", "--dialect", "", *NIM_LIKE)
-    assert result.stdout.count("FAIL  transcripts/") == 1
-    assert "more of transcripts, alike" in result.stdout
-    about = words(result.stdout).partition(" About ")[2]
-    assert about.startswith("SDS-MSG-01, SDS-RECV-07, SDS-RECV-08, SDS-SYNC-12 ")
+    assert result.stdout.count("\nFAIL ") == 1
+    printed = words(result.stdout)
+    assert "the layout of messages (SDS-MSG-01)" in printed
+    assert "FAIL SDS-MSG-01 40 vectors" in printed
+    assert printed.partition(" With it ")[2].startswith("SDS-RECV-07: ")
 
 
 @pytest.mark.parametrize(

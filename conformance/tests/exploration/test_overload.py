@@ -125,6 +125,7 @@ def tally(**changes: object) -> Tally:
     out = Tally(Declaration.unknown("x", SDS), schedules=3)
     for name, value in changes.items():
         setattr(out, name, value)
+    out.found_at = dict.fromkeys(out.found, 0)
     return out
 
 
