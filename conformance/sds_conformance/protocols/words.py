@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sds_harness.declaration import Declaration
@@ -21,19 +22,39 @@ def named(limit: str) -> str:
     return limit.replace("_", " ")
 
 
-class Narrator(Protocol):
-    """Tells the steps of one trace: what was done, and what came out."""
+@dataclass(frozen=True)
+class Facts:
+    """What a step introduces, so that a finding can rest on it."""
 
-    def done(self, step: Any, about: frozenset[str] = frozenset()) -> str:
-        """What was done, in one line. Long lists show what is ``about`` these IDs."""
+    carried: frozenset[str] = frozenset()
+    """IDs of the messages that were sent or received."""
+    asked: frozenset[str] = frozenset()
+    """IDs that these messages ask for."""
+    times: frozenset[int] = frozenset()
+    """Their Lamport timestamps, and the one that a state shows."""
+
+
+class Narrator(Protocol):
+    """Tells the steps of one trace: what was done, and what came out.
+
+    ``about`` are IDs that a finding quotes: long lists show these. ``told`` is the text of a finding: details that it
+    is not about are left out, such as bloom filters and parts of a state. Without it, everything is described.
+    """
+
+    def done(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> str:
+        """What was done, in one line."""
         ...
 
-    def came_out(self, step: Any, about: frozenset[str] = frozenset()) -> list[str]:
-        """What came out, a line each; empty if nothing did. Long lists show what is ``about`` these IDs."""
+    def came_out(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+        """What came out, a line each, in order; empty if nothing did."""
         ...
 
     def touches(self, step: Any) -> frozenset[str]:
         """The IDs of messages, or whatever else findings quote, that a step is about."""
+        ...
+
+    def facts(self, step: Any) -> Facts:
+        """What a step introduces."""
         ...
 
     def channels(self, step: Any) -> frozenset[str]:
