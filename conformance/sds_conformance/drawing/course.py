@@ -5,6 +5,7 @@ Stories and diagrams both use it, so that they cannot differ.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -13,12 +14,13 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.stage import START_MS
 
-from ..judging.quoting import clock, foremost, short
+from ..judging.quoting import clock, counted, foremost, hex_of, short
 from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
 from .names import Names, reading_of
 
 SHOWN = 6
 """Names shown in a list; further ones are counted."""
+_STEP = re.compile(r"\bstep (\d+)\b")
 
 
 class Fate(Enum):
@@ -63,7 +65,11 @@ class Course:
         self.performance = performance
         self.reading = reading_of(performance)
         self.names = Names(performance, by_id=by_id)
-        self._foremost: Collection[str] = {self.names.of(key) for key in self.names.mentioned(about)}
+        self.mentioned = frozenset(self.names.mentioned(about))
+        """The messages of the finding."""
+        self.steps_named = frozenset(map(int, _STEP.findall(about)))
+        """The steps that the finding names."""
+        self._foremost: Collection[str] = {self.names.of(key) for key in self.mentioned}
         self.items: dict[int, Item | None] = {}
         """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
@@ -169,10 +175,10 @@ class Course:
         """Format a time relative to the start."""
         return clock(START_MS + milliseconds)
 
-    def listed(self, names: list[str], limit: int = SHOWN) -> str:
-        """Join a few names, those of the finding first, and count the rest."""
+    def listed(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
+        """Join a few names in their order, preferably those of the finding, and count the rest."""
         shown, more = foremost(names, self._foremost.__contains__, limit)
-        return ", ".join(shown) + (f" and {more} more" if more else "")
+        return by.join(shown) + (f" and {more} more" if more else "")
 
     def named(self, keys: Sequence[Key]) -> str:
         """Join the names of messages."""
@@ -187,12 +193,23 @@ class Course:
         item = self.items[packet.number]
         return self.named(item.causes) if item is not None else ""
 
+    def asks(self, packet: Packet) -> str:
+        """The messages that a packet asks for; "" if it asks for none."""
+        item = self.items[packet.number]
+        return self.named(item.asks) if item is not None else ""
+
+    def request(self, item: Item | None) -> str:
+        """What a message asks for, in parentheses; "" if nothing."""
+        return f" (asks for {self.named(item.asks)})" if item is not None and item.asks else ""
+
     def about(self, packet: Packet, arrived: Item | None = None) -> str:
         """Describe a message in one line, as it was broadcast or as it ``arrived``."""
         item = arrived or self.items[packet.number]
         name = self.name(packet)
         if item is None:
-            return f"{name}: {len(packet.wire.raw):,} bytes that are {self.reading.unread}"
+            raw = packet.wire.raw
+            are = "is" if len(raw) == 1 else "are"
+            return f"{name}: {counted(len(raw), 'byte')} that {are} {self.reading.unread}: {hex_of(raw)}"
         details = [f"{self.reading.time} {item.time}"] if item.time else []
         if item.causes:
             details.append(f"after {self.named(item.causes)}")
@@ -220,7 +237,8 @@ class Course:
             else:
                 out.append((kind, names))
         told = self.reading.signalled
-        return [(told[kind][0], told[kind][1].format(self.listed(names))) for kind, names in out]
+        between = {kind: ", then " if kind == DELIVERED else ", " for kind in told}
+        return [(told[kind][0], told[kind][1].format(self.listed(names, by=between[kind]))) for kind, names in out]
 
     def sends(self, act: Act) -> list[tuple[Packet, str]]:
         """The packets that an act broadcast, each with the verb; one sent to several receivers is listed once."""
@@ -235,7 +253,19 @@ class Course:
             return ""
         name = self.name(act.packet) if act.packet is not None else "something"
         origin = {"again": " out of the blue", "store": " from the store"}.get(act.source, "")
-        return f"{name}{origin}"
+        return f"{name}{origin}{self.request(self.reading.arrived(act.step))}"
+
+    def log_of(self, act: Act) -> str:
+        """The log that a step shows, in its order; "" if it shows none."""
+        shown = self.reading.shown(act.step)
+        if shown is None or shown.log is None:
+            return ""
+        return f"the log is {self.listed([self.names.of(key) for key in shown.log], by=', then ')}" if shown.log else ""
+
+    def asks_for_it(self, act: Act) -> bool:
+        """Does a message arrive that asks for one of the finding?"""
+        arrived = self.reading.arrived(act.step) if act.step.command == "receive" else None
+        return arrived is not None and not self.mentioned.isdisjoint(arrived.asks)
 
     def refusal(self, act: Act) -> str:
         """Why a command failed; "" if it did not."""

@@ -86,6 +86,10 @@ class Teller(Protocol):
         """What it depends on, "" for nothing."""
         ...
 
+    def asks(self, packet: Packet) -> str:
+        """What it asks for, "" for nothing."""
+        ...
+
 
 class Reading(ABC):
     """How the steps of a performance are read, told and drawn. Each protocol has its own."""
