@@ -55,6 +55,8 @@ class LogAt:
     """
     since: list[str]
     """Messages sent or delivered after it was shown."""
+    history: str = ""
+    """The message whose causal history ends ``entries``, if nothing else shows the order of the log; else ""."""
 
 
 class Course:
@@ -198,9 +200,16 @@ class Course:
         item = self.items[packet.number]
         return self.named(item.asks) if item is not None else ""
 
-    def request(self, item: Item | None) -> str:
-        """What a message asks for, in parentheses; "" if nothing."""
-        return f" (asks for {self.named(item.asks)})" if item is not None and item.asks else ""
+    def details(self, item: Item | None, *, blamed: bool = False) -> str:
+        """What a message asks for, in parentheses; if it is ``blamed``, also a causal history with messages of the
+        finding.
+        """
+        if item is None:
+            return ""
+        after = blamed and not self.mentioned.isdisjoint(item.causes)
+        out = [f"after {self.named(item.causes)}"] if after else []
+        out += [f"asks for {self.named(item.asks)}"] if item.asks else []
+        return f" ({', '.join(out)})" if out else ""
 
     def about(self, packet: Packet, arrived: Item | None = None) -> str:
         """Describe a message in one line, as it was broadcast or as it ``arrived``."""
@@ -253,7 +262,7 @@ class Course:
             return ""
         name = self.name(act.packet) if act.packet is not None else "something"
         origin = {"again": " out of the blue", "store": " from the store"}.get(act.source, "")
-        return f"{name}{origin}{self.request(self.reading.arrived(act.step))}"
+        return f"{name}{origin}{self.details(self.reading.arrived(act.step))}"
 
     def log_of(self, act: Act) -> str:
         """The log that a step shows, in its order; "" if it shows none."""
@@ -262,10 +271,10 @@ class Course:
             return ""
         return f"the log is {self.listed([self.names.of(key) for key in shown.log], by=', then ')}" if shown.log else ""
 
-    def asks_for_it(self, act: Act) -> bool:
-        """Does a message arrive that asks for one of the finding?"""
+    def brings(self, act: Act) -> bool:
+        """Does a message of the finding arrive, or one that asks for it?"""
         arrived = self.reading.arrived(act.step) if act.step.command == "receive" else None
-        return arrived is not None and not self.mentioned.isdisjoint(arrived.asks)
+        return arrived is not None and not self.mentioned.isdisjoint((arrived.key, *arrived.asks))
 
     def refusal(self, act: Act) -> str:
         """Why a command failed; "" if it did not."""
@@ -298,12 +307,28 @@ class Course:
             for channel in party.channels or ("",):
                 later = has.get((who, channel), [])
                 if (who, channel) not in shown:
-                    out.append(LogAt(who, channel, [name for _, name in later], 0, []))
+                    out.append(self._inferred(who, channel, [name for _, name in later], until))
                     continue
                 at, names = shown[who, channel]
                 since = [name for number, name in later if number > at and name not in names]
                 out.append(LogAt(who, channel, names, at, since))
         return out
+
+    def _inferred(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
+        """A log that was never shown: what was sent and delivered, and the last causal history if that says more."""
+        for act in reversed(self.performance.acts[:until]):
+            if act.who != who or act.step.command == "receive":
+                continue
+            for packet in reversed(self.broadcasts.get(act.number, ())):
+                item = self.items[packet.number]
+                if item is None or item.key[0] != channel or packet.number in self.copies or len(item.causes) < 2:
+                    continue
+                history = [self.names.of(key) for key in item.causes]
+                before = names[: names.index(own)] if (own := self.names.of(item.key)) in names else names
+                if [name for name in names if name in history] == history:
+                    return LogAt(who, channel, names, 0, [])
+                return LogAt(who, channel, [n for n in before if n not in history] + history, 0, [], self.name(packet))
+        return LogAt(who, channel, names, 0, [])
 
     def _is_content(self, key: Key) -> bool:
         sent = (self.items[packet.number] for packet in self.packets.get(key, ()))

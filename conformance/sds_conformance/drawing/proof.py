@@ -170,7 +170,8 @@ class _Proof:
         if delivered:
             out.append("delivered at " + self._several(delivered, self._place))
         there = {act.who for act in delivered} | {sender}
-        held = list(dict.fromkeys(act.who for act in course.arrivals.get(key, ()) if act.who not in there))
+        arrived = [a for a in course.arrivals.get(key, ()) if a.trace.declaration.can_by_name(DELIVERED)]
+        held = list(dict.fromkeys(act.who for act in arrived if act.who not in there))
         item = self._item(key)
         if held and item is not None and item.sort is not Sort.SYNC:
             out.append(f"never delivered at {course.listed([short(who) for who in held])}")
@@ -269,7 +270,7 @@ class _Story:
         sent = self._course.broadcasts.get(act.number, ())
         content = any(self._course.look(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
-        named = act.number in self._course.steps_named or self._course.asks_for_it(act) or bool(self._log(act))
+        named = act.number in self._course.steps_named or self._course.brings(act) or bool(self._log(act))
         return content or waits or named or self._course.tells(act)
 
     def _log(self, act: Act) -> str:
@@ -297,7 +298,8 @@ class _Story:
         out += [text] if (text := self._log(act)) else []
         verbs: dict[str, list[str]] = {}
         for packet, verb in untold:
-            name = f"{self._course.name(packet)}{self._course.request(self._course.items[packet.number])}"
+            details = self._course.details(self._course.items[packet.number], blamed=act is self._blamed)
+            name = f"{self._course.name(packet)}{details}"
             verbs.setdefault(verb, []).append(name)
         out += [f"{verb} {self._course.listed(names)}" for verb, names in verbs.items()]
         return out + ([self._course.refusal(act)] if self._course.refusal(act) else [])
