@@ -280,10 +280,25 @@ SAVE = click.option(
 )
 
 
+class StoryCount(click.ParamType[int]):
+    """A number of stories; "all" is more than there are."""
+
+    name = "number of stories"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == "all":
+            return sys.maxsize
+        number: int = click.IntRange(0).convert(value, param, ctx)
+        return number
+
+
 TOLD = together(
     click.option("--quiet", is_flag=True, help="Print the last screen alone: verdict, root causes, what to type next."),
     click.option(
-        "--stories", type=click.IntRange(0), metavar="N", help="Print the stories of the N most severe root causes."
+        "--stories",
+        type=StoryCount(),
+        metavar="N|all",
+        help="Print the stories of the N most severe root causes, or of all, in full.",
     ),
 )
 """The options ``quiet`` and ``stories`` of a command that prints stories."""

@@ -5,6 +5,7 @@ Stories and diagrams both use it, so that they cannot differ.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -13,12 +14,13 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.stage import START_MS
 
-from ..judging.quoting import clock, foremost, short
+from ..judging.quoting import clock, counted, foremost, hex_of, short
 from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
 from .names import Names, reading_of
 
 SHOWN = 6
 """Names shown in a list; further ones are counted."""
+_STEP = re.compile(r"\bstep (\d+)\b")
 
 
 class Fate(Enum):
@@ -53,6 +55,8 @@ class LogAt:
     """
     since: list[str]
     """Messages sent or delivered after it was shown."""
+    history: str = ""
+    """The message whose causal history ends ``entries``, if nothing else shows the order of the log; else ""."""
 
 
 class Course:
@@ -63,7 +67,11 @@ class Course:
         self.performance = performance
         self.reading = reading_of(performance)
         self.names = Names(performance, by_id=by_id)
-        self._foremost: Collection[str] = {self.names.of(key) for key in self.names.mentioned(about)}
+        self.mentioned = frozenset(self.names.mentioned(about))
+        """The messages of the finding."""
+        self.steps_named = frozenset(map(int, _STEP.findall(about)))
+        """The steps that the finding names."""
+        self._foremost: Collection[str] = {self.names.of(key) for key in self.mentioned}
         self.items: dict[int, Item | None] = {}
         """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
@@ -169,10 +177,10 @@ class Course:
         """Format a time relative to the start."""
         return clock(START_MS + milliseconds)
 
-    def listed(self, names: list[str], limit: int = SHOWN) -> str:
-        """Join a few names, those of the finding first, and count the rest."""
+    def listed(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
+        """Join a few names in their order, preferably those of the finding, and count the rest."""
         shown, more = foremost(names, self._foremost.__contains__, limit)
-        return ", ".join(shown) + (f" and {more} more" if more else "")
+        return by.join(shown) + (f" and {more} more" if more else "")
 
     def named(self, keys: Sequence[Key]) -> str:
         """Join the names of messages."""
@@ -187,12 +195,30 @@ class Course:
         item = self.items[packet.number]
         return self.named(item.causes) if item is not None else ""
 
+    def asks(self, packet: Packet) -> str:
+        """The messages that a packet asks for; "" if it asks for none."""
+        item = self.items[packet.number]
+        return self.named(item.asks) if item is not None else ""
+
+    def details(self, item: Item | None, *, blamed: bool = False) -> str:
+        """What a message asks for, in parentheses; if it is ``blamed``, also a causal history with messages of the
+        finding.
+        """
+        if item is None:
+            return ""
+        after = blamed and not self.mentioned.isdisjoint(item.causes)
+        out = [f"after {self.named(item.causes)}"] if after else []
+        out += [f"asks for {self.named(item.asks)}"] if item.asks else []
+        return f" ({', '.join(out)})" if out else ""
+
     def about(self, packet: Packet, arrived: Item | None = None) -> str:
         """Describe a message in one line, as it was broadcast or as it ``arrived``."""
         item = arrived or self.items[packet.number]
         name = self.name(packet)
         if item is None:
-            return f"{name}: {len(packet.wire.raw):,} bytes that are {self.reading.unread}"
+            raw = packet.wire.raw
+            are = "is" if len(raw) == 1 else "are"
+            return f"{name}: {counted(len(raw), 'byte')} that {are} {self.reading.unread}: {hex_of(raw)}"
         details = [f"{self.reading.time} {item.time}"] if item.time else []
         if item.causes:
             details.append(f"after {self.named(item.causes)}")
@@ -220,7 +246,8 @@ class Course:
             else:
                 out.append((kind, names))
         told = self.reading.signalled
-        return [(told[kind][0], told[kind][1].format(self.listed(names))) for kind, names in out]
+        between = {kind: ", then " if kind == DELIVERED else ", " for kind in told}
+        return [(told[kind][0], told[kind][1].format(self.listed(names, by=between[kind]))) for kind, names in out]
 
     def sends(self, act: Act) -> list[tuple[Packet, str]]:
         """The packets that an act broadcast, each with the verb; one sent to several receivers is listed once."""
@@ -235,7 +262,19 @@ class Course:
             return ""
         name = self.name(act.packet) if act.packet is not None else "something"
         origin = {"again": " out of the blue", "store": " from the store"}.get(act.source, "")
-        return f"{name}{origin}"
+        return f"{name}{origin}{self.details(self.reading.arrived(act.step))}"
+
+    def log_of(self, act: Act) -> str:
+        """The log that a step shows, in its order; "" if it shows none."""
+        shown = self.reading.shown(act.step)
+        if shown is None or shown.log is None:
+            return ""
+        return f"the log is {self.listed([self.names.of(key) for key in shown.log], by=', then ')}" if shown.log else ""
+
+    def brings(self, act: Act) -> bool:
+        """Does a message of the finding arrive, or one that asks for it?"""
+        arrived = self.reading.arrived(act.step) if act.step.command == "receive" else None
+        return arrived is not None and not self.mentioned.isdisjoint((arrived.key, *arrived.asks))
 
     def refusal(self, act: Act) -> str:
         """Why a command failed; "" if it did not."""
@@ -268,12 +307,28 @@ class Course:
             for channel in party.channels or ("",):
                 later = has.get((who, channel), [])
                 if (who, channel) not in shown:
-                    out.append(LogAt(who, channel, [name for _, name in later], 0, []))
+                    out.append(self._inferred(who, channel, [name for _, name in later], until))
                     continue
                 at, names = shown[who, channel]
                 since = [name for number, name in later if number > at and name not in names]
                 out.append(LogAt(who, channel, names, at, since))
         return out
+
+    def _inferred(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
+        """A log that was never shown: what was sent and delivered, and the last causal history if that says more."""
+        for act in reversed(self.performance.acts[:until]):
+            if act.who != who or act.step.command == "receive":
+                continue
+            for packet in reversed(self.broadcasts.get(act.number, ())):
+                item = self.items[packet.number]
+                if item is None or item.key[0] != channel or packet.number in self.copies or len(item.causes) < 2:
+                    continue
+                history = [self.names.of(key) for key in item.causes]
+                before = names[: names.index(own)] if (own := self.names.of(item.key)) in names else names
+                if [name for name in names if name in history] == history:
+                    return LogAt(who, channel, names, 0, [])
+                return LogAt(who, channel, [n for n in before if n not in history] + history, 0, [], self.name(packet))
+        return LogAt(who, channel, names, 0, [])
 
     def _is_content(self, key: Key) -> bool:
         sent = (self.items[packet.number] for packet in self.packets.get(key, ()))

@@ -9,7 +9,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.schedules.operations import Operation
 
-from ..judging.quoting import short
+from ..judging.quoting import counted, short
 from ..protocols.reading import DELIVERED, Item, Key, Sort
 from .course import KEPT, Course, Fate
 from .operation_words import is_done_by, operation_told
@@ -170,7 +170,8 @@ class _Proof:
         if delivered:
             out.append("delivered at " + self._several(delivered, self._place))
         there = {act.who for act in delivered} | {sender}
-        held = list(dict.fromkeys(act.who for act in course.arrivals.get(key, ()) if act.who not in there))
+        arrived = [a for a in course.arrivals.get(key, ()) if a.trace.declaration.can_by_name(DELIVERED)]
+        held = list(dict.fromkeys(act.who for act in arrived if act.who not in there))
         item = self._item(key)
         if held and item is not None and item.sort is not Sort.SYNC:
             out.append(f"never delivered at {course.listed([short(who) for who in held])}")
@@ -251,17 +252,17 @@ class _Story:
     def _effects(self, acts: list[Act], began: int = 0) -> list[str]:
         """Describe the results of an operation; many steps without effect are only counted."""
         quiet = [act for act in acts if act is not self._blamed and not self._counts(act)]
-        counted = {act.number for act in quiet} if len(quiet) > QUIET_LINES else set()
+        summed = {act.number for act in quiet} if len(quiet) > QUIET_LINES else set()
         out: list[str] = []
         at = began
         for act in acts:
             shown = self._counts(act) or act.step.command in ("receive", *self._course.reading.does)
-            if act is self._blamed or (shown and act.number not in counted):
+            if act is self._blamed or (shown and act.number not in summed):
                 when = self._course.at(act.at_ms) if act.at_ms != at else ""
                 out.append(self._line(f"  {self.of_act(act)}", act, when))
                 at = act.at_ms
-        if heard := sum(act.step.command == "receive" for act in quiet if act.number in counted):
-            out.append(self._line(f"  {heard} arrivals without any effect"))
+        if heard := sum(act.step.command == "receive" for act in quiet if act.number in summed):
+            out.append(self._line(f"  {counted(heard, 'arrival')} without any effect"))
         return out
 
     def _counts(self, act: Act) -> bool:
@@ -269,7 +270,16 @@ class _Story:
         sent = self._course.broadcasts.get(act.number, ())
         content = any(self._course.look(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
-        return content or waits or self._course.tells(act)
+        named = act.number in self._course.steps_named or self._course.brings(act) or bool(self._log(act))
+        return content or waits or named or self._course.tells(act)
+
+    def _log(self, act: Act) -> str:
+        """The log that a step shows together with the violation, if it has messages of the finding; else ""."""
+        course, blamed = self._course, self._blamed
+        shown = course.reading.shown(act.step)
+        if blamed is None or act.operation != blamed.operation or shown is None:
+            return ""
+        return "" if course.mentioned.isdisjoint(shown.log or ()) else course.log_of(act)
 
     def of_act(self, act: Act) -> str:
         """Describe a step and its results."""
@@ -285,15 +295,19 @@ class _Story:
         out += [text for _, text in self._course.signals(act)]
         # The first broadcast of an operation is described with the operation itself.
         untold = self._course.sends(act)[not sent and act.step.command in ("send", *self._course.reading.does) :]
+        out += [text] if (text := self._log(act)) else []
         verbs: dict[str, list[str]] = {}
         for packet, verb in untold:
-            verbs.setdefault(verb, []).append(self._course.name(packet))
+            details = self._course.details(self._course.items[packet.number], blamed=act is self._blamed)
+            name = f"{self._course.name(packet)}{details}"
+            verbs.setdefault(verb, []).append(name)
         out += [f"{verb} {self._course.listed(names)}" for verb, names in verbs.items()]
         return out + ([self._course.refusal(act)] if self._course.refusal(act) else [])
 
     def _line(self, text: str, act: Act | None = None, at: str = "") -> str:
         blamed = act is not None and act is self._blamed
-        return f"{'>' if blamed else ' '} {at:<9} {text}" + (f"  <- step {act.number}" if blamed and act else "")
+        named = act is not None and (blamed or act.number in self._course.steps_named)
+        return f"{'>' if blamed else ' '} {at:<9} {text}" + (f"  <- step {act.number}" if named and act else "")
 
 
 _DOES = {

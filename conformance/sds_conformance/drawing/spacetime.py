@@ -350,6 +350,8 @@ class _Artist:
         text = " · ".join(before + names + after) or "nothing"
         if log.since:
             text += f" — later {self._course.listed(log.since, _LOG_SHOWN)}"
+        if log.history:
+            return f"{text} (no log was shown; its end is the causal history of {log.history})"
         return text if log.shown or not names else f"{text} (sent and delivered, in this order: no log was shown)"
 
     def _legend(self) -> None:

@@ -8,6 +8,9 @@ from typing import Any
 
 from sds_harness.schedules import Operation, Route, Schedule
 
+PEERS = ("xavier", "zoe", "wendy", "victor", "uma", "trent", "sybil")
+"""Usual names of scripted peers."""
+
 
 def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
     """Name the participants as in generated schedules, in their order."""
@@ -16,6 +19,19 @@ def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
         return schedule
     members = tuple(replace(member, name=usual[member.name]) for member in schedule.members)
     return replace(schedule, members=members, operations=tuple(_renamed(o, usual, {}) for o in schedule.operations))
+
+
+def with_usual_peers(schedule: Schedule) -> Schedule:
+    """Name scripted peers with odd names as usual ones."""
+    peers = list(dict.fromkeys(peer for o in schedule.operations if (peer := getattr(o, "peer", ""))))
+    free = (name for name in PEERS if name not in {*peers, *schedule.names})
+    usual = {peer: peer if peer.isascii() else next(free, peer) for peer in peers}
+    changed = {"peer", "poses_as"}
+    operations = []
+    for operation in schedule.operations:
+        names = {f.name: getattr(operation, f.name) for f in fields(operation) if f.name in changed}
+        operations.append(operation.changed(**{key: usual.get(name, name) for key, name in names.items()}))
+    return replace(schedule, operations=tuple(operations))
 
 
 def with_numbered_labels(schedule: Schedule) -> Schedule:

@@ -15,7 +15,7 @@ from sds_harness.schedules import Operation, Performance, Schedule
 from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Tick, Wait
 
 from ..protocols.schedules import Repertoire
-from .renaming import with_numbered_labels, with_usual_names
+from .renaming import with_numbered_labels, with_usual_names, with_usual_peers
 
 Fails = Callable[[Schedule], Performance | None]
 """Plays a schedule: returns the performance if it shows the fault, else None."""
@@ -69,6 +69,7 @@ class _Shrinker:
             usual = with_usual_names(self.best, self._repertoire.names)
             if not usual.peers & set(usual.names):
                 self._try(usual)
+            self._try(with_usual_peers(self.best))
         except _Enough:
             pass
         return Shrunk(self.best, self._max - self._left)

@@ -16,6 +16,8 @@ LONG_ID = 40
 """IDs with more characters are shortened."""
 MOST = 12
 """Number of items shown if all of them matter."""
+MOST_BYTES = 64
+"""Bytes of a malformed message that are shown."""
 
 T = TypeVar("T")
 
@@ -55,15 +57,25 @@ def counted(number: int, what: str, several: str = "") -> str:
 
 
 def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: int = MOST) -> tuple[list[T], int]:
-    """Return a few of the items and how many are left out.
+    """Return a few of the items, in their order, and how many are left out.
 
-    Items that matter come first, up to ``most`` of them even if ``few`` is smaller. A single item is never left out,
+    Items that matter are preferred, up to ``most`` of them even if ``few`` is smaller. A single item is never left out,
     because the note about it would take as much room.
     """
-    mine = [item for item in items if matters(item)]
-    number = max(few, min(len(mine), most))
-    number += len(items) == number + 1
-    return [*mine, *(item for item in items if not matters(item))][:number], max(0, len(items) - number)
+    mine = [number for number, item in enumerate(items) if matters(item)]
+    room = max(few, min(len(mine), most))
+    room += len(items) == room + 1
+    matter = {*mine}
+    chosen = [*mine, *(number for number in range(len(items)) if number not in matter)][:room]
+    return [items[number] for number in sorted(chosen)], max(0, len(items) - room)
+
+
+def hex_of(raw: bytes, most: int = MOST_BYTES) -> str:
+    """The first bytes in hexadecimal digits, in groups of four, and how many follow."""
+    if not raw:
+        return "no bytes"
+    more = f" ... and {counted(len(raw) - most, 'more byte')}" if len(raw) > most else ""
+    return raw[:most].hex(" ", -4) + more
 
 
 def short(name: str) -> str:

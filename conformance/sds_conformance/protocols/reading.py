@@ -86,6 +86,10 @@ class Teller(Protocol):
         """The dependencies of a message; "" if it has none."""
         ...
 
+    def asks(self, packet: Packet) -> str:
+        """What it asks for, "" for nothing."""
+        ...
+
 
 class Reading(ABC):
     """Reads the steps of a performance for stories and diagrams. Each protocol has a subclass."""

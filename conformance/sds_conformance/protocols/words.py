@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sds_harness.declaration import Declaration
@@ -21,21 +22,39 @@ def named(limit: str) -> str:
     return limit.replace("_", " ")
 
 
-class Narrator(Protocol):
-    """Describes the steps of one trace: the command, and the results."""
+@dataclass(frozen=True)
+class Facts:
+    """What a step introduces, so that a finding can rest on it."""
 
-    def done(self, step: Any, about: frozenset[str] = frozenset()) -> str:
-        """The command of a step, in one line. Long lists show only the entries that are ``about`` these IDs."""
+    carried: frozenset[str] = frozenset()
+    """IDs of the messages that were sent or received."""
+    asked: frozenset[str] = frozenset()
+    """IDs that these messages ask for."""
+    times: frozenset[int] = frozenset()
+    """Their Lamport timestamps, and the one that a state shows."""
+
+
+class Narrator(Protocol):
+    """Describes the steps of one trace: the command, and the results.
+
+    ``about`` are IDs that a finding quotes: long lists show these. ``told`` is the text of a finding: details that it
+    is not about are left out, such as bloom filters and parts of a state. Without it, everything is described.
+    """
+
+    def done(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> str:
+        """The command of a step, in one line."""
         ...
 
-    def came_out(self, step: Any, about: frozenset[str] = frozenset()) -> list[str]:
-        """The results of a step, one line each; empty if there are none. Long lists show only the entries ``about``
-        these IDs.
-        """
+    def came_out(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+        """The results of a step, one line each, in order; empty if there are none."""
         ...
 
     def touches(self, step: Any) -> frozenset[str]:
         """The IDs that a step refers to: of messages, or of other objects that findings quote."""
+        ...
+
+    def facts(self, step: Any) -> Facts:
+        """What a step introduces."""
         ...
 
     def channels(self, step: Any) -> frozenset[str]:

@@ -9,9 +9,9 @@ from typing import Any
 from sds_harness.trace import Step, Trace
 
 from ..drawing.excerpt import Excerpts
-from ..judging.quoting import counted, foremost
+from ..judging.quoting import counted, foremost, hex_of
 from ..protocols import Protocol
-from ..protocols.words import Narrator
+from ..protocols.words import Facts, Narrator
 from ..telling.evidence import Exhibit, Story, lines_told, quoted_in, story_of
 from ..telling.said import quoted
 from .report import Report, Row, finding_of, run_of
@@ -25,7 +25,6 @@ FIRST, BEFORE, AFTER = 40, 12, 6
 MAX_LINES = 12
 """Output lines shown per step."""
 MAX_WIRES = 4
-HEX_BYTES = 48
 SAID_WIDTH = 110
 UNTOLD = "The conversation that was kept with this report cannot be told: the command below shows it."
 
@@ -133,20 +132,28 @@ class _Remembering:
     def __init__(self, narrator: Narrator) -> None:
         self._narrator = narrator
         self._touched: dict[int, frozenset[str]] = {}
-        self._done: dict[tuple[int, frozenset[str]], str] = {}
-        self._came_out: dict[tuple[int, frozenset[str]], list[str]] = {}
+        self._facts: dict[int, Facts] = {}
+        self._done: dict[tuple[int, frozenset[str], str], str] = {}
+        self._came_out: dict[tuple[int, frozenset[str], str], list[str]] = {}
         self.channels = narrator.channels
         self.on_the_wire = narrator.on_the_wire
 
-    def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
-        if (step.index, about) not in self._done:
-            self._done[step.index, about] = self._narrator.done(step, about)
-        return self._done[step.index, about]
+    def done(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> str:
+        key = step.index, about, told
+        if key not in self._done:
+            self._done[key] = self._narrator.done(step, about, told)
+        return self._done[key]
 
-    def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
-        if (step.index, about) not in self._came_out:
-            self._came_out[step.index, about] = self._narrator.came_out(step, about)
-        return self._came_out[step.index, about]
+    def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+        key = step.index, about, told
+        if key not in self._came_out:
+            self._came_out[key] = self._narrator.came_out(step, about, told)
+        return self._came_out[key]
+
+    def facts(self, step: Step) -> Facts:
+        if step.index not in self._facts:
+            self._facts[step.index] = self._narrator.facts(step)
+        return self._facts[step.index]
 
     def touches(self, step: Step) -> frozenset[str]:
         if step.index not in self._touched:
@@ -235,4 +242,4 @@ def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> Turn:
 
 def _hex(raw: bytes) -> str:
     """The first bytes of a wire message in hex."""
-    return raw[:HEX_BYTES].hex(" ", -4) + (f" … {len(raw)} bytes" if len(raw) > HEX_BYTES else "")
+    return hex_of(raw)

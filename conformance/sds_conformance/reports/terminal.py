@@ -22,7 +22,7 @@ from ..judging.runner import ALL_RUNS, BrokenRun
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
 from ..telling.dialogue import show_hex
-from ..telling.evidence import quoted_in
+from ..telling.evidence import quoted_in, story_of
 from ..telling.last_screen import STYLES, CauseLine, LastScreen, ordered, show_last_screen
 from ..telling.story import (
     hanging,
@@ -36,6 +36,7 @@ from ..telling.story import (
     show_finding,
     show_flaky,
     show_implementation,
+    show_softened,
 )
 from .report import Report, RootCause, Row, again_of, code_of, finding_of, run_of, worst
 from .standing import Tone, asked, forgone, standing
@@ -66,9 +67,10 @@ def show_tested(console: Console, report: Report) -> None:
 
 
 def show_report(console: Console, report: Report, program: str, stories: int | None = None) -> None:
-    """Print the table, up to ``stories`` root causes (all by default), notes, and the last screen.
+    """Print the table, the ``stories`` most severe root causes in full, notes, and the last screen.
 
-    ``program`` is the name under which the suite was called.
+    By default, of several root causes failures have their steps and warnings none. ``program`` is the name under which
+    the suite was called.
     """
     data = report.data
     show_doubts(console, data["doubts"])
@@ -214,10 +216,19 @@ def _show_table(console: Console, report: Report) -> None:
     """The requirements by section of the text."""
     table = plain_table("Section", right=[_SHORT.get(verdict, verdict.value) for verdict in _COLUMNS])
     rows = list(report.requirements())
-    for section, title in report.data["sections"].items():
-        those = [row for row in rows if row["section"] == section]
-        if those:
+    sections = [
+        (title, those)
+        for section, title in report.data["sections"].items()
+        if (those := [row for row in rows if row["section"] == section])
+    ]
+    good = {Verdict.PASS.value, Verdict.SKIPPED.value}
+    others = [those for _, those in sections if all(row["verdict"] in good for row in those)]
+    joins = 1 < len(others) < len(sections)  # where nothing is wrong, the sum is enough
+    for title, those in sections:
+        if not joins or those not in others:
             table.add_row(printable(title, 80), *_cells(those))
+    if joins:
+        table.add_row(f"{len(others)} other sections", *_cells([row for those in others for row in those]))
     table.add_section()
     table.add_row("All", *_cells(rows), style="bold")
     console.print(table)
@@ -232,9 +243,12 @@ def _cells(rows: Sequence[Row]) -> list[Text]:
 def _show_stories(console: Console, report: Report, stories: int | None) -> None:
     """One story for each root cause, the most severe first, then the breakdowns."""
     found = report.causes
+    whole = stories is not None or len(found) == 1
     if found and stories != 0:
         casting = report.protocol.casting
-        labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip(), "dim"))
+        warns = any(cause.verdict is Verdict.WARN for cause in found) and not whole
+        briefly = " Warnings are told briefly; --stories all prints their steps." if warns else ""
+        labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip() + briefly, "dim"))
         console.print()
     for row in report.requirements(Verdict.ERROR.value):
         console.print(headline(Verdict.ERROR, row["id"], f"{row['level']}, section {row['anchor']!r}"))
@@ -244,7 +258,12 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
     rows = {row["id"]: row for row in report.requirements()}
     shown = found if stories is None else found[:stories]
     for cause in shown:
-        _show_cause(console, report, cause, rows)
+        if cause.verdict is Verdict.WARN and not whole:
+            _show_warning(console, report, cause)
+        else:
+            _show_cause(console, report, cause, rows, whole=whole)
+    if shown and not whole and shown[-1].verdict is Verdict.WARN:
+        console.print()
     if len(shown) < len(found):
         rest = counted(len(found) - len(shown), "more root cause")
         console.print(Text(f"{rest}: --stories prints more.\n", "dim"))
@@ -256,62 +275,105 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
     show_errors(console, errors)
 
 
-def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mapping[str, Row]) -> None:
-    """The rule, the story of one finding, what fails because of it, and the command to see it again."""
-    row = cause.row
-    about = printable(f"{row['level']}, section {row['anchor']!r}", _LONGEST)
-    console.print(headline(cause.verdict, printable(code_of(row), 150), Text(about)))
-    labelled(console, "Severity", Text(f"{cause.data['severity']}, {cause.times}"))
-    if title := cause.data.get("title"):
-        labelled(console, "Cause", Text(printable(title, _LONGEST), "bold"))
+def _show_head(console: Console, cause: RootCause, *, whole: bool) -> None:
+    """The headline, how often it was violated, and the rule; one line less if not ``whole``."""
+    row, data = cause.row, cause.data
+    start = headline(cause.verdict, printable(code_of(row), 150), "")
+    about = f"{row['level']}, section {row['anchor']!r}"
+    if not whole:
+        about = f"{row['level']}, severity {data['severity']}, {counted(data['violations'], 'violation')}"
+    more = Text(printable(about, _LONGEST))
+    if start.cell_len + more.cell_len <= console.width:
+        console.print(Text.assemble(start, more))
+    else:
+        start.rstrip()
+        console.print(start)
+        labelled(console, "", more)
+    if whole:
+        labelled(console, "Severity", Text(f"{data['severity']}, {cause.times}"))
+        if title := data.get("title"):
+            labelled(console, "Cause", Text(printable(title, _LONGEST), "bold"))
     labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
     show_flaky(console, again_of(row))
+
+
+def _show_known(console: Console, report: Report, row: Row) -> bool:
+    """The reasons of a baseline; False if it does not list the failure."""
     known = report.known_failures(row["id"])
     for entry in known:
         reason = " ".join(filter(None, (entry["reason"], entry["link"] and f"({entry['link']})")))
         labelled(console, "Known", Text(printable(reason, _LONGEST), "dim"))
-    if not known:
-        _show_worst(console, report, row)
+    return bool(known)
+
+
+def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mapping[str, Row], *, whole: bool) -> None:
+    """The rule, the story of one finding, what fails because of it, and the command to see it again.
+
+    With ``whole``, the scenarios are described, and more is printed of all that fails because of it.
+    """
+    _show_head(console, cause, whole=whole)
+    if not _show_known(console, report, cause.row):
+        _show_worst(console, report, cause.row, whole=whole)
+    whys: dict[str, list[str]] = {}
     for under in cause.data["under"]:
-        _show_under(console, report, under, rows.get(under["requirement"]))
+        whys.setdefault(under["why"], []).append(under["requirement"])
+    for why, requirements in whys.items():
+        _show_under(console, report, why, [rows[one] for one in requirements if one in rows], whole=whole)
     show_command(console, "Again", cause.data["again"])
     console.print()
 
 
-def _show_worst(console: Console, report: Report, row: Row) -> None:
+def _show_warning(console: Console, report: Report, cause: RootCause) -> None:
+    """A warning without its steps."""
+    _show_head(console, cause, whole=False)
+    finding = worst(cause.row)
+    if not _show_known(console, report, cause.row) and finding is not None:
+        found = finding_of(cause.row["id"], finding)
+        story = story_of(report.protocol, found, report.trace(found.run))
+        labelled(console, "Expected", Text(story.expected))
+        labelled(console, "Seen", Text(story.seen, "bold"))
+        show_softened(console, found)
+    for under in cause.data["under"]:
+        labelled(console, "With it", Text(under["requirement"]))
+    show_command(console, "Again", cause.data["again"])
+
+
+def _show_worst(console: Console, report: Report, row: Row, *, whole: bool) -> None:
+    """The story of the worst finding; ``whole`` as in `_show_cause`."""
     finding = worst(row)
     if finding is None:
         return
     found = finding_of(row["id"], finding)
-    show_finding(console, found, report.data["revision"], report.trace(found.run))
-    others = [other for other in row["findings"] if other is not finding]
-    if more := len(others) + row["findings_not_shown"]:
-        where = sorted({run_of(other) for other in others} - {found.run})
-        also = f", also in {', '.join(where)}" if where else ""
-        like = " like it" if len({kind["code"] for kind in row["kinds"]}) == 1 else ""
-        labelled(console, "", Text(printable(f"and {more} more{like}{also}", _LONGEST), "dim"))
+    show_finding(console, found, report.data["revision"], report.trace(found.run), brief=not whole)
+    where = sorted({run_of(other) for other in row["findings"]} - {found.run})
+    if whole and where:
+        labelled(console, "Also in", Text(printable(", ".join(where), _LONGEST), "dim"))
     for kind in row["kinds"]:
         if kind["code"] != finding["code"]:
             times = counted(sum(kind["scenarios"].values()), "violation")
             labelled(console, "Also", Text.assemble((printable(kind["code"], 150), "bold"), f": {times}"))
 
 
-def _show_under(console: Console, report: Report, under: Mapping[str, str], row: Row | None) -> None:
-    """A requirement that fails because of a root cause."""
-    labelled(
-        console, "With it", Text.assemble((under["requirement"], "bold"), f": {printable(under['why'], _LONGEST)}")
-    )
-    if row is None:
-        return
-    show_flaky(console, again_of(row))
-    known = report.known_failures(row["id"])
-    finding = worst(row)
-    if known:
-        labelled(console, "", Text(printable(f"known: {known[0]['reason']}", _LONGEST), "dim"))
-    elif finding is not None:
-        found = finding_of(row["id"], finding)
-        labelled(console, "", Text(f"expected: {found.expected or '-'}"))
-        labelled(console, "", Text(f"seen: {found.seen}"))
+def _show_under(console: Console, report: Report, why: str, rows: Sequence[Row], *, whole: bool) -> None:
+    """Requirements that fail because of a root cause, for one reason."""
+    names = Text(", ").join(Text(row["id"], "bold") for row in rows)
+    labelled(console, "With it", Text.assemble(names, f": {printable(why, _LONGEST)}"))
+    for row in rows:
+        show_flaky(console, again_of(row))
+        known = report.known_failures(row["id"])
+        finding = worst(row)
+        of = f"{row['id']} " if len(rows) > 1 else ""
+        if known:
+            labelled(console, "", Text(printable(f"{of}known: {known[0]['reason']}", _LONGEST), "dim"))
+        elif finding is not None:
+            found = finding_of(row["id"], finding)
+            story = story_of(report.protocol, found, report.trace(found.run))
+            if whole:
+                labelled(console, "", Text(f"{of}expected: {story.expected}"))
+            seen = Text(f"{of}seen: {story.seen}")
+            if not whole:
+                seen.truncate(max(20, console.width - 12), overflow="ellipsis")
+            labelled(console, "", seen)
 
 
 def _broken_run(row: Row) -> BrokenRun:

@@ -16,7 +16,7 @@ from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN
 from sds_harness.transcript.reading import Broke, Conversation, Exchange, Part, Said
 
-from ..judging.quoting import by_the_clock, counted
+from ..judging.quoting import by_the_clock, counted, hex_of
 from .evidence import lines_told
 from .said import quoted
 from .story import hanging, labelled, show_stderr
@@ -222,7 +222,5 @@ def _excerpt(said: Said) -> str:
 
 
 def show_hex(console: Console, raw: bytes) -> None:
-    """Print the first 48 bytes of a wire message in hex."""
-    shown = raw[:48].hex(" ", -4)
-    more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
-    console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
+    """Print the first bytes of a wire message in hex."""
+    console.print(Padding(Text(hex_of(raw), "dim"), (0, 0, 0, 10)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +17,28 @@ from ..judging.verdict import Finding
 from ..protocols import Protocol
 from ..protocols.words import Narrator
 
-FIRST, LAST, AFTER = 3, 6, 4
-"""Steps shown from the beginning, before the violation, and after it."""
+ROOM = 5
+"""Steps shown up to the violation; more only if the finding rests on more."""
+AFTER = 3
+"""Steps shown after the violation, if something had to follow it."""
 FEW = 4
 """If the violating step has at most so many message IDs, earlier steps with these IDs are shown as well."""
-OTHERS = 4
-"""Steps shown of other participants that involve the messages of the finding."""
+CONTEXT = 4
+"""Steps shown if some are only about other messages of the violating step."""
+RECENT = 4
+"""Steps shown before the violation if the finding quotes no message; only one if it quotes timestamps."""
 LINES = 4
 """Output lines shown per step; lines with the messages of the finding are always shown."""
+ARROW = "→"
+"""Prefix of what came out of a step."""
 _STEP = re.compile(r"\bstep (\d+)\b")
+_NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'])")
+_TIME = re.compile(r"lamport|timestamp|clock", re.IGNORECASE)
+_REQUEST = re.compile(r"\bask|request|answer|respon|repair|sent again|cop(y|ies)\b", re.IGNORECASE)
+_NOBODY = re.compile(r"\b(nothing|neither|nobody)\b")
+"""A word in ``expected`` if no step before the violation gave a reason for it."""
+_ABSENCE = re.compile(r"(nothing|none|not?|never|it (is|was) (not|never)|still)\b", re.IGNORECASE)
+"""The beginning of ``seen`` if something had to follow the step and did not."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,7 @@ class Story:
             yield Line(label, exhibit.text, f"{number:>3} ", exhibit.blamed, exhibit.step is None)
             label = ""
             for effect in exhibit.effects:
-                yield Line("", effect, "    → ")
+                yield Line("", effect, f"    {ARROW} ")
         yield Line("Expected", self.expected)
         yield Line("Seen", self.seen)
         if self.difference:
@@ -106,7 +120,11 @@ def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, nar
 
 
 class Evidence:
-    """Selects what to show of one finding."""
+    """Selects what to show of one finding.
+
+    Shown are the violating step, all steps that introduce what the finding quotes (messages, requests for them, Lamport
+    timestamps, step numbers), and others with these messages while there is room.
+    """
 
     def __init__(self, finding: Finding, trace: Trace[Any] | None = None, narrator: Narrator | None = None) -> None:
         """``trace`` is the trace of the finding, None if it was not stored; ``narrator`` describes its steps."""
@@ -116,12 +134,20 @@ class Evidence:
             self._narrator = narrator
             self._steps = list(trace.steps)
         self._own = [step for step in self._steps if step.participant in (finding.participant, "")]
+        several = (
+            step.participant
+            for step in self._steps
+            if step.command == "open" and len(self._narrator.channels(step)) > 1
+        )
+        self._channels_of = frozenset(several) if finding.channel_id else frozenset()
+        """The participants with several channels."""
         self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
-        told = f"{finding.expected} {finding.seen}"
-        self._named = frozenset(list(map(int, _STEP.findall(told)))[:MOST])
+        self._facts = {step.index: self._narrator.facts(step) for step in self._steps}
+        self._told = f"{finding.expected} {finding.seen}"
+        self._named = frozenset(list(map(int, _STEP.findall(self._told)))[:MOST])
         """The steps that the finding mentions, of any participant; they are shown as well."""
         known = frozenset[str]().union(*self._touched.values())
-        self._about = quoted_in(told, known)
+        self._about = quoted_in(self._told, known)
         blamed = self._touched.get(finding.step, frozenset())
         self._context = self._about | (blamed if len(blamed) <= FEW else frozenset())
 
@@ -147,17 +173,14 @@ class Evidence:
     def exhibits(self) -> list[Exhibit]:
         """Return the steps to show, in order, with gaps between them."""
         blamed = self._finding.step
-        chosen = [step for step in self._own if step.index <= blamed and self._counts(step)]
-        if not self._about:
-            chosen = [step for step in chosen if step.command != "observe" or step.index == blamed]
-        if len(chosen) > FIRST + LAST:
-            chosen = chosen[: FIRST if self._about else 1] + chosen[-LAST:]
-        waits = any(step.index == blamed and step.command in ("receive", "tick") for step in chosen)
-        later = [s for s in self._own if s.index > blamed and self._counts(s)] if waits and self._about else []
-        chosen += later[:AFTER]
-        mine = {step.index for step in self._own}
-        others = [s for s in self._steps if s.index < blamed and s.index not in mine and self._is_about(s)]
-        shown = {step.index for step in [*chosen, *others[-OTHERS:]]} | self._named
+        shown = self._introducing() | self._named | {blamed}
+        shown |= {step.index for step in self._own if step.index < blamed and step.command == "open"}
+        shown |= self._further(shown)
+        waits = any(s.index == blamed and s.command in ("receive", "tick") for s in self._own)
+        waits = waits and bool(self._about and _ABSENCE.match(self._finding.seen))
+        if waits:
+            later = [s for s in self._own if s.index > blamed and self._counts(s)]
+            shown |= {step.index for step in self._changing(later)[:AFTER]}
         out: list[Exhibit] = []
         at = 0
         for step in self._steps:
@@ -166,18 +189,88 @@ class Evidence:
                 out.append(self._exhibit(step))
                 at = step.index
         # Steps after the violation belong to the story if something had to follow it.
-        if waits and self._about:
+        if waits:
             out += self._gap([s for s in self._steps if s.index > at])
         return out
 
+    def _introducing(self) -> set[int]:
+        """The steps that introduce what the finding quotes."""
+        blamed = self._finding.step
+        before = [step for step in self._steps if step.index <= blamed and step.command != "observe"]
+        own = [step for step in before if step.participant in (self._finding.participant, "")]
+        here = [step for step in own if self._is_here(step)]
+        facts, out = self._facts, set[int]()
+        for message_id in self._about:
+            carried = [s for s in here if message_id in facts[s.index].carried]
+            touched = [s for s in here if message_id in self._touched[s.index]]
+            elsewhere = [s for s in before if message_id in facts[s.index].carried]
+            introduced = carried or touched or elsewhere
+            out |= {step.index for step in (*touched[:1], *introduced[:1])}
+            asked = [s for s in here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
+            out |= {step.index for step in (*asked[:1], *asked[-1:])}
+        for number in self._times():
+            # A timestamp is introduced by what carries it, or by what it was counted on from.
+            for steps, time in ((own, number), (own, number - 1), (before, number)):
+                found = [step for step in steps if time in facts[step.index].times and step.index != blamed]
+                if found:
+                    out.add(found[-1].index)
+                    break
+        return out
+
+    def _times(self) -> list[int]:
+        """The Lamport timestamps that the finding names."""
+        if not _TIME.search(self._told):
+            return []
+        return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._told)))))[:MOST]
+
+    def _further(self, shown: set[int]) -> set[int]:
+        """More steps with the messages of the finding, as many as there is room for."""
+        blamed = self._finding.step
+        before = [step for step in self._steps if step.index < blamed and step.index not in shown]
+        mine = [step for step in before if step.participant in (self._finding.participant, "")]
+        if not self._about:
+            recent = [step for step in mine if step.command not in ("observe", "open")]
+            return {step.index for step in recent[-(1 if self._times() else RECENT) :]}
+        looks = [step for step in mine if step.command == "observe" and self._is_about(step)][-1:]
+        own = self._changing([step for step in mine if step.command != "observe" and self._counts(step)])
+        others = [step for step in before if step not in mine and self._is_about(step)]
+        ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
+        if not _REQUEST.search(self._told):  # what periodic work repeats matters least
+            ranked.sort(key=lambda step: step.command == "tick")
+        chosen = ranked[: max(0, ROOM - len(shown))]
+        near = [step for step in reversed(own) if not self._is_about(step)]
+        chosen += near[: max(0, CONTEXT - len(shown) - len(chosen))]
+        return {step.index for step in chosen}
+
+    def _changing(self, steps: Sequence[Step]) -> list[Step]:
+        """Leave out periodic work of which the same came out several times: the first and the last time are enough."""
+        came_out = {s.index: tuple(self._narrator.came_out(s, self._about, self._told)) for s in steps}
+        ticks = [step for step in steps if step.command == "tick"]
+        often = Counter(came_out[step.index] for step in ticks)
+        last = {came_out[step.index]: step.index for step in ticks}
+        seen = set[tuple[str, ...]]()
+        out = []
+        for step in steps:
+            lines = came_out[step.index]
+            if step.command == "tick" and often[lines] > 2 and lines in seen and last[lines] != step.index:
+                continue
+            seen |= {lines} if step.command == "tick" else set()
+            out.append(step)
+        return out
+
     def _counts(self, step: Step) -> bool:
-        if step.command == "open" or step.index == self._finding.step or not self._about:
-            return True
         looks = step.command == "observe"  # shows much that is irrelevant here
-        return bool(self._touched[step.index] & (self._about if looks else self._context))
+        return bool(self._touched[step.index] & (self._about if looks else self._context)) and self._is_here(step)
 
     def _is_about(self, step: Step) -> bool:
-        return bool(self._touched[step.index] & self._about)
+        return bool(self._touched[step.index] & self._about) and self._is_here(step)
+
+    def _is_here(self, step: Step) -> bool:
+        """Is a step in the channel of the finding? Other channels may use the same IDs."""
+        if step.participant not in self._channels_of:
+            return True
+        channels = self._narrator.channels(step)
+        return not channels or self._finding.channel_id in channels
 
     def _gap(self, steps: list[Step]) -> list[Exhibit]:
         if not steps:
@@ -186,17 +279,32 @@ class Evidence:
         others = sum(step.participant not in (self._finding.participant, "") for step in steps)
         told = [counted(len(steps), "more step")]
         told += [f"{sweeps} of them periodic work"] if sweeps else []
-        told += [f"{others} of other participants"] if others else []
+        if others == len(steps):
+            told = [f"{told[0]} of other participants"]
+        elif others:
+            told.append(f"{others} of other participants")
+        told += [f"none with {identifier(one)}" for one in self._about if self._is_silent(one, steps)]
         return [Exhibit(None, ", ".join(told))]
+
+    def _is_silent(self, message_id: str, steps: Sequence[Step]) -> bool:
+        """Is it part of the finding that these steps do not mention its only message?"""
+        if len(self._about) > 1 or not _NOBODY.search(self._finding.expected) or steps[0].index > self._finding.step:
+            return False
+        before = any(message_id in self._touched[s.index] for s in self._steps[: steps[0].index - 1])
+        return before and not any(message_id in self._touched[step.index] for step in steps)
 
     def _exhibit(self, step: Step) -> Exhibit:
         blamed = step.index == self._finding.step
         names = [identifier(message_id) for message_id in self._about]
-        few = LINES if blamed or (not self._about and step.command in ("send", "send_sync", "tick")) else 0
-        came_out = self._narrator.came_out(step, self._about)
+        acts = step.command in ("send", "send_sync", "tick")
+        few = LINES if blamed or step.command == "observe" or (not self._about and acts) else 0
+        came_out = self._narrator.came_out(step, self._about, self._told)
         lines, more = foremost(came_out, lambda line: any(name in line for name in names), few)
         lines += [f"… {more} more"] if more else []
-        return Exhibit(step, self._narrator.done(step, self._about), tuple(lines), blamed)
+        if step.command == "receive" and len(carried := self._facts[step.index].carried) == 1:
+            delivers = f"delivers {identifier(*carried)}"
+            lines = ["delivers it" if line == delivers else line for line in lines]
+        return Exhibit(step, self._narrator.done(step, self._about, self._told), tuple(lines), blamed)
 
     def _in_words(self, text: str) -> str:
         """Shorten IDs as in the steps, make times relative to the start, and write lists without brackets."""

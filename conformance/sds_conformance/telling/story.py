@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -18,7 +20,7 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, Verdict
 from ..protocols import protocol_of, protocols
 from ..protocols.words import named
-from .evidence import story_of
+from .evidence import ARROW, Line, story_of
 from .last_screen import STYLES, labelled_command
 from .said import quoted
 
@@ -85,16 +87,45 @@ def show_flaky(console: Console, again: Again | None, more: str = "") -> None:
         labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
 
 
-def show_finding(console: Console, finding: Finding, revision: str, trace: Trace[Any] | None) -> None:
-    """Print steps, Expected and Seen. Without a ``trace``, steps are left out."""
+def show_finding(
+    console: Console, finding: Finding, revision: str, trace: Trace[Any] | None, *, brief: bool = False
+) -> None:
+    """Print the scenario (unless ``brief``), steps, Expected and Seen. Without a ``trace``, steps are left out."""
     told = story_of(protocol_of(revision), finding, trace)
-    if told.summary:
+    if told.summary and not brief:
         labelled(console, "Scenario", Text(f"{finding.scenario}: {told.summary}"))
-    for line in told.lines():
+    for line in joined(told.lines(), console.width - _LABEL - 2):
         style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
         labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
     show_said(console, finding.said)
     show_softened(console, finding)
+
+
+def joined(lines: Iterable[Line], width: int) -> Iterator[Line]:
+    """Put what came out of a step into its line if all of it fits there, and the gap after it into the last line."""
+    for step, effects, gap in _steps(lines):
+        whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
+        out = [replace(step, text=whole)] if cell_len(step.head + whole) <= width else [step, *effects]
+        if gap is not None:
+            last = replace(out[-1], text=f"{out[-1].text} (… {gap.text})")
+            if cell_len(last.head + last.text) <= width:
+                out[-1] = last
+            else:
+                out.append(gap)
+        yield from out
+
+
+def _steps(lines: Iterable[Line]) -> Iterator[tuple[Line, list[Line], Line | None]]:
+    """Each line with what came out of it, and the gap that follows."""
+    out: list[tuple[Line, list[Line], Line | None]] = []
+    for line in lines:
+        if line.head.strip() == ARROW and out:
+            out[-1][1].append(line)
+        elif line.gap and not line.label and out and out[-1][0].head and not out[-1][0].gap:
+            out[-1] = (*out[-1][:2], line)
+        else:
+            out.append((line, [], None))
+    return iter(out)
 
 
 def show_said(console: Console, said: Sequence[str]) -> None:

@@ -116,7 +116,7 @@ def test_a_story_tells_all_kinds_of_operations() -> None:
         "eve, a scripted peer, says content x1 of eve",
         "bob receives x1, which waits, misses zz",
         "the network brings bob a copy of x1",
-        "2 bytes arrive at bob",
+        "2 bytes arrive at bob: 00ff",
         "bob receives b1, refuses: ",
         "dora joins",
         "bob crashes",
@@ -137,8 +137,40 @@ def test_what_is_sent_beyond_a_few_is_counted_and_what_the_finding_names_is_told
     act = next(act for act in show.acts if act.step.command == "send")
     told = "\n".join(story(show, act, "one broadcast, and not 'x-19'"))
     (named,) = Names(show).mentioned("'x-19'", "c1")
-    assert f"alice sends m1, sends {Names(show).of(named)}, " in told
-    assert "and 14 more" in told
+    assert f"alice sends m1, sends c1, c2, c3, c4, c5, {Names(show).of(named)} and 14 more" in told
+
+
+def test_a_story_shows_the_request_in_a_copy_and_the_step_that_the_finding_names() -> None:
+    show = shown(
+        ops.Send("alice", "m1"),
+        ops.Say("eve", "x1"),
+        *(ops.Sync("carol"),) * 4,
+        ops.Say("eve", "x2", asks=("m1",), content=None, to="bob"),
+        ops.Tick("bob"),
+    )
+    request = next(act for act in show.acts if act.packet is not None and act.packet.label == "x2")
+    act = show.acts[-1]
+    about = f"{message(show, 'm1').message_id!r} sent again after the request of step {request.number}"
+    lines = story(show, act, about)
+    assert f"              bob receives x2 (asks for m1)  <- step {request.number}" in lines
+    assert [line for line in lines if line.startswith(">")] == [
+        f"> T         bob does periodic work  <- step {act.number}"
+    ]
+
+
+def test_a_story_shows_the_logs_of_a_finding_in_their_order() -> None:
+    show = shown(ops.Send("alice", "m1"), ops.Send("carol", "m2"), ops.Look())
+    act = show.acts[-1]
+    first, second = (repr(message(show, name).message_id) for name in ("m1", "m2"))
+    lines = story(show, act, f"{second} before {first} in the log of carol, as in that of alice")
+    assert f">             carol shows its state, the log is m1, then m2  <- step {act.number}" in lines
+    assert "              alice shows its state, the log is m1, then m2" in lines
+
+
+def test_malformed_bytes_are_told_in_hex() -> None:
+    lines = story(shown(ops.Garble("bob", "80"), ops.Garble("bob", "ff" * 70)))
+    assert "  T         1 byte arrives at bob: 80" in lines
+    assert any("70 bytes arrive at bob: ffffffff " in line and line.endswith("... and 6 more bytes") for line in lines)
 
 
 def test_whoever_answers_for_an_own_message_repairs_it() -> None:

@@ -108,7 +108,7 @@ def test_what_waits_is_hollow_until_it_is_delivered() -> None:
     show = shown(*CAUSES, ops.Again("m1", "bob"))
     root = parsed(spacetime_svg(show))
     assert len(of_class(root, "dot", "wait")) == 1
-    assert {"m2 waits", "misses m1", "delivers m1, m2"} <= set(texts(root))
+    assert {"m2 waits", "misses m1", "delivers m1, then m2"} <= set(texts(root))
 
 
 def test_the_step_that_is_blamed_is_marked_and_explained_with_names() -> None:

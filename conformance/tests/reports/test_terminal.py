@@ -31,10 +31,7 @@ def test_other_codes_of_a_requirement_are_named_and_one_code_is_not_named_twice(
     row = report.causes[0].row
     (kind, *_) = row["kinds"]
     row["kinds"] = [kind, kind | {"severity": "warn"}]
-    row["findings_not_shown"] = 7
-    text = printed(report, 1)
-    assert "  Also " not in text
-    assert "more like it" in text
+    assert "  Also   " not in printed(report, 1)
     other = f"{row['id']}/in-another-way"
     row["kinds"].append({"code": other, "severity": "fail", "scenarios": {"ties": 2, "an-echo": 1}})
     assert f"  Also      {other}: 3 violations" in printed(report, 1)

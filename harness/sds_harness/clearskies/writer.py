@@ -21,8 +21,10 @@ from .operations import (
     Wait,
 )
 
-PEERS = ("xavier", "Yvonne", "zoe", "🦊", "e\u0301mile")
+PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy")
 """Scripted peers that may write."""
+ODD_PEERS = ("xavier", "Yvonne", "zoe", "🦊", "e\u0301mile")
+"""Those where participants have odd names, too."""
 LURKERS = ("mallory", "Wanda")
 """Scripted peers that may only read."""
 KEYS = ("k", "photo-1234", "k2", "a/b", "", "ключ", "K", "e\u0301", "é", "\u2028 ", "🦊")
@@ -34,6 +36,7 @@ class Writer:
 
     def __init__(self, choices: Choices, members: Sequence[Member]) -> None:
         self.choices = choices
+        self.peers = PEERS if all(member.name.isascii() for member in members) else ODD_PEERS
         self.members = {member.name: member for member in members}
         self.operations: list[Operation] = []
         self.here = [member.name for member in members]

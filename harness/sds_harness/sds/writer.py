@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ..schedules.choices import Choices, chance, pick, some
 from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
 
-PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
-"""Scripted peers. Their names begin the IDs of their messages, and sort differently in UTF-16, without case, or
-normalised."""
+PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy", "Ulla", "uma")
+"""Scripted peers. Their names begin the IDs of their messages, and sort differently without case."""
+ODD_PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
+"""Scripted peers where participants have odd names, too. These sort differently in UTF-16, or normalised."""
 
 
 if TYPE_CHECKING:  # schedules must not depend on the interpreter or on installed packages
@@ -51,6 +52,7 @@ class Writer:
     ) -> None:
         self.choices = choices
         self.text = text
+        self.peers = PEERS if all(member.name.isascii() for member in members) else ODD_PEERS
         self.operations: list[Operation] = []
         self.here = [member.name for member in members if not member.late]
         """Participants that are present and have not crashed."""
@@ -143,7 +145,7 @@ class Writer:
 
     def say(self, peer: str = "", **rest: object) -> str:
         """Add a message of a scripted peer. Returns its label."""
-        peer = peer or pick(self.choices, PEERS)
+        peer = peer or pick(self.choices, self.peers)
         label = self.label(peer)
         self.add(replace(Say(peer, label, channel=self.home), **self._stated(rest)))  # type: ignore[arg-type]
         return label

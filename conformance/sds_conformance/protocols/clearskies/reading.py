@@ -34,7 +34,7 @@ from sds_harness.schedules import Operation
 from sds_harness.schedules.performance import NEVER
 from sds_harness.trace import Party
 
-from ...judging.quoting import identifier, json_of, short
+from ...judging.quoting import counted, hex_of, identifier, json_of, short
 from ..reading import DELIVERED, Item, Key, Reading, Shown, Signal, Sort, Teller
 from .view.facts import OF_AN_ID, reads_as_update
 
@@ -188,7 +188,9 @@ class ClearSkiesReading(Reading):
             case Ask():
                 return f"{short(op.peer)}, a scripted peer, asks {short(op.to)} for updates"
             case Garble():
-                return f"{short(op.peer)}, a scripted peer, writes {len(op.wire) // 2} bytes to {short(op.to)}"
+                raw = bytes.fromhex(op.wire)
+                size = counted(len(raw), "byte")
+                return f"{short(op.peer)}, a scripted peer, writes {size} to {short(op.to)}: {hex_of(raw)}"
             case Leave():
                 return f"{short(op.peer)}, a scripted peer, hangs up on {short(op.to)}"
             case _:

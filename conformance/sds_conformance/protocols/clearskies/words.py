@@ -13,7 +13,8 @@ from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Event, Step, Trace
 from sds_harness.declaration import printable
 
-from ...judging.quoting import clock, counted, foremost, identifier, json_of, short
+from ...judging.quoting import clock, counted, foremost, hex_of, identifier, json_of, short
+from ..words import Facts
 from .view.facts import name_of, reads_as_update
 
 FEW = 3
@@ -28,7 +29,7 @@ class Narrator:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
 
-    def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
+    def done(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> str:
         """The command of a step, in one line."""
         request, who = step.request, short(step.participant)
         match step.command:
@@ -61,8 +62,8 @@ class Narrator:
             case other:
                 return other.replace("_", " ")
 
-    def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
-        """The results of a step, one line each; empty if there are none."""
+    def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+        """The results of a step, one line each, in order; empty if there are none."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:
@@ -91,12 +92,16 @@ class Narrator:
                 found |= {request.rename.key, request.rename.new_key}
             case "delete":
                 found.add(request.delete.key)
-        for message in [*self._trace.into(step), *self._trace.out(step)]:
-            if reads_as_update(message):
-                found |= {message.body.members.get(name) for name in ("uuid", "key") if _is_text(message, name)}
+        found |= self.facts(step).carried
         if step.state is not None:
             found |= {text for record in step.state.records for text in (record.uuid, record.key)}
         return frozenset(found - {""})
+
+    def facts(self, step: Step) -> Facts:
+        """The uuids and keys in the updates that a step sends or receives."""
+        updates = [m for m in (*self._trace.into(step), *self._trace.out(step)) if reads_as_update(m)]
+        names = {m.body.members[name] for m in updates for name in ("uuid", "key") if _is_text(m, name)}
+        return Facts(frozenset(str(name) for name in names if name))
 
     def channels(self, step: Step) -> frozenset[str]:
         """Empty: the protocol has no channels."""
@@ -110,7 +115,7 @@ class Narrator:
         """A message in one line."""
         body, signed = message.body, self._signed(message)
         if body.error or not isinstance(body.value, dict):
-            return f"a message of {counted(len(body.raw), 'byte')} that is no JSON object{signed}"
+            return f"a message of {counted(len(body.raw), 'byte')} that is no JSON object{signed}: {hex_of(body.raw)}"
         if message.type == GET_UPDATES:
             return f"a request for all after {self._revisions(body.members.get('since'))}"
         if not reads_as_update(message):
@@ -154,7 +159,8 @@ class Narrator:
         messages = self._trace.into(step)
         size = counted(len(step.request.receive.data), "byte")
         if not messages:
-            return f"{size} on link {step.link}, which are no whole message"
+            are = "is" if len(step.request.receive.data) == 1 else "are"
+            return f"{size} on link {step.link}, which {are} no whole message: {hex_of(step.request.receive.data)}"
         matters = [m for m in messages if about & {m.body.members.get("uuid"), m.body.members.get("key")}]
         shown, more = foremost(matters or messages, lambda each: False, FEW)
         rest = f" and {more} more" if more else ""

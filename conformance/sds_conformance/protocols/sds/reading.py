@@ -13,7 +13,7 @@ from sds_harness.sds.trace import Step, Wire
 from sds_harness.trace import Party
 from sds_reference import HistoryEntry, Kind
 
-from ...judging.quoting import clock, short
+from ...judging.quoting import clock, counted, hex_of, short
 from ..reading import Item, Key, Reading, Shown, Signal, Sort, Teller
 from .words import USUAL
 
@@ -94,11 +94,14 @@ class SdsReading(Reading):
         match op := operation:
             case Send():
                 name = teller.name(packets[0]) if packets else short(op.label)
-                after = teller.after(packets[0]) if packets else ""
+                details = [f"after {after}"] if packets and (after := teller.after(packets[0])) else []
+                details += [f"asks for {asks}"] if packets and (asks := teller.asks(packets[0])) else []
                 more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
-                return f"{short(op.who)} sends {name}" + (f" (after {after})" if after else "") + more
+                return f"{short(op.who)} sends {name}" + (f" ({', '.join(details)})" if details else "") + more
             case Sync() | Ephemeral():
-                named = f" ({teller.name(packets[0])})" if packets else ""
+                details = [teller.name(packets[0])] if packets else []
+                details += [f"asks for {asks}"] if packets and (asks := teller.asks(packets[0])) else []
+                named = f" ({', '.join(details)})" if details else ""
                 return f"{short(op.who) or 'everybody'} {self.does[op.command]}{named}"
             case Again():
                 return f"the network brings {short(op.to)} a copy of {short(op.label)}"
@@ -106,7 +109,9 @@ class SdsReading(Reading):
                 told = teller.about(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, says {told}"
             case Garble():
-                return f"{len(op.wire) // 2} bytes arrive at {short(op.to)}"
+                raw = bytes.fromhex(op.wire)
+                arrive = "arrives" if len(raw) == 1 else "arrive"
+                return f"{counted(len(raw), 'byte')} {arrive} at {short(op.to)}: {hex_of(raw)}"
             case _:
                 return ""
 

@@ -9,9 +9,10 @@ from sds_harness.declaration import printable
 from sds_harness.sds.trace import Event, Step, Trace, Wire
 from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Message
+from sds_reference import HistoryEntry, Kind, Message
 
-from ...judging.quoting import MOST, clock, foremost, identifier
+from ...judging.quoting import MOST, clock, counted, foremost, hex_of, identifier
+from ..words import Facts
 from .view.filters import KnownFilters, read_filter
 
 _ACK_STATES = {
@@ -19,6 +20,19 @@ _ACK_STATES = {
     pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: "possibly acknowledged",
     pb.ACK_STATE_ACKNOWLEDGED: "acknowledged",
 }
+
+
+_FILTERS = re.compile(r"filter|acknowledg|false hit", re.IGNORECASE)
+"""A finding with such a word is about bloom filters; in other stories they are left out."""
+_TOPICS = {
+    "Lamport": re.compile(r"lamport_timestamp|local timestamp|Lamport timestamp\b|the clock", re.IGNORECASE),
+    "log": re.compile(r"\blog|causal.history|deliver|order", re.IGNORECASE),
+    "outgoing": re.compile(r"outgoing buffer|acknowledg|rebroadcast|resen[dt]", re.IGNORECASE),
+    "incoming": re.compile(r"incoming buffer|wait|deliver|dependenc|met\b", re.IGNORECASE),
+    "to ask": re.compile(r"ask|request", re.IGNORECASE),
+    "to answer": re.compile(r"answer|request|response|planned", re.IGNORECASE),
+}
+"""The beginning of each line of a state, and the words of findings that are about it."""
 
 
 class Narrator:
@@ -36,14 +50,22 @@ class Narrator:
                 own.append((step.index, message.message_id))
         self._filters = KnownFilters(trace)
 
-    def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
-        """The command of a step, in one line. Long lists show only the entries that are ``about`` these message IDs."""
+    def done(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> str:
+        """The command of a step, in one line. Long lists show only the entries that are ``about`` these message IDs;
+        details that the text of a finding, ``told``, is not about are left out.
+        """
         request, who = step.request, printable(step.participant, 40)
         match step.command:
             case "open":
                 channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
                 return f"{who} joins {channels} at {clock(step.now_ms, self._start_ms)}"
             case "send":
+                own = self._own_wire(step) if told else None
+                if own is not None and own.message is not None:
+                    what = describe(own.message, None, about, told, step.participant)
+                    usual = own.message.lamport_timestamp == step.now_ms  # which is told already
+                    at = "" if usual else f" at {clock(step.now_ms, self._start_ms)}"
+                    return f"{who} sends {what}{self._where(step)}{at}{_hint(request.send)}"
                 given = step.reply.effects.message_id if step.reply is not None and step.answer == "effects" else ""
                 named = f" as {identifier(given)}" if given else ""
                 what = f"sends {_size(request.send.content)}{named}{self._where(step)}"
@@ -53,7 +75,7 @@ class Narrator:
             case "send_sync":
                 return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms, self._start_ms)}"
             case "receive":
-                return f"{who} receives {self._received(step, about)}{_hint(request.receive)}"
+                return f"{who} receives {self._received(step, about, told)}{_hint(request.receive)}"
             case "tick":
                 return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
             case "observe":
@@ -61,29 +83,31 @@ class Narrator:
             case "close":
                 return f"{who} is freed"
             case "build_filter":
-                return f"the codec builds a bloom filter over {len(request.build_filter.message_ids):,} IDs"
+                return f"the codec builds a bloom filter over {counted(len(request.build_filter.message_ids), 'ID')}"
             case "query_filter":
-                return f"the codec is asked whether a bloom filter holds {len(request.query_filter.message_ids):,} IDs"
+                asked = counted(len(request.query_filter.message_ids), "ID")
+                return f"the codec is asked whether a bloom filter holds {asked}"
             case other:
                 return other.replace("_", " ")
 
-    def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
-        """The results of a step, one line each; empty if there are none. Long lists show only entries ``about`` these
-        message IDs.
-        """
+    def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+        """The results of a step, one line each, in order. ``about`` and ``told`` as in `done`."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:
             case "rejected":
                 return [f"refused: {printable(step.reply.rejected.reason, 120)}"]
             case "state":
-                return _state(step.reply.state, about)
+                return _state(step.reply.state, about, told)
             case "effects":
-                out = [f"broadcasts {described(wire, about)}" for wire in step.broadcasts]
-                return out + [text for event in step.events if (text := _event(event, about))]
+                own = self._own_wire(step) if told else None
+                out = [f"broadcasts {described(wire, about, told)}" for wire in step.broadcasts if wire is not own]
+                if told:
+                    return out + [_event(kind, ids, about) for kind, ids in _joined(step.events)]
+                return out + [text for event in step.events if (text := _event(event.kind, event.message_ids, about))]
             case "membership":
                 hits = sum(step.reply.membership.hits)
-                return [f"{hits:,} of {len(step.reply.membership.hits):,} are in it"]
+                return [f"{hits:,} of {len(step.reply.membership.hits):,} {'is' if hits == 1 else 'are'} in it"]
             case _:
                 return []
 
@@ -106,6 +130,18 @@ class Narrator:
                 ids |= {entry.message_id for entry in shown}
         return frozenset(ids)
 
+    def facts(self, step: Step) -> Facts:
+        """The messages that a step sends or receives, what they ask for, and the Lamport timestamps that it shows."""
+        messages = [*([step.arrived] if step.arrived is not None else []), *step.messages]
+        times = {message.lamport_timestamp for message in messages if message.lamport_timestamp is not None}
+        if (state := step.state) is not None and state.HasField("lamport_timestamp"):
+            times.add(state.lamport_timestamp)
+        return Facts(
+            frozenset(message.message_id for message in messages),
+            frozenset(entry.message_id for message in messages for entry in message.repair_request),
+            frozenset(times),
+        )
+
     def channels(self, step: Step) -> frozenset[str]:
         """The channels in a step: named, joined, signalled, or those of its messages."""
         named = {step.channel_id, *step.request.open.channels, *(event.channel_id for event in step.events)}
@@ -116,17 +152,31 @@ class Narrator:
         """The bytes that went over the network in a step, in order."""
         return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]
 
+    def _own_wire(self, step: Step) -> Wire | None:
+        """The broadcast that says just what a send asked for, so that one line can tell both; None if there is none."""
+        party = self._trace.parties.get(step.participant)
+        if step.command != "send" or step.reply is None or step.answer != "effects" or party is None:
+            return None
+        for wire in step.broadcasts:
+            message = wire.message
+            if message is None or message.kind is not Kind.CONTENT or message.sender_id != party.participant_id:
+                continue
+            told = (step.reply.effects.message_id, step.channel_id, step.request.send.content)
+            if told == (message.message_id, message.channel_id, message.content):
+                return wire
+        return None
+
     def _where(self, step: Step, channel_id: str | None = None) -> str:
         """The channel of a step or of its message; "" if the participant has only one."""
         party = self._trace.parties.get(step.participant)
         several = party is not None and len(party.channels) > 1
         return f" in {printable(step.channel_id if channel_id is None else channel_id, 40)}" if several else ""
 
-    def _received(self, step: Step, about: frozenset[str]) -> str:
+    def _received(self, step: Step, about: frozenset[str], told: str) -> str:
         message = step.received.message
         if message is None:
             return described(step.received)
-        return describe(message, self._held(step, message), about) + self._where(step, message.channel_id)
+        return describe(message, self._held(step, message), about, told) + self._where(step, message.channel_id)
 
     def _held(self, step: Step, message: Message) -> list[str] | None:
         """The own messages in the filter of a received message; None if it has no filter or it cannot be read."""
@@ -141,20 +191,25 @@ class Narrator:
         return [i for at, i in self._own.get((step.participant, message.channel_id), ()) if at < step.index]
 
 
-def described(wire: Wire, about: frozenset[str] = frozenset()) -> str:
-    """A message on the wire in one line."""
+def described(wire: Wire, about: frozenset[str] = frozenset(), told: str = "") -> str:
+    """A message on the wire in one line; malformed ones as bytes."""
     if wire.message is None:
-        return f"{len(wire.raw)} bytes that are no SDS message"
-    return describe(wire.message, None, about)
+        are = "is" if len(wire.raw) == 1 else "are"
+        return f"{counted(len(wire.raw), 'byte')} that {are} no SDS message: {hex_of(wire.raw)}"
+    return describe(wire.message, None, about, told)
 
 
-def describe(message: Message, held: list[str] | None = None, about: frozenset[str] = frozenset()) -> str:
-    """Describe a message in one line. ``held`` has the receiver's own messages in its filter.
+def describe(
+    message: Message, held: list[str] | None = None, about: frozenset[str] = frozenset(), told: str = "", by: str = ""
+) -> str:
+    """A message in one line; ``held`` is what its filter holds of the messages of the one who receives it.
 
-    Lists show only the entries that are ``about`` these message IDs.
+    Lists show what is ``about`` these message IDs. With ``told``, the text of a finding, the usual is left out: that a
+    message is content, that it is of its sender ``by``, and its filter if the finding is not about filters.
     """
-    parts = [f"{message.kind.value} {identifier(message.message_id)}"]
-    if message.sender_id:
+    usual = told and message.kind is Kind.CONTENT
+    parts = [*([] if usual else [message.kind.value]), identifier(message.message_id)]
+    if message.sender_id and not (told and message.sender_id == by):
         parts.append(f"of {printable(message.sender_id, 40)}")
     details = []
     if message.lamport_timestamp is not None:
@@ -165,7 +220,7 @@ def describe(message: Message, held: list[str] | None = None, about: frozenset[s
         details.append(f"asks for {_history(message.repair_request, about)}")
     if message.content and not USUAL.match(message.content):
         details.append(f"says {_size(message.content)}")
-    if message.bloom_filter is not None:
+    if message.bloom_filter is not None and (not told or _FILTERS.search(told)):
         details.append(_filter(message.bloom_filter, held, about))
     return " ".join(parts) + (f" ({', '.join(details)})" if details else "")
 
@@ -175,7 +230,7 @@ USUAL = re.compile(rb"(content|message) m?\d+( of .*)?\Z", re.DOTALL)
 
 
 def _filter(bloom_filter: bytes, held: list[str] | None, about: frozenset[str]) -> str:
-    size = f"filter of {len(bloom_filter):,} byte{'s' if len(bloom_filter) != 1 else ''}"
+    size = f"filter of {counted(len(bloom_filter), 'byte')}"
     if held is None:
         return size
     return f"filter that holds {_ids(held, about, 3)}" if held else "filter without any of its own"
@@ -215,7 +270,7 @@ def _size(content: bytes) -> str:
     text = content.decode("utf-8", "replace")
     if len(content) <= 24 and text.isprintable() and "\ufffd" not in text:
         return repr(text)
-    return f"{len(content)} bytes"
+    return counted(len(content), "byte")
 
 
 _EVENTS = {
@@ -227,28 +282,75 @@ _EVENTS = {
 }
 
 
-def _event(event: Event, about: frozenset[str]) -> str:
-    if event.kind not in _EVENTS or (event.kind == "missing" and not event.missing):
+def _event(kind: str, message_ids: Sequence[str], about: frozenset[str]) -> str:
+    """One or several events of a kind, in order; "" if there is nothing to tell."""
+    if kind not in _EVENTS or not message_ids:
         return ""
-    return _EVENTS[event.kind].format(_ids(event.message_ids, about, 4))
+    if kind != "delivered":
+        return _EVENTS[kind].format(_ids(message_ids, about, 4))
+    shown, more = foremost(message_ids, about.__contains__, 4)
+    return _EVENTS[kind].format(", then ".join(map(identifier, shown)) + (f" and {more} more" if more else ""))
 
 
-def _state(state: pb.State, about: frozenset[str]) -> list[str]:
-    out = []
+def _joined(events: Iterable[Event]) -> list[tuple[str, list[str]]]:
+    """The kinds of events with their message IDs; neighbours of one kind are joined, in order."""
+    out: list[tuple[str, list[str]]] = []
+    for event in events:
+        if not event.message_ids or event.kind not in _EVENTS:
+            continue
+        if out and out[-1][0] == event.kind:
+            out[-1][1].extend(event.message_ids)
+        else:
+            out.append((event.kind, [*event.message_ids]))
+    return out
+
+
+def _state(state: pb.State, about: frozenset[str], told: str) -> list[str]:
+    """The parts of a state that a finding is about, also if they are empty; all that are not empty if it is about none
+    of them.
+    """
+    lines = _whole_state(state, about)
+    chosen = [line for start, line in lines.items() if line and _TOPICS[start].search(told)]
+    chosen += [] if chosen or not told else [_EMPTY[start] for start in _EMPTY if _shows_empty(state, start, told)]
+    return chosen or [line for line in lines.values() if line]
+
+
+def _shows_empty(state: pb.State, start: str, told: str) -> bool:
+    shown = {
+        "outgoing": state.HasField("outgoing"),
+        "incoming": state.HasField("incoming"),
+        "to ask": state.HasField("outgoing_repairs"),
+        "to answer": state.HasField("incoming_repairs"),
+    }
+    return shown[start] and bool(_TOPICS[start].search(told))
+
+
+_EMPTY = {
+    "outgoing": "outgoing buffer: empty",
+    "incoming": "incoming buffer: empty",
+    "to ask": "to ask for: nothing",
+    "to answer": "to answer for: nothing",
+}
+
+
+def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:
+    """All parts of a state, by the beginning of the line; "" for empty ones."""
+    out = dict.fromkeys(_TOPICS, "")
     if state.HasField("lamport_timestamp"):
-        out.append(f"Lamport timestamp {clock(state.lamport_timestamp)}")
+        out["Lamport"] = f"Lamport timestamp {clock(state.lamport_timestamp)}"
     if state.HasField("log"):
-        out.append(f"log: {_log(state.log.entries, about)}")
+        out["log"] = f"log: {_log(state.log.entries, about)}"
     if entries := state.outgoing.entries:
         shown, more = foremost(entries, lambda e: e.message_id in about, LOG_SHOWN)
         told = (f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in shown)
-        out.append(f"outgoing buffer: {_listed(told, more)}")
+        out["outgoing"] = f"outgoing buffer: {_listed(told, more)}"
     if state.incoming.message_ids:
-        out.append(f"incoming buffer: {_ids(state.incoming.message_ids, about, LOG_SHOWN)}")
-    for repairs, what in ((state.outgoing_repairs, "to ask for"), (state.incoming_repairs, "to answer for")):
+        out["incoming"] = f"incoming buffer: {_ids(state.incoming.message_ids, about, LOG_SHOWN)}"
+    for repairs, what in ((state.outgoing_repairs, "to ask"), (state.incoming_repairs, "to answer")):
         if repairs.entries:
             due, more = foremost(repairs.entries, lambda e: e.message_id in about, LOG_SHOWN)
-            out.append(f"{what}: {_listed((f'{identifier(e.message_id)} at {clock(e.due_ms)}' for e in due), more)}")
+            told = (f"{identifier(e.message_id)} at {clock(e.due_ms)}" for e in due)
+            out[what] = f"{what} for: {_listed(told, more)}"
     return out
 
 

@@ -13,6 +13,7 @@ from sds_conformance.judging.judgement import Observation, held, violated
 from sds_conformance.judging.registry import Register
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols import Protocol
+from sds_conformance.protocols.words import Facts
 from sds_harness.language import Language
 from sds_harness.link import LocalLink
 from sds_harness.stage import Stage, start_of
@@ -26,14 +27,17 @@ REGISTER = Register("ECHO-")
 
 
 class Narrator:
-    def done(self, step: Any, about: frozenset[str] = frozenset()) -> str:
+    def done(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> str:
         return f"somebody says {step.request.say.text!r}"
 
-    def came_out(self, step: Any, about: frozenset[str] = frozenset()) -> list[str]:
+    def came_out(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
         return [f"the echo says {step.reply.said.text!r}"] if step.answer == "said" else []
 
     def touches(self, step: Any) -> frozenset[str]:
         return frozenset({step.request.say.text})
+
+    def facts(self, step: Any) -> Facts:
+        return Facts(self.touches(step))
 
     def channels(self, step: Any) -> frozenset[str]:
         return frozenset()

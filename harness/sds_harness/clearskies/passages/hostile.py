@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...schedules.choices import pick, some
 from ..operations import Again, Ask, Garble, Leave, Look
-from ..writer import LURKERS, PEERS, Writer
+from ..writer import LURKERS, Writer
 from .registry import a_reader, passage
 
 FORGERIES = ("none", "forged", "flipped", "read-only")
@@ -64,7 +64,7 @@ def replays(writer: Writer) -> None:
 @passage(6, scripted=True)
 def odd_bodies(writer: Writer) -> None:
     """A peer with the writers' keys sends invalid or odd records."""
-    peer = pick(writer.choices, PEERS)
+    peer = pick(writer.choices, writer.peers)
     to = writer.someone()
     for _ in writer.times(1, 3):
         writer.say(peer, to, key=writer.key(), odd=pick(writer.choices, ODD))
@@ -75,7 +75,7 @@ def odd_bodies(writer: Writer) -> None:
 @passage(6, scripted=True)
 def revisions(writer: Writer) -> None:
     """Revisions are out of order, or as large as possible."""
-    peer, to = pick(writer.choices, PEERS), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.someone()
     for _ in writer.times(2, 4):
         writer.say(peer, to, key=writer.key(), revision=pick(writer.choices, REVISIONS))
     if writer.chance(25):
@@ -87,7 +87,7 @@ def revisions(writer: Writer) -> None:
 @passage(5, scripted=True)
 def clocks_full_of_strangers(writer: Writer) -> None:
     """Vector clocks have thousands of members, and numbers as large as possible."""
-    peer, to = pick(writer.choices, PEERS), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.someone()
     label = writer.put(writer.writer())
     writer.say(
         peer,
@@ -104,7 +104,7 @@ def clocks_full_of_strangers(writer: Writer) -> None:
 @passage(5, scripted=True)
 def clocks_beyond_doubles(writer: Writer) -> None:
     """Two successive changes have clock numbers that are equal when they are stored as doubles."""
-    peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
+    peer, to, key = pick(writer.choices, writer.peers), writer.someone(), writer.new_key()
     number = pick(writer.choices, (1 << 53, 1 << 60))
     first = writer.say(peer, to, key=key, clock_number=number)
     writer.say(peer, to, key=key, after=first, clock_number=number + 1)
@@ -114,7 +114,7 @@ def clocks_beyond_doubles(writer: Writer) -> None:
 @passage(5, scripted=True, fits=a_reader)
 def unsigned_to_a_reader(writer: Writer) -> None:
     """A writer sends updates to a read-only peer and does not sign them."""
-    peer, to = pick(writer.choices, PEERS), pick(writer.choices, writer.readers)
+    peer, to = pick(writer.choices, writer.peers), pick(writer.choices, writer.readers)
     key = writer.key()
     label = writer.put(writer.writer(), key)
     for _ in writer.times(1, 2):
@@ -129,32 +129,32 @@ def a_crowd_listens(writer: Writer) -> None:
     who = writer.writer()
     for other in writer.others_than(who):
         writer.link(who, other)
-    for peer in (*PEERS, *LURKERS):
+    for peer in (*writer.peers, *LURKERS):
         writer.add(Ask(peer, who, peer in LURKERS))
     for _ in writer.times(1, 2):
         writer.change(who, writer.key())
-    for peer in some(writer.choices, (*PEERS, *LURKERS), 60):
+    for peer in some(writer.choices, (*writer.peers, *LURKERS), 60):
         writer.add(Leave(peer, who, peer in LURKERS))
 
 
 @passage(1, scripted=True, fits=lambda writer: len(writer.here) <= 3)
 def a_large_body(writer: Writer) -> None:
     """A body is almost as large as allowed."""
-    writer.say(pick(writer.choices, PEERS), writer.someone(), key=writer.new_key(), odd="large")
+    writer.say(pick(writer.choices, writer.peers), writer.someone(), key=writer.new_key(), odd="large")
 
 
 @passage(5, scripted=True)
 def noise(writer: Writer) -> None:
     """Bytes that are not a message arrive on a separate link."""
     for _ in writer.times(1, 3):
-        writer.add(Garble(pick(writer.choices, PEERS), writer.someone(), wire=pick(writer.choices, WIRES)))
+        writer.add(Garble(pick(writer.choices, writer.peers), writer.someone(), wire=pick(writer.choices, WIRES)))
     writer.put(writer.writer())
 
 
 @passage(9, scripted=True)
 def a_stranger_writes(writer: Writer) -> None:
     """An unknown peer changes records of others, with or without having received their last change."""
-    peer, to = pick(writer.choices, PEERS), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.someone()
     key = writer.key()
     label = writer.put(writer.writer(), key)
     for _ in writer.times(1, 3):
@@ -179,7 +179,7 @@ def a_stranger_writes(writer: Writer) -> None:
 def ghosts_are_repeated(writer: Writer) -> None:
     """A peer sends the old version of a deleted record to peers that know of the deletion."""
     writer.connect_all()
-    peer, key = pick(writer.choices, PEERS), writer.new_key()
+    peer, key = pick(writer.choices, writer.peers), writer.new_key()
     label = writer.put(writer.writer(), key)
     writer.delete(writer.writer(), key)
     for to in some(writer.choices, writer.writers, 60) or [writer.writer()]:
@@ -189,7 +189,7 @@ def ghosts_are_repeated(writer: Writer) -> None:
 @passage(7, scripted=True)
 def clocks_against_times(writer: Writer) -> None:
     """A record is older by the vector clock and newer by the time, or the reverse; copies of it arrive late."""
-    peer, to = pick(writer.choices, PEERS), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.someone()
     key = writer.new_key()
     first = writer.say(peer, to, key=key, at_ms=pick(writer.choices, (3_600_000, 0)))
     if writer.chance(40):
@@ -211,7 +211,7 @@ def clocks_against_times(writer: Writer) -> None:
 @passage(4, scripted=True)
 def in_one_second(writer: Writer) -> None:
     """Two peers change a record independently within one second, and one of them writes whole seconds."""
-    peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.key()
+    peer, to, key = pick(writer.choices, writer.peers), writer.someone(), writer.key()
     label = writer.put(writer.writer(), key)
     writer.say(peer, to, key=key, after=label, concurrent=True, digits=0)
     writer.perhaps(40, Look(to))
@@ -220,7 +220,7 @@ def in_one_second(writer: Writer) -> None:
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
     """A peer that was away receives a change before the changed version, which is newer by its time."""
-    peer, to, key = pick(writer.choices, PEERS), writer.someone(), writer.new_key()
+    peer, to, key = pick(writer.choices, writer.peers), writer.someone(), writer.new_key()
     writer.isolate(to)
     # With the number of the first change, the second one has the same clock. If both have the same content, there is no
     # conflict to resolve.
@@ -247,7 +247,7 @@ def the_newest_comes_first(writer: Writer) -> None:
 def a_stranger_listens(writer: Writer) -> None:
     """A peer asks for what it does not know, or claims to know everything, and receives later changes."""
     lurks = writer.chance(50)
-    peer, to = pick(writer.choices, LURKERS if lurks else PEERS), writer.someone()
+    peer, to = pick(writer.choices, LURKERS if lurks else writer.peers), writer.someone()
     writer.add(Ask(peer, to, lurks, pick(writer.choices, (0, 1, 2, 3, 1 << 63))))
     for _ in writer.times(1, 3):
         writer.change(writer.writer(), writer.key())

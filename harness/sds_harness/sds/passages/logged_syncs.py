@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ...schedules.choices import pick
 from ..operations import Look, Lookup, Route, Tick, Wait
-from ..writer import PEERS, Writer
+from ..writer import Writer
 from .registry import passage
 
 
 @passage(6, scripted=True, logged_syncs=True)
 def syncs_in_reverse(writer: Writer) -> None:
     """A peer's sync message arrives before its dependency; then a message arrives that depends on the sync message."""
-    peer, who = pick(writer.choices, PEERS), writer.someone()
+    peer, who = pick(writer.choices, writer.peers), writer.someone()
     first = writer.say(peer, to=who, route=Route(late=((who, 20),)))
     sync = writer.say(peer, content=None, after=(first,), lamport_ms=1, to=who)
     writer.add(Wait(pick(writer.choices, (50, 6_000))))

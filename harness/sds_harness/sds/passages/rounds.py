@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...schedules.choices import pick
 from ..operations import Again, Look, Route, StepClock, Tick, Wait
-from ..writer import PEERS, Writer
+from ..writer import Writer
 from .registry import passage
 from .repairs import missed, pass_time, speak, step_ms
 
@@ -58,7 +58,7 @@ def asked_by_two(writer: Writer) -> None:
     looks, alike = writer.chance(50), writer.chance(40)
     # When the first answer was sent, before that, or both.
     for number, ticks in enumerate(pick(writer.choices, ((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
-        peer = PEERS[0 if alike else number]
+        peer = writer.peers[0 if alike else number]
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
         if looks:
             writer.add(Look(holder))
@@ -71,7 +71,7 @@ def asked_by_three(writer: Writer) -> None:
     """Three peers ask for the same messages, one after another; participants stay in their response groups."""
     author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in range(2)]
-    for peer in PEERS[:3]:
+    for peer in writer.peers[:3]:
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
         writer.add(*4 * (Wait(writer.t_max_ms // 3 + 1), Tick(holder)))
 

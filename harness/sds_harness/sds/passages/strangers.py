@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...schedules.choices import pick, some
 from ..operations import Look, Route, Tick, Wait
-from ..writer import PEERS, Writer
+from ..writer import Writer
 from .registry import passage
 
 
@@ -22,7 +22,7 @@ def strangers_at_one_time(writer: Writer) -> None:
 @passage(6, scripted=True)
 def strangers_in_reverse(writer: Writer) -> None:
     """A chain of messages of a peer arrives in reverse, several levels deep."""
-    peer = pick(writer.choices, PEERS)
+    peer = pick(writer.choices, writer.peers)
     length = writer.choices.integer(2, 5)
     labels = [f"m{len(writer.labels) + 1 + place}" for place in range(length)]
     delayed = writer.others()

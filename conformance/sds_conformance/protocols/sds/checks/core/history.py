@@ -155,20 +155,22 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         # After a breakdown nothing is delivered; the breakdown is reported.
         if known and received.step.reply is not None and not may_be_delivered_late(view, received):
             met = bool(received.delivered)
-            if not met and (not view.delivered or (own_are_shown(view) and not _absent(view, ids))):
+            absent = "" if met else _absent(view, ids)
+            if not met and (not view.delivered or (own_are_shown(view) and not absent)):
                 continue  # SDS-RECV-07
-            expected = f"a reply to the own message {ids[0]!r} to be delivered"
+            expected = f"a reply to the own message {(absent or ids[0])!r} to be delivered"
             yield judged(received.step, "reply-never-delivered", met, expected, "nothing")
 
 
-def _absent(view: ChannelView, message_ids: list[str]) -> bool:
-    """Does the log, as it is last shown, lack one of these own messages?"""
+def _absent(view: ChannelView, message_ids: list[str]) -> str:
+    """One of these own messages that the log, as it is last shown, lacks; "" if none."""
     bounded = limit_in_force(view.trace, "log_entries") is not None
     shown = [] if bounded else view.showing("log")[-1:]
     before = shown[0].step.index if shown else 0
     logged = {message_id for observed in shown for message_id in observed.step.shown_log}
     sent = (own for message_id in message_ids if (own := view.own(message_id)) is not None)
-    return any(own.step.index < before and own.message.message_id not in logged for own in sent)
+    lacking = (own.message.message_id for own in sent if own.step.index < before)
+    return next((message_id for message_id in lacking if message_id not in logged), "")
 
 
 @check("SDS-RECV-05", of="outgoing unmet")

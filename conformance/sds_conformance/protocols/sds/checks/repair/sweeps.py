@@ -230,23 +230,23 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
         if not between or others or synced:
             continue
         code, changed = _changed(before, after)
-        expected = "log, Lamport timestamp and outgoing buffer as before the answer"
-        yield judged(between[-1], code, not code, expected, changed)
+        expected = f"log, Lamport timestamp and outgoing buffer as at step {before.step.index}, before the answer"
+        yield judged(between[-1], code, not code, expected, f"{changed} at step {after.step.index}")
 
 
 def _changed(before: Observed, after: Observed) -> tuple[str, str]:
     """The first difference between two states, its code and its words; "" for none."""
     one, other = before.state, after.state
-    if one.HasField("log") and other.HasField("log"):
-        grown = len(after.step.shown_log) - len(before.step.shown_log)
-        if before.step.shown_log != after.step.shown_log:
-            return "log-changed", f"{grown} more in the log" if grown > 0 else "another log"
-    added = {e.message_id for e in other.outgoing.entries} - {e.message_id for e in one.outgoing.entries}
-    if one.HasField("outgoing") and added:
-        return "entered-outgoing-buffer", f"{min(added)!r} in the outgoing buffer"
+    if one.HasField("log") and other.HasField("log") and before.step.shown_log != after.step.shown_log:
+        added = [message_id for message_id in after.step.shown_log if message_id not in before.step.shown_log]
+        more = f" and {len(added) - 1} more" if len(added) > 1 else ""
+        return "log-changed", f"{added[0]!r}{more} also in the log" if added else "another log"
+    entered = {e.message_id for e in other.outgoing.entries} - {e.message_id for e in one.outgoing.entries}
+    if one.HasField("outgoing") and entered:
+        return "entered-outgoing-buffer", f"{min(entered)!r} in the outgoing buffer"
     if one.HasField("lamport_timestamp") and one.lamport_timestamp != other.lamport_timestamp:
         moved = other.lamport_timestamp - one.lamport_timestamp
-        return "moved-the-clock", f"a Lamport timestamp moved by {moved}"
+        return "moved-the-clock", f"a Lamport timestamp of {other.lamport_timestamp}, moved by {moved},"
     return "", ""
 
 
