@@ -40,8 +40,6 @@ class Met:
     places: dict[bool | None, int] = field(default_factory=dict)
     """Number of all observations, by whether the participant showed any message that it was sent."""
     told: list[Told] = field(default_factory=list)
-    since: int = 0
-    """The earliest step of an observation; 0 if there is none."""
     error: str = ""
     """The error that a check raised."""
 
@@ -155,7 +153,6 @@ def _met(seen: Iterable[Sight], trace: Trace[Any]) -> Met:
             met.error = sight.error
         if sight.places:
             met.places[sight.took] = met.places.get(sight.took, 0) + sight.places
-            met.since = min(met.since, sight.since) if met.since else sight.since
         # If the participant showed no message, requirements that were met do not count.
         met.exercised += sight.places - (sight.held if sight.took is False else 0)
         met.told += [told_of(sight, observation, trace) for observation in sight.told]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -36,8 +35,6 @@ class Sight:
     """Number of observations that met the requirement."""
     told: list[Observation]
     """Violations and notes."""
-    since: int = 0
-    """The earliest step of an observation: from there on, the implementation could violate the requirement."""
     schedule: str = ""
     wrong: str = ""
     """The exception that the check raised."""
@@ -118,12 +115,10 @@ def _counted(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable:
 
 
 def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
-    places, told, wrong, since = 0, [], "", _NEVER
+    places, told, wrong = 0, [], ""
     try:
         for observation in check.function(view):
             places += 1
-            if observation.step < since:
-                since = observation.step
             if observation.outcome is not _HELD:
                 told.append(observation)
     except Exception as error:  # an error of the suite must not become a verdict on the implementation
@@ -131,13 +126,10 @@ def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
     if not places and not wrong:
         return None
     schedule = view.trace.schedule
-    return Sight(
-        check, view.party.name, view.channel_id, took, places, places - len(told), told, since, schedule, wrong
-    )
+    return Sight(check, view.party.name, view.channel_id, took, places, places - len(told), told, schedule, wrong)
 
 
 _HELD = Outcome.HELD
-_NEVER = sys.maxsize
 
 
 class Known:
