@@ -72,6 +72,8 @@ class LamportExpectation:
     """What the clock can show."""
     follows_clock: bool = True
     """Lamport timestamps go by the time; otherwise they count from 0, and any increase is one."""
+    heard: int = 0
+    """Receptions and deliveries since the last own message."""
 
     @property
     def counts_on(self) -> bool:
@@ -86,6 +88,14 @@ class LamportExpectation:
         """Is ``lamport`` within all that the letter or a position allows?"""
         heard = min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high)
         return heard or self.stays(lamport)
+
+    def counts_messages(self, lamport: int) -> bool:
+        """Is it too far on by no more than one for each message that was received or delivered since the last own one?
+
+        Then these are what moved the timestamp.
+        """
+        heard = max(self.as_it_was_heard, self.claimed_high)
+        return not self.tolerates(lamport) and heard < lamport <= heard + self.heard
 
     def stays(self, lamport: int) -> bool:
         """Is it where integers end, and what was to follow is beyond?"""
