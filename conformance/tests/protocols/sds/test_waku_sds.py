@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.cells import cell_len
 
 from played import OF_SDS
 from sds_conformance.cli import main
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_harness.environment import PLAIN
+from suite_terminal import typed
 from waku_adapter import FOLDER, waku_command
 
 pytestmark = pytest.mark.exhaustive
@@ -138,3 +141,19 @@ def test_the_adapter_does_not_need_the_folder_it_is_started_in(adapter: list[str
     hello = '{"id":"1","hello":{"protocolVersion":1,"revision":"sds-2026-01"}}\n'
     done = subprocess.run(adapter, input=hello, capture_output=True, text=True, timeout=30, cwd=tmp_path, check=True)
     assert json.loads(done.stdout)["hello"]["name"] == "@waku/sds"
+
+
+LONGEST_REPORT = 250
+"""Lines on a terminal of 80 columns for 8 root causes that fail and 6 that warn."""
+
+
+def test_its_report_is_short_and_keeps_what_a_maintainer_needs(adapter: list[str]) -> None:
+    result = typed("run", "--", *adapter, COLUMNS="80")
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 1
+    assert len(lines) <= LONGEST_REPORT
+    heads = [line.split()[:2] for line in lines if re.match(r"(FAIL|WARN)  SDS-\S+/", line)]
+    assert [verdict for verdict, _ in heads] == ["FAIL"] * 8 + ["WARN"] * 6
+    for label, number in (("Rule", 14), ("Done", 8), ("Expected", 14), ("Seen", 14), ("Again", 14)):
+        assert sum(line.startswith(f"  {label:<10}") for line in lines) == number
+    assert [line for line in lines if cell_len(line) > 80 and "sds-conformance" not in line] == []

@@ -73,6 +73,8 @@ class LamportExpectation:
     """The times that the clock can show."""
     follows_clock: bool = True
     """Lamport timestamps follow the time; otherwise they count from 0, and any increase is one."""
+    heard: int = 0
+    """Receptions and deliveries since the last own message."""
 
     @property
     def counts_on(self) -> bool:
@@ -87,6 +89,14 @@ class LamportExpectation:
         """Does the letter or a position allow ``lamport``?"""
         heard = min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high)
         return heard or self.stays(lamport)
+
+    def counts_messages(self, lamport: int) -> bool:
+        """Is it too far on by no more than one for each message that was received or delivered since the last own one?
+
+        Then these are what moved the timestamp.
+        """
+        heard = max(self.as_it_was_heard, self.claimed_high)
+        return not self.tolerates(lamport) and heard < lamport <= heard + self.heard
 
     def stays(self, lamport: int) -> bool:
         """Is it at the largest integer, with the expected value beyond?"""

@@ -27,6 +27,7 @@ class LamportTracker:
     def _reset(self) -> None:
         self._buffered_high = self._sync_high = self._claimed_high = 0
         self._sync_low = self._low
+        self._heard = 0
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
     def expect(self, now: Window) -> LamportExpectation:
@@ -54,6 +55,7 @@ class LamportTracker:
             clock_stepped_back=self._last_own_now is not None and now.high < self._last_own_now,
             now=now,
             follows_clock=self._revision.lamport_follows_clock,
+            heard=self._heard,
         )
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
@@ -82,6 +84,7 @@ class LamportTracker:
 
     def delivered(self, lamport: int) -> None:
         """Record delivered content."""
+        self._heard += 1
         self._used = True
         if lamport > self._high:
             self._low = self._high = self._sync_low = lamport
@@ -93,6 +96,7 @@ class LamportTracker:
 
     def received_undelivered(self, lamport: int, *, sync: bool) -> None:
         """Record content that was buffered, or a sync message: by the letter the timestamp does not move."""
+        self._heard += 1
         if sync:
             self._sync_high = max(self._sync_high, lamport)
         else:
@@ -100,10 +104,12 @@ class LamportTracker:
 
     def claimed(self, lamport: int) -> None:
         """Record a message in the participant's own name, which it should ignore."""
+        self._heard += 1
         self._claimed_high = max(self._claimed_high, lamport)
 
     def maybe_delivered(self, lamport: int) -> None:
         """Record content that arrived at an implementation without delivery signals."""
+        self._heard += 1
         self._fog = max(self._fog, lamport)
 
     @property

@@ -132,8 +132,10 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
 def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
 
-    If any own message shows in the log, others are taken to be in it as well. A missing delivery of a reply has another
-    cause then, and where nothing is delivered at all, unless the shown log lacks a message that the reply names.
+    If any own message shows in the log, others are taken to be in it as well. If so many messages came after it that it
+    is not at the end of a log in the order of arrival, SDS-DELIVER-04 may be what is violated. A missing delivery of a
+    reply has another cause then, and where nothing is delivered at all, unless the shown log lacks a message that the
+    reply names.
     """
     for sent, end in _ends(view):
         own = [item.message_id for item in sent.tail if item.own and item.message_id in end]
@@ -143,8 +145,10 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         if not everything_own.isdisjoint(sent.history):
             yield held(sent.step)
         elif not own_are_shown(view) and not with_outsiders(view, sent):
-            seen = f"{list(sent.history)}"
-            yield violated(sent.step, "not-logged", f"the own message {own[-1]!r} in causal_history", seen)
+            late = [message_id for message_id in own if _came_after(view, message_id, sent) < len(end)]
+            if late:
+                expected = f"the own message {late[-1]!r} in causal_history"
+                yield violated(sent.step, "not-logged", expected, f"{list(sent.history)}")
     if not view.can(pb.CAPABILITY_DELIVERED):
         return
     for received in view.received:
@@ -160,6 +164,13 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
                 continue  # SDS-RECV-07
             expected = f"a reply to the own message {(absent or ids[0])!r} to be delivered"
             yield judged(received.step, "reply-never-delivered", met, expected, "nothing")
+
+
+def _came_after(view: ChannelView, message_id: str, sent: Sent) -> int:
+    """The number of messages that arrived between an own message and a later one."""
+    own = view.own(message_id)
+    since = own.step.index if own is not None else 0
+    return sum(since < received.step.index < sent.step.index for received in view.received)
 
 
 def _absent(view: ChannelView, message_ids: list[str]) -> str:

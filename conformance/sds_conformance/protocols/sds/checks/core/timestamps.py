@@ -233,6 +233,11 @@ class Stamp:
         """Is it too far on, after something with a rule of its own: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
 
     @property
+    def counts_messages(self) -> bool:
+        """Did messages of this channel move it, each by one? That explains it better than anything else."""
+        return self.e.counts_messages(self.seen + self.state)
+
+    @property
     def rule(self) -> str:
         """What a message had to carry, in words."""
         e = self.e
@@ -299,7 +304,7 @@ def _others_are_ahead(s: Stamp) -> bool:
 
 
 def _of_another_channel(s: Stamp) -> bool:
-    return not s.right and s.of_another_channel
+    return not s.right and s.of_another_channel and not s.counts_messages
 
 
 def _first(s: Stamp) -> bool:
@@ -307,7 +312,7 @@ def _first(s: Stamp) -> bool:
 
 
 def _not_from_now(s: Stamp) -> bool:
-    return s.started_elsewhere and not s.of_another_channel
+    return s.started_elsewhere and not s.of_another_channel and not s.counts_messages
 
 
 def _after_idling(s: Stamp) -> bool:
@@ -321,7 +326,7 @@ def _fell_behind(s: Stamp) -> bool:
 
 
 def _clock_went_back(s: Stamp) -> bool:
-    by_sending = s.right or (s.e.source == "send" and not s.elsewhere)
+    by_sending = s.right or (s.e.source == "send" and not s.elsewhere and not s.counts_messages)
     return s.tells and s.after_a_step_back and by_sending
 
 
@@ -388,7 +393,12 @@ def _after_ephemeral(s: Stamp) -> bool:
 def _after_sending(s: Stamp) -> bool:
     e = s.e
     moved = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral
-    return s.content and not moved and (s.right or not (e.source == "sync" or s.after_a_step_back))
+    backwards = s.after_a_step_back and not s.counts_messages
+    return s.content and not moved and (s.right or not (e.source == "sync" or backwards))
+
+
+def _after_counting_messages(s: Stamp) -> bool:
+    return s.counts_messages and _after_sending(s)
 
 
 def _wrong(s: Stamp) -> bool:
@@ -404,7 +414,7 @@ def _high(s: Stamp) -> bool:
 
 
 def _has_a_reason(s: Stamp) -> bool:
-    return s.started_elsewhere or s.fell_behind or s.of_another_channel
+    return not s.counts_messages and (s.started_elsewhere or s.fell_behind or s.of_another_channel)
 
 
 def _low_without_reason(s: Stamp) -> bool:
@@ -419,6 +429,7 @@ OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
 ONE_MORE, SHOWN = "one more than what was delivered", "that of the message delivered"
 AFTER_SYNC, HEARD = "one more than the sync message before", "sync messages are not delivered"
 DELIVERED_LATE, CLAIMED = "the message delivered late changes nothing", "what comes in its own name changes nothing"
+COUNTED = "messages that are received are not counted"
 BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is no new message"
 BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"
 CHANNELS, CLOCK, DELIVERED = (pb.CAPABILITY_CHANNELS,), (pb.CAPABILITY_VIRTUAL_CLOCK,), (pb.CAPABILITY_DELIVERED,)
@@ -449,6 +460,7 @@ table(
         Row("SDS-SYNC-14", _after_a_sync, _below_the_sync, "too-low", AFTER_SYNC, "", SYNC),
         Row("SDS-OUTSWEEP-05", _after_a_copy, _wrong, "timestamp-moved", COPIED, "", RESEND),
         Row("SDS-EPHEMERAL-07", _after_ephemeral, _wrong, "", BY_EPHEMERAL),
+        Row("SDS-SEND-01", _after_counting_messages, _high, "too-high", COUNTED),
         Row("SDS-SEND-01", _after_sending, _low_without_reason, "too-low"),
         Row("SDS-SEND-01", _after_sending, _high_without_reason, "too-high"),
     ],

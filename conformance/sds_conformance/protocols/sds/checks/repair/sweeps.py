@@ -19,6 +19,7 @@ from ...view.facts import Observed
 from ...view.refusals import offered
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import TICKS, Turn, answers_and_originals, no_resend, slack_ms, turns
+from ...view.timestamps import most_ahead_elsewhere
 
 
 def _foreign(view: ChannelView) -> list[Turn]:
@@ -254,7 +255,9 @@ def _changed(before: Observed, after: Observed) -> tuple[str, str]:
 def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
     """The own message after an answer carries the timestamp that it would have carried without it.
 
-    Where timestamps are wrong without answers as well, it is something else that moves them.
+    Where timestamps are wrong without answers as well, it is something else that moves them: another channel, messages
+    that were received in between (if there are more of them than answers), or what moved the local timestamp that was
+    shown before the answer.
     """
     answers = [answer.step for asked in view.repair.asked if not asked.own for answer in asked.answers]
     previous: Step | None = None
@@ -268,6 +271,12 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
             continue
         if not between and not e.tolerates(seen):
             return
+        shown = [o for o in view.observed if between and since < o.step.index < between[0].index]
+        if any(o.state.lamport_timestamp >= e.low for o in shown if o.state.HasField("lamport_timestamp")):
+            continue  # SDS-DELIVER-01
+        elsewhere = most_ahead_elsewhere(view)
+        if seen >= elsewhere > max(e.now.high, e.high) or (e.counts_messages(seen) and seen - e.low > len(between)):
+            continue  # SDS-STATE-01, SDS-DELIVER-01
         if between and e.low == e.high and e.low > sent.step.now_ms:
             expected = f"the Lamport timestamp {e.low}: answers before it are no new messages"
             found.append(judged(sent.step, "moved-the-clock", e.tolerates(seen) or seen < e.low, expected, f"{seen}"))
