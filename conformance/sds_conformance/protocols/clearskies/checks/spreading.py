@@ -129,7 +129,7 @@ def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
             continue  # answered late
         elif answer.due is not None and answer.silent and view.quiet_before(step) > first.step.index:
             expected = f"an answer with {view.named(answer.expected[0])}, for {view.end_of(answer.link)}"
-            seen = "nothing, although the first request was answered"
+            seen = f"nothing, although the first request (step {first.step.index}) was answered"
             yield violated(step, "second-request-not-answered", expected, seen)
 
 
