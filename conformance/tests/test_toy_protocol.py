@@ -21,7 +21,7 @@ def typed(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_toy_is_small() -> None:
     lines = [line for path in (TOYS / "echo").glob("*.py") for line in path.read_text("utf-8").splitlines()]
-    assert len(lines) < 170
+    assert len(lines) < 175
 
 
 @pytest.mark.parametrize(("fault", "code"), [([], 0), (["--shouts"], 1)])

@@ -63,7 +63,7 @@ class Narrator:
                 return other.replace("_", " ")
 
     def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
-        """What came out, a line each, in order; empty if nothing did."""
+        """Describe the results, a line each, in order; empty if there are none."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:
