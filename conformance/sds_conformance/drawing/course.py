@@ -201,8 +201,9 @@ class Course:
         return self.named(item.asks) if item is not None else ""
 
     def details(self, item: Item | None, *, blamed: bool = False) -> str:
-        """What a message asks for, in parentheses; if it is ``blamed``, also a causal history with messages of the
-        finding.
+        """The messages that a message asks for, in parentheses.
+
+        If it is ``blamed``, also its causal history, if that has messages of the finding.
         """
         if item is None:
             return ""

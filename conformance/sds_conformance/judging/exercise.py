@@ -356,14 +356,21 @@ def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
             for kill in kills
             if not kill.pending
             for cause in rules.register.said_by(kill.requirement)
-            for other in kill.also
-            for effect in rules.register.said_by(other)
-            if row.explains(cause, effect)
+            if cause in row.of
+            for effect in row.fail
+            if _shows(rules, kill, effect)
         }
         causes, effects = {cause for cause, _ in seen}, {effect for _, effect in seen}
         out += [f"{cause} fails {' or '.join(row.fail)}" for cause in row.of if cause not in causes]
         out += [f"{' or '.join(row.of)} fails {effect}" for effect in row.fail if effect not in effects]
     return out
+
+
+def _shows(rules: Rules, kill: Kill, effect: str) -> bool:
+    """Does a mutant fail another requirement, or with a full code in that way?"""
+    name, _, code = effect.partition("/")
+    others = [other for other in kill.also if name in rules.register.said_by(other)]
+    return any(full_code(other, code) in kill.codes for other in others) if code else bool(others)
 
 
 def unshown(rules: Rules, kills: Iterable[Kill]) -> tuple[list[str], list[str]]:

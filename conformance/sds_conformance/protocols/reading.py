@@ -87,7 +87,7 @@ class Teller(Protocol):
         ...
 
     def asks(self, packet: Packet) -> str:
-        """What it asks for, "" for nothing."""
+        """The messages that it asks for, "" for none."""
         ...
 
 

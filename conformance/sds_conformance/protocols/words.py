@@ -24,7 +24,7 @@ def named(limit: str) -> str:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a step introduces, so that a finding can rest on it."""
+    """Introduced by a step: messages, requests and timestamps that findings quote."""
 
     carried: frozenset[str] = frozenset()
     """IDs of the messages that were sent or received."""
@@ -35,18 +35,18 @@ class Facts:
 
 
 class Narrator(Protocol):
-    """Describes the steps of one trace: the command, and the results.
+    """Describes the steps of one trace and their results.
 
     ``about`` are IDs that a finding quotes: long lists show these. ``told`` is the text of a finding: details that it
     is not about are left out, such as bloom filters and parts of a state. Without it, everything is described.
     """
 
     def done(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> str:
-        """The command of a step, in one line."""
+        """Describe the step in one line."""
         ...
 
     def came_out(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
-        """The results of a step, one line each, in order; empty if there are none."""
+        """Describe the results, a line each, in order; empty if there are none."""
         ...
 
     def touches(self, step: Any) -> frozenset[str]:
@@ -54,7 +54,7 @@ class Narrator(Protocol):
         ...
 
     def facts(self, step: Any) -> Facts:
-        """What a step introduces."""
+        """Return the messages, requests and timestamps that the step introduces."""
         ...
 
     def channels(self, step: Any) -> frozenset[str]:

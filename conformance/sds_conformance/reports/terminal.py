@@ -247,7 +247,7 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
     if found and stories != 0:
         casting = report.protocol.casting
         warns = any(cause.verdict is Verdict.WARN for cause in found) and not whole
-        briefly = " Warnings are told briefly; --stories all prints their steps." if warns else ""
+        briefly = " Warnings have no steps here; --stories all prints them." if warns else ""
         labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip() + briefly, "dim"))
         console.print()
     for row in report.requirements(Verdict.ERROR.value):

@@ -63,7 +63,7 @@ class Narrator:
                 return other.replace("_", " ")
 
     def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
-        """The results of a step, one line each, in order; empty if there are none."""
+        """Describe the results, a line each, in order; empty if there are none."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:

@@ -51,8 +51,9 @@ class Narrator:
         self._filters = KnownFilters(trace)
 
     def done(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> str:
-        """The command of a step, in one line. Long lists show only the entries that are ``about`` these message IDs;
-        details that the text of a finding, ``told``, is not about are left out.
+        """Describe the step in one line. Long lists show what is ``about`` these message IDs.
+
+        Details that the text of a finding, ``told``, is not about are left out.
         """
         request, who = step.request, printable(step.participant, 40)
         match step.command:
@@ -63,7 +64,7 @@ class Narrator:
                 own = self._own_wire(step) if told else None
                 if own is not None and own.message is not None:
                     what = describe(own.message, None, about, told, step.participant)
-                    usual = own.message.lamport_timestamp == step.now_ms  # which is told already
+                    usual = own.message.lamport_timestamp == step.now_ms  # the Lamport timestamp shows it
                     at = "" if usual else f" at {clock(step.now_ms, self._start_ms)}"
                     return f"{who} sends {what}{self._where(step)}{at}{_hint(request.send)}"
                 given = step.reply.effects.message_id if step.reply is not None and step.answer == "effects" else ""
@@ -91,7 +92,7 @@ class Narrator:
                 return other.replace("_", " ")
 
     def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
-        """The results of a step, one line each, in order. ``about`` and ``told`` as in `done`."""
+        """Describe the results, a line each, in order; empty if there are none. ``about`` and ``told`` as in `done`."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:
