@@ -14,14 +14,14 @@ from sds_conformance.reports.html import html
 from sds_conformance.reports.report import Report
 from sds_conformance.telling.invocation import Invocation
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.mutants import MUTANTS
+from sds_reference.mutants import MUTANTS, joined
 from sds_reference.testee.server import Testee, TesteeOptions
 
-MUTANT = "delivers-placeholders"
+FAULTS = joined([MUTANTS["delivers-placeholders"], MUTANTS["sync-without-channel"]])
 FAULT = "SDS-RECV-05"
 """The root cause of most that it fails."""
 SCENARIOS = ("a-chain-in-reverse", "a-dep*", "every-kind-of-message", "many-waiting")
-_OPTIONS = TesteeOptions("1", name="toy", participant_class=MUTANTS[MUTANT].participant_class)
+_OPTIONS = TesteeOptions("1", name="toy", participant_class=FAULTS.participant_class)
 COMMAND = ("./testee", "--fast")
 ATTACK = "<script>window.hacked=1</script><img src=x onerror='window.hacked=2'>\"&amp;\u202e\x1b[31m"
 """Text that would do something if it were no text."""

@@ -44,7 +44,9 @@ def roots_of_run(names: str) -> list[str]:
     return [cause.verdict.requirement.id for cause in run_of(names).causes]
 
 
-@pytest.mark.parametrize("names", SEVERAL)
+@pytest.mark.parametrize(
+    "names", [*SEVERAL[:2], *(pytest.param(names, marks=pytest.mark.exhaustive) for names in SEVERAL[2:])]
+)
 def test_a_run_has_as_many_root_causes_as_there_are_faults(names: str) -> None:
     roots = roots_of_run(names)
     assert len(roots) == len(faults_of(names))
