@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from .composition import JOINT
 from .framing import ENVIRONMENT_VARIABLE, Framing
 from .installation import install_extra
-from .joining import JOINT
 from .rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE, read_token
 from .stdio import serve
 

@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_testee.joining import JOINT
+from sds_testee.composition import JOINT
 
 from ..judging.catalogue import Requirement
 from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarations, examine_declaration

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.joining import JOINT, Parts, joined_class, joined_config
+from sds_testee.composition import JOINT, Parts, joined_class, joined_config
 
 from ..config import Config
 from ..errors import ConfigurationError
