@@ -6,15 +6,19 @@ them change the same step, the same part of the state or the same setting.
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
+
+M = TypeVar("M")
 
 JOINT = "+"
 """Stands between the names of mutants that are joined: ``starts-at-zero+draws-t-req``."""
 Parts = Mapping[type[Any], Mapping[str, type[Any]]]
 """By class: the attributes that hold the class of a part, each with the class of the model."""
 _OF_EVERY_CLASS = {
-    *vars(type("Empty", (), {})),
+    *vars(ABCMeta("Empty", (), {})),
     "__annotations__",
     "__firstlineno__",
     "__orig_bases__",
@@ -26,6 +30,26 @@ _OF_EVERY_CLASS = {
 
 class CannotJoin(ValueError):
     """Two mutants exclude each other; the message says how."""
+
+
+def joined_mutant(mutants: Sequence[M], attribute: str, model: type[Any], parts: Parts) -> M:
+    """Return a mutant with the faults of all ``mutants``, and the requirement of the first.
+
+    ``attribute`` is the one with the class of a mutant, a subclass of ``model``. Raises CannotJoin.
+    """
+    those: Sequence[Any] = mutants
+    joined: M = replace(
+        those[0],
+        name=JOINT.join(one.name for one in those),
+        summary="; ".join(one.summary for one in those),
+        config=_joined_config(one.config for one in those),
+        unseen=any(one.unseen for one in those),
+        undeclared=tuple(dict.fromkeys(name for one in those for name in one.undeclared)),
+        pending="",
+        out_of_reach="",
+        **{attribute: joined_class([getattr(one, attribute) for one in those], model, parts)},
+    )
+    return joined
 
 
 def joined_class(classes: Sequence[type[Any]], model: type[Any], parts: Parts) -> type[Any]:
@@ -50,7 +74,7 @@ def joined_class(classes: Sequence[type[Any]], model: type[Any], parts: Parts) -
         raise CannotJoin(str(error)) from None
 
 
-def joined_config(configs: Iterable[Iterable[tuple[str, Any]]]) -> tuple[tuple[str, Any], ...]:
+def _joined_config(configs: Iterable[Iterable[tuple[str, Any]]]) -> tuple[tuple[str, Any], ...]:
     """Return the settings of all mutants. Raises CannotJoin."""
     out: dict[str, Any] = {}
     for config in configs:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sds_harness.link import Limits
+from sds_testee.composition import JOINT
 
 from .causes import consequences
 from .certification import certify
@@ -86,7 +87,7 @@ def examine_mixture(
         names = [mutant.name for mutant in mutants]
         without = frozenset[int]().union(*(undeclared_by(rules, mutant) for mutant in mutants))
         try:
-            model.mutant("+".join(names), without).kill()
+            model.mutant(JOINT.join(names), without).kill()
         except ValueError:
             continue  # they exclude each other
         root_of = _played(rules, model, names, without, known)
@@ -107,7 +108,7 @@ def _played(
 ) -> dict[str, str] | None:
     """By violated requirement: its root cause, which can be itself; None if the conversation broke down."""
     what = plan(rules, environments=("plain",))
-    joint = "+".join(names)
+    joint = JOINT.join(names)
     outcome = certify(
         lambda _: model.mutant(joint, without), what, Limits(total_s=_SECONDS), keep=VERDICTS, known=known
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.composition import JOINT, Parts, joined_class, joined_config
+from sds_testee.composition import Parts, joined_mutant
 
 from ..config import Config
 from ..errors import ConfigurationError
@@ -54,15 +54,7 @@ _PARTS: Parts = {Peer: {"clock_class": LogicalClock}}
 
 def joined(mutants: Sequence[Mutant]) -> Mutant:
     """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises CannotJoin."""
-    return Mutant(
-        JOINT.join(mutant.name for mutant in mutants),
-        mutants[0].requirement,
-        "; ".join(mutant.summary for mutant in mutants),
-        joined_class([mutant.peer_class for mutant in mutants], Peer, _PARTS),
-        joined_config(mutant.config for mutant in mutants),
-        any(mutant.unseen for mutant in mutants),
-        tuple(dict.fromkeys(name for mutant in mutants for name in mutant.undeclared)),
-    )
+    return joined_mutant(mutants, "peer_class", Peer, _PARTS)
 
 
 def mutant(

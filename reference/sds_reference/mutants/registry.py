@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.composition import JOINT, CannotJoin, Parts, joined_class, joined_config
+from sds_testee.composition import CannotJoin, Parts, joined_mutant
 
 from ..channel import Channel
 from ..config import Config
@@ -62,16 +62,7 @@ def joined(mutants: Sequence[Mutant]) -> Mutant:
     dialects = {mutant.dialect for mutant in mutants if mutant.dialect}
     if len(dialects) > 1:
         raise CannotJoin(f"they speak {' and '.join(sorted(dialects))}")
-    return Mutant(
-        JOINT.join(mutant.name for mutant in mutants),
-        mutants[0].requirement,
-        "; ".join(mutant.summary for mutant in mutants),
-        joined_class([mutant.participant_class for mutant in mutants], Participant, _PARTS),
-        joined_config(mutant.config for mutant in mutants),
-        any(mutant.unseen for mutant in mutants),
-        tuple(dict.fromkeys(name for mutant in mutants for name in mutant.undeclared)),
-        dialect="".join(dialects),
-    )
+    return replace(joined_mutant(mutants, "participant_class", Participant, _PARTS), dialect="".join(dialects))
 
 
 def mutant(

@@ -69,7 +69,7 @@ _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
 
 def values_of(sent: Sent, number: int) -> list[int | bytes]:
     """All values of a field of an own message, as they stand on the wire."""
-    return [field.value for field in sent.wire.fields or [] if field.number == number]
+    return _values(sent.wire.fields, number)
 
 
 Reader = Callable[[Wire], list[WireField] | None]
