@@ -181,7 +181,7 @@ class MixedGroups:
                         troupe,
                         discovery,
                         self._scope,
-                        ATTEMPTS if number < max(IN_FULL, self._stories) else FEW_ATTEMPTS,
+                        ATTEMPTS if root is None and told < max(IN_FULL, self._stories) else FEW_ATTEMPTS,
                     )
                 except NotPlayed:
                     example = None
