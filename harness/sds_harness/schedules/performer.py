@@ -93,7 +93,22 @@ class Performer(ABC, Generic[A, S, T, W]):
     # ---- playing ---------------------------------------------------------------------------------------------------
 
     def play(self) -> Performance[S, T, W]:
-        """Play the schedule, from the opening of the participants to their end."""
+        """Play the schedule, from the opening of the participants to their end. A breakdown of an implementation is
+        recorded in the performance."""
+        try:
+            self.perform()
+        except TesteeFault as fault:
+            self._broke(fault)
+        for stage in self._distinct:
+            if stage.trace.breakdown is None:
+                try:
+                    stage.close()
+                except TesteeFault as fault:
+                    self._broke(fault)
+        return self.performance
+
+    def perform(self) -> Performance[S, T, W]:
+        """Play the schedule and leave the stages open. Raises TesteeFault if an implementation breaks down."""
         show = self.performance
         try:
             self._open_all()
@@ -102,21 +117,14 @@ class Performer(ABC, Generic[A, S, T, W]):
                 self._packets_before = len(show.packets)
                 show.began[index] = self._elapsed
                 self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
-        except TesteeFault as fault:
-            self._broke(fault)
         except Storm:
             show.storm = True
         except TooLong as why:
             show.left_out[self._operation] = f"{why}, and the rest was not played"
-        for stage in self._distinct:
-            if stage.trace.breakdown is None:
-                try:
-                    stage.close()
-                except TesteeFault as fault:
-                    self._broke(fault)
-        # The player and the performance refer to each other. Break the cycle, so that the performance is freed with its
-        # last user.
-        self._does.clear()
+        finally:
+            # The player and the performance refer to each other. Break the cycle, so that the performance is freed with
+            # its last user.
+            self._does.clear()
         return show
 
     def _broke(self, fault: TesteeFault) -> None:
