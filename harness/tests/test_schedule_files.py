@@ -39,13 +39,14 @@ FULL: dict[str, Operation] = {
             message_id="\0",
             empty=("hint",),
             times=3,
+            numbered=True,
             route=ROUTE,
         ),
-        ops.Sync("alice", channel=1, route=ROUTE),
+        ops.Sync("alice", channel=1, route=ROUTE, label="s1"),
         ops.Ephemeral("alice", channel=1, raw="7f", route=ROUTE),
         ops.Tick("bob", route=ROUTE),
-        ops.Wait(1_000),
-        ops.Look("bob"),
+        ops.Wait(1_000, "t_max_ms // 2"),
+        ops.Look("bob", channel=1, filter=("m1", ops.Entry(id="other"))),
         ops.Join("bob"),
         ops.Crash("bob"),
         ops.StepClock("bob", -5),
@@ -71,10 +72,37 @@ FULL: dict[str, Operation] = {
             empty=("sender", "filter"),
             poses_as="bob",
             channel=1,
+            number=7,
+            since="m2",
             to="alice",
             encoding="reversed",
             route=ROUTE,
         ),
+        ops.Write(
+            "xavier",
+            "x1",
+            lamport_ms=-5,
+            after=(ops.Entry("m1", hint="00", sender="bob"), "m2"),
+            content="ho",
+            raw="7f",
+            filter=("m1", ops.Entry(id="other")),
+            raw_filter="00ff",
+            asks=("m3", ops.Entry("m2", sender="")),
+            senders_named=True,
+            hint=True,
+            id_of="m1",
+            message_id="m",
+            empty=("sender", "filter", "message_id"),
+            poses_as="bob",
+            encoding="reversed",
+            channel=1,
+            number=7,
+            since="m2",
+        ),
+        ops.Receive("bob", ("x1", "m1", "x1"), hint="ff"),
+        ops.Settle("bob"),
+        ops.Mark("t1"),
+        ops.Require(("observe",)),
         ops.Garble("bob", "00ff"),
         ops.Calm(rounds=3, period_ms=500, store=True),
     )
@@ -136,7 +164,11 @@ def test_what_is_not_the_default_but_equals_it_survives() -> None:
 
 def test_everything_around_the_operations_survives_and_a_route_keeps_its_order() -> None:
     whole = Schedule(
-        (Member("alice"), Member("bob", late=True, clock_ms=-500, sds_r=False), Member("Žofie 🦊", sds_r=True)),
+        (
+            Member("alice"),
+            Member("bob", late=True, clock_ms=-500, sds_r=False),
+            Member("Žofie 🦊", sds_r=True, channels=(0,), configuration=(("t_min_ms", 5),), participant_id="Žofie"),
+        ),
         (ops.Tick(route=ROUTE),),
         ("c1", "字"),
         (("bloom_error_rate", 0.25), ("causal_history_size", 3), ("sds_r", True)),
@@ -144,7 +176,8 @@ def test_everything_around_the_operations_survives_and_a_route_keeps_its_order()
         'so "named"',
     )
     assert NOTATION.loads(dumps(whole)) == whole
-    assert NOTATION.loads(dumps(replace(whole, channels=()))).channels == ()
+    nobody_joins = replace(whole, channels=(), members=whole.members[:1])
+    assert NOTATION.loads(dumps(replace(nobody_joins, operations=()))).channels == ()
     assert to_json(schedule()).keys() == {"version", "seed", "members", "channels", "operations"}
     assert to_json(whole)["members"][0] == {"name": "alice"}
 
@@ -188,7 +221,9 @@ def test_a_default_that_is_spelt_out_means_the_same(operation: Operation) -> Non
     spelt = {key: {} if value == ops.STRAIGHT else value for key, value in defaults(type(operation)).items()}
     text = row({"op": operation.op, **needed, **spelt})
     assert NOTATION.loads(text).operations == (type(operation)(**needed),)
-    assert NOTATION.loads(row(members=[{"name": "alice", **defaults(Member)}])).members == (Member("alice"),)
+    assert NOTATION.loads(row(members=[{"name": "alice", **defaults(Member), "configuration": {}}])).members == (
+        Member("alice"),
+    )
 
 
 def test_the_schema_knows_every_operation_and_leads_to_its_shape() -> None:
@@ -203,7 +238,7 @@ def test_the_schema_knows_every_encoding() -> None:
 
 
 def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
-    asked = NOTATION.schema["properties"]["configuration"]["properties"]
+    asked = NOTATION.schema["$defs"]["configuration"]["properties"]
     assert {*asked} == {*pb.Configuration.DESCRIPTOR.fields_by_name}
     for name, shape in asked.items():
         bounds = NOTATION.schema["$defs"]["ms"] if "$ref" in shape else shape
@@ -228,6 +263,7 @@ def values(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
             "who": st.sampled_from(("", *MEMBERS)),
             "channel": st.integers(0, len(CHANNELS) - 1),
             "hexadecimal": st.binary(max_size=SMALL).map(bytes.hex),
+            "expression": st.sampled_from(("", "t_max_ms", "max(1, t_min_ms // 2) - 3 * now_ms")),
         }
         return special[name] if name in special else values(key, NOTATION.schema["$defs"][name])
     if "const" in shape:
@@ -260,9 +296,13 @@ def objects(shape: dict[str, Any]) -> st.SearchStrategy[Any]:
     if "properties" not in shape:
         return st.dictionaries(st.sampled_from(MEMBERS), values("", shape["additionalProperties"]))
     made = {key: values(key, inner) for key, inner in shape["properties"].items()}
-    needed = shape.get("required", ())
-    return st.fixed_dictionaries(
-        {key: made[key] for key in needed}, optional={key: v for key, v in made.items() if key not in needed}
+    cases = shape.get("anyOf", [{"required": shape.get("required", ())}])
+    return st.one_of(
+        st.fixed_dictionaries(
+            {key: made[key] for key in case["required"]},
+            optional={key: v for key, v in made.items() if key not in case["required"]},
+        )
+        for case in cases
     )
 
 
@@ -278,8 +318,10 @@ def test_whatever_the_schema_allows_is_read_and_survives(written: list[dict[str,
     for data, operation in zip(written, read.operations, strict=True):
         assert operation.op == data["op"]
         for key in data.keys() - {"op", "route"}:
-            value = getattr(operation, key)
-            assert (list(value) if isinstance(value, tuple) else value) == data[key]
+            value, given = getattr(operation, key), data[key]
+            if isinstance(given, list):
+                given = tuple(ops.Entry(**one) if isinstance(one, dict) else one for one in given)
+            assert value == given
         hash(operation)
 
 
@@ -299,7 +341,20 @@ BAD: dict[str, tuple[str, str]] = {
     "a list as op": (row({"op": ["tick"]}), "operations[0].op: ['tick'] is not one of"),
     "an unknown field of an operation": (row({"op": "heal", "x": 1}), "operations[0]: Additional properties are not"),
     "a field of another operation": (row({"op": "tick", "ms": 1}), "operations[0]: Additional properties are not"),
-    "a missing field": (row({"op": "wait"}), "operations[0]: 'ms' is a required property"),
+    "a period that is no expression": (
+        row({"op": "wait", "period": "t_max_ms /"}),
+        "operations[0] (wait): 't_max_ms /'",
+    ),
+    "a period that calls": (row({"op": "wait", "period": "exec(1)"}), "operations[0] (wait): 'exec(1)' has 'exec(1)'"),
+    "an entry of nothing": (
+        row({"op": "say", "peer": "zoe", "label": "m", "after": [{"hint": "00"}]}),
+        "operations[0].after[0]: {'hint': '00'} is not valid under any",
+    ),
+    "a channel that is not there": (
+        row(members=[{"name": "alice", "channels": [2]}]),
+        "members: 'alice' joins a channel that is not in the list",
+    ),
+    "a missing field": (row({"op": "step_clock", "who": "bob"}), "operations[0]: 'ms' is a required property"),
     "a negative delay": (
         row({"op": "tick", "route": {"late": {"bob": -1}}}),
         "operations[0].route.late.bob: -1 is less than the minimum of 0",

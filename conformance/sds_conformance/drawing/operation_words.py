@@ -29,7 +29,7 @@ def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str
         case StepClock():
             return f"the clock of {short(op.who)} is set by {op.ms:+,} ms"
         case Wait():
-            return f"{op.ms:,} ms pass"
+            return f"{op.period} ms pass" if op.period else f"{op.ms:,} ms pass"
         case _:
             return course.reading.done(op, sent, course) or operation_note(op, course.reading)
 

@@ -38,7 +38,8 @@ def with_numbered_labels(schedule: Schedule) -> Schedule:
     """Name the messages m1, m2, m3, ... in the order of sending; messages that were never sent come last."""
     sent = [getattr(operation, "label", "") for operation in schedule.operations if hasattr(operation, "label")]
     spoken = [label for operation in schedule.operations for label in _labels(operation)]
-    numbered = {label: f"m{n}" for n, label in enumerate(dict.fromkeys([*sent, *spoken]), 1)}
+    labels = [label for label in dict.fromkeys([*sent, *spoken]) if label]
+    numbered = {label: f"m{n}" for n, label in enumerate(labels, 1)}
     return replace(schedule, operations=tuple(_renamed(o, {}, numbered) for o in schedule.operations))
 
 
@@ -46,8 +47,15 @@ def _labels(operation: Operation) -> list[str]:
     out: list[str] = []
     for key in operation.labels:
         value = getattr(operation, key, None) or ()
-        out += [value] if isinstance(value, str) else list(value)
+        referred = [value] if isinstance(value, str) else value
+        # An entry has a label among other fields.
+        out += [label for one in referred if (label := one if isinstance(one, str) else one.label)]
     return out
+
+
+def _renamed_reference(item: Any, known: Mapping[str, str]) -> Any:
+    """A name, a label, or an entry that has a label among other fields."""
+    return known.get(item, item) if isinstance(item, str) else replace(item, label=known.get(item.label, item.label))
 
 
 def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str, str]) -> Operation:
@@ -58,7 +66,7 @@ def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str
         if isinstance(value, str):
             changes[field.name] = known.get(value, value)
         elif isinstance(value, tuple) and known:
-            changes[field.name] = tuple(known.get(item, item) for item in value)
+            changes[field.name] = tuple(_renamed_reference(item, known) for item in value)
         elif isinstance(value, Route):
             changes[field.name] = Route(
                 tuple(names.get(name, name) for name in value.lost),

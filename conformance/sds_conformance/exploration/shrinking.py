@@ -128,7 +128,7 @@ class _Shrinker:
         """Merge consecutive waits."""
         for index in range(len(self.best.operations) - 2, -1, -1):
             match self.best.operations[index : index + 2]:
-                case (Wait(first), Wait(second)):
+                case (Wait(first, ""), Wait(second, "")):
                     operations = self.best.operations
                     merged = (*operations[:index], Wait(first + second), *operations[index + 2 :])
                     self._try(self._with(operations=merged))
@@ -220,20 +220,20 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
     defaults = {f.name: f.default for f in fields(operation)}
     for key, default in defaults.items():
         value = getattr(operation, key)
-        if key not in ("who", "label", "peer", "ms", "to", "op", "rounds", "period_ms", "times") and value != default:
+        if key not in ("who", "peer", "ms", "to", "op", "rounds", "period_ms", "times") and value != default:
             if default is not MISSING and (not isinstance(value, tuple) or default in (None, (), (0, 0))):
                 yield operation.changed(**{key: default})
             if isinstance(value, tuple) and value and not isinstance(value[0], int):
                 for place in range(len(value)):
                     smaller = value[:place] + value[place + 1 :]
-                    if smaller or key not in ("senders", "listeners"):
+                    if smaller or default is not MISSING:
                         yield operation.changed(**{key: smaller})
     yield from _smaller_route(operation)
     match operation:
         case Wait(ms):
             for shorter in (1, 1_000, 30_000, 60_000, 120_000, ms // 2, ms - ms % 1_000):
                 if 0 < shorter < ms:
-                    yield Wait(shorter)
+                    yield operation.changed(ms=shorter)
         case Tick(who) if who == EVERYBODY:
             for name in schedule.names:
                 yield operation.changed(who=name)

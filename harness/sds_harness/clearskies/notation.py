@@ -3,4 +3,4 @@
 from ..schedules.files import Notation
 from .operations import OPERATIONS, Member
 
-NOTATION = Notation(OPERATIONS, Member, __package__)
+NOTATION = Notation(OPERATIONS, Member, package=__package__)

@@ -8,8 +8,8 @@ that of a participant.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..declaration import printable
 from ..files import FileError, packaged_schema, read_bytes
-from .operations import EVERYBODY, STRAIGHT, Calm, Member, Operation, Route, Schedule
+from .expressions import ExpressionError, names_in
+from .operations import EVERYBODY, STRAIGHT, Calm, Member, Operation, Route, Schedule, Wait
 from .performer import MAX_STEPS, QUIET_ROUNDS
 
 if TYPE_CHECKING:  # imported when a file is read, because the import is slow
@@ -44,7 +45,9 @@ class Notation:
     operations: Mapping[str, type[Operation]]
     """The operations by their names in a file."""
     member: type[Member]
-    package: str
+    entry: Callable[..., Any] = dict
+    """Makes a value of an object within a list, from its fields."""
+    package: str = field(kw_only=True)
     """The package that contains the schema as ``schedule.schema.json``."""
 
     @cached_property
@@ -58,7 +61,7 @@ class Notation:
         if not self._quick_validator.is_valid(data):
             self._hold_to_schema(data)
         schedule = Schedule(
-            tuple(self.member(**member) for member in data["members"]),
+            tuple(self.member(**_values(member)) for member in data["members"]),
             tuple(self._operation(dict(row)) for row in data["operations"]),
             tuple(data["channels"]),
             tuple(sorted(data.get("configuration", {}).items())),
@@ -122,7 +125,7 @@ class Notation:
             row["route"] = Route(
                 tuple(route.get("lost", ())), tuple(route.get("late", {}).items()), tuple(route.get("twice", ()))
             )
-        return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+        return kind(**_values(row, self.entry))
 
 
 def read(path: Path) -> Any:
@@ -188,8 +191,20 @@ def dumps(schedule: Schedule) -> str:
     return f'{head},\n "operations": [\n{rows}\n ]\n}}\n' if rows else f'{head},\n "operations": []\n}}\n'
 
 
-def _plain(item: Member | Operation | Route) -> dict[str, Any]:
-    """The fields whose value differs from their default."""
+def _values(row: Mapping[str, Any], entry: Callable[..., Any] = dict) -> dict[str, Any]:
+    """The fields of an operation or a member, as its class takes them: tuples for lists, pairs for objects."""
+    out: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, list):
+            value = tuple(entry(**item) if isinstance(item, dict) else item for item in value)
+        elif isinstance(value, dict):
+            value = tuple(sorted(value.items()))
+        out[key] = value
+    return out
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    """The fields of a member, an operation or a part of one whose value differs from their default."""
     out: dict[str, Any] = {}
     for f in fields(item):
         value = getattr(item, f.name)
@@ -198,7 +213,11 @@ def _plain(item: Member | Operation | Route) -> dict[str, Any]:
             continue
         if isinstance(value, Route):
             value = _plain(value) | ({"late": dict(value.late)} if value.late else {})
-        out[f.name] = list(value) if isinstance(value, tuple) else value
+        elif f.name == "configuration":
+            value = dict(value)
+        elif isinstance(value, tuple):
+            value = [_plain(one) if is_dataclass(one) else one for one in value]
+        out[f.name] = value
     return out
 
 
@@ -215,6 +234,9 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
         yield "members: two participants have the same name"
     if len(set(schedule.channels)) != number:
         yield "channels: two channels have the same name"
+    for member in schedule.members:
+        if any(channel >= number for channel in getattr(member, "channels", ())):
+            yield f"members: {member.name!r} joins a channel that is not in the list of channels"
     listeners = len(schedule.members) - 1
     sent = sum(getattr(operation, "times", 0) for operation in schedule.operations)
     if (arrivals := sent * listeners) > MOST_ARRIVALS:
@@ -236,10 +258,20 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
         for name in named_in(operation):
             if name not in names:
                 yield f"{where}: there is no participant {name!r}"
-        if (channel := getattr(operation, "channel", 0)) >= max(1, number):
+        if (channel := getattr(operation, "channel", 0) or 0) >= max(1, number):
             yield f"{where}: there is no channel {channel}"
+        if isinstance(operation, Wait):
+            yield from _wrong_period(operation, where)
         if (peer := getattr(operation, "peer", None)) in names:
             yield f"{where}: the scripted peer {peer!r} is a participant, too"
+
+
+def _wrong_period(wait: Wait, where: str) -> Iterator[str]:
+    try:
+        if wait.period:
+            names_in(wait.period)
+    except ExpressionError as error:
+        yield f"{where}: {error}"
 
 
 def named_in(operation: Operation) -> set[str]:

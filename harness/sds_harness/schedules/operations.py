@@ -66,7 +66,10 @@ class Tick(Operation, op="tick", command="tick"):
 class Wait(Operation, op="wait"):
     """Let virtual time pass. Messages under way arrive when they are due."""
 
-    ms: int
+    ms: int = 0
+    period: str = ""
+    """More milliseconds: an expression over the configuration in force, such as ``t_max_ms // 2``, see
+    ``expressions``."""
 
 
 @dataclass(frozen=True, slots=True)

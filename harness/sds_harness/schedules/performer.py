@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ..faults import TesteeFault
 from ..stage import ScheduleStopped
+from .expressions import ExpressionError, value_of
 from .operations import EVERYBODY, Calm, Look, Member, Operation, Schedule, StepClock, Tick, Wait
 from .performance import Performance, S, T, W
 
@@ -31,6 +32,10 @@ class TooLong(Exception):
     """The schedule exceeds what can be played. The message says in what."""
 
 
+class Ended(ScheduleStopped):
+    """The schedule requires what the implementation does not have, and ends here."""
+
+
 class Performer(ABC, Generic[A, S, T, W]):
     """One performance."""
 
@@ -49,7 +54,7 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._packets_before = 0
         self._does: dict[type[Operation], Callable[..., None]] = {
             Tick: self._tick,
-            Wait: lambda op: self._pass(op.ms),
+            Wait: lambda op: self._pass(op.ms + self._value(op.period)),
             Look: self._look,
             StepClock: self._step_clock,
             Calm: self._calm,
@@ -86,6 +91,27 @@ class Performer(ABC, Generic[A, S, T, W]):
     def _heal(self) -> None:
         """Remove all obstacles on the network."""
 
+    def _in_force(self, name: str) -> int | None:
+        """The value in force of a field of the configuration, at the first participant that tells it; None if none
+        does."""
+        return None
+
+    def _value(self, expression: str) -> int:
+        """The value of an expression; 0 if there is none. Raises ScheduleStopped if it has no value."""
+        if not expression:
+            return 0
+        times: dict[str, int] = {"now_ms": self._now_ms, "start_ms": min(self._epochs.values())}
+        try:
+            return value_of(expression, lambda name: times[name] if name in times else self._in_force(name))
+        except ExpressionError as error:
+            raise ScheduleStopped(str(error)) from None
+
+    @property
+    def _now_ms(self) -> int:
+        """Virtual time by a clock that is right, in epoch milliseconds."""
+        epoch: int = min(self._epochs.values())
+        return epoch + self._elapsed
+
     def _pass(self, milliseconds: int) -> None:
         """Let time pass."""
         self._elapsed += milliseconds
@@ -117,6 +143,9 @@ class Performer(ABC, Generic[A, S, T, W]):
                 self._packets_before = len(show.packets)
                 show.began[index] = self._elapsed
                 self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
+        except Ended as why:
+            show.left_out[self._operation] = str(why)
+            show.ended = str(why)
         except Storm:
             show.storm = True
         except TooLong as why:
@@ -139,6 +168,8 @@ class Performer(ABC, Generic[A, S, T, W]):
         """Record an operation that cannot be played; the rest of the schedule is still played."""
         try:
             play()
+        except Ended:
+            raise
         except ScheduleStopped as stopped:
             self.performance.left_out[index] = str(stopped)
 

@@ -14,13 +14,30 @@ from ..schedules.operations import Cut as Cut
 from ..schedules.operations import Heal as Heal
 from ..schedules.operations import Join as Join
 from ..schedules.operations import Links as Links
-from ..schedules.operations import Look as Look
 from ..schedules.operations import Operation as Operation
 from ..schedules.operations import Route as Route
 from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a causal history, of a repair request, or of a bloom filter, as a scripted peer writes it."""
+
+    label: str = ""
+    """The label of the message."""
+    id: str = ""
+    """The message ID, in place of a label."""
+    hint: str | None = None
+    """Hexadecimal digits of the retrieval hint; None for none."""
+    sender: str | None = None
+    """The sender that the entry names; None for none."""
+
+
+Reference = str | Entry
+"""A label, or an entry with more than a message ID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +60,9 @@ class Send(Operation, op="send", command="send"):
     """Fields that are empty: ``content``, ``hint``."""
     times: int = 1
     """Number of messages sent at once. The label is that of the last one; the others have ".1", ".2", ... appended."""
+    numbered: bool = False
+    """Whether the content is that of the n-th message of the participant, in place of one made from the label. An
+    environment may give such messages of different senders the same content."""
     route: Route = STRAIGHT
 
 
@@ -53,6 +73,8 @@ class Sync(Operation, op="sync", command="send_sync"):
     who: str
     channel: int = 0
     route: Route = STRAIGHT
+    label: str = ""
+    """The label of the message; "" if no other operation refers to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +86,17 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     raw: str = ""
     """Hexadecimal digits of the content; by default "typing"."""
     route: Route = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Look(operations.Look, op="look", command="observe"):
+    """Ask a participant for its state, if it can show it."""
+
+    labels: ClassVar[tuple[str, ...]] = ("filter",)
+    channel: int | None = None
+    """The only channel that it is asked about; None for all of them."""
+    filter: tuple[Reference, ...] | None = None
+    """The messages of which it is asked whether its bloom filter has them; None for the newest ones that it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,28 +118,28 @@ class Again(Operation, op="again"):
 
 
 @dataclass(frozen=True, slots=True)
-class Say(Operation, op="say"):
-    """A scripted peer, which is not a participant of the schedule, sends any message."""
+class Write(Operation, op="write"):
+    """A scripted peer, which is not a participant of the schedule, writes a message, which arrives nowhere yet."""
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
-    labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of")
+    labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of", "since")
     peer: str
     label: str
     lamport_ms: int | None = 0
     """Lamport timestamp relative to virtual time. In revisions that count, relative to the one after the greatest that
     participants have sent. None is unset."""
-    after: tuple[str, ...] = ()
-    """Labels in its causal history."""
+    after: tuple[Reference, ...] = ()
+    """Its causal history."""
     content: str | None = "usual"
     """"usual" is content that no other message has; None is unset, as in a sync message."""
     raw: str = ""
     """Hexadecimal digits of the content, in place of ``content``."""
-    filter: tuple[str, ...] | None = None
-    """Labels in its bloom filter; None for no filter at all."""
+    filter: tuple[Reference, ...] | None = None
+    """The messages in its bloom filter; None for no filter at all."""
     raw_filter: str = ""
     """Hexadecimal digits of an invalid filter, in place of ``filter``."""
-    asks: tuple[str, ...] = ()
-    """Labels in its repair request."""
+    asks: tuple[Reference, ...] = ()
+    """Its repair request."""
     senders_named: bool = False
     """Whether its causal history names the senders, as with SDS-R."""
     hint: bool = False
@@ -116,15 +149,61 @@ class Say(Operation, op="say"):
     message_id: str = ""
     """Its message ID."""
     empty: tuple[str, ...] = ()
-    """Fields that are empty: ``sender``, ``filter``, and with ``hint`` the ``hints``."""
+    """Fields that are empty: ``sender``, ``filter``, ``message_id``, and with ``hint`` the ``hints``."""
     poses_as: str = ""
     """The participant that it names as its sender."""
     encoding: str = "usual"
     """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or ``overlong`` varints."""
     channel: int = 0
+    number: int = 0
+    """The message has the ID and the content of the n-th message of the peer, in place of those made from the label."""
+    since: str = ""
+    """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, also in
+    revisions that count, or to the timestamp of the message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say(Write, op="say"):
+    """A scripted peer sends a message."""
+
     to: str = EVERYBODY
     """The only participant that it reaches; by default all."""
     route: Route = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Receive(Operation, op="receive", command="receive"):
+    """Messages arrive at a participant, in this order. A message may arrive several times."""
+
+    labels: ClassVar[tuple[str, ...]] = ("messages",)
+    who: str
+    messages: tuple[str, ...]
+    """Labels."""
+    hint: str = ""
+    """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settle(Operation, op="settle", command="tick"):
+    """Let time pass and run the periodic work until nothing more is delivered: some implementations deliver at once,
+    others in sweeps. Each sweep takes the configured sweep period, or 60 s."""
+
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark(Operation, op="mark"):
+    """Remember the virtual time under a label, for timestamps that scripted peers choose later."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Require(Operation, op="require"):
+    """End the scenario here unless the implementation declares all capabilities."""
+
+    capabilities: tuple[str, ...]
+    """Their names, as in the declaration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +221,20 @@ class Member(operations.Member):
 
     sds_r: bool | None = None
     """Whether it uses SDS-R, if that differs from the others."""
+    channels: tuple[int, ...] = ()
+    """Numbers of the channels that it joins; () for all."""
+    configuration: tuple[tuple[str, int | float | bool], ...] = ()
+    """What it is asked to use in addition to, or in place of, the configuration of the schedule."""
+    participant_id: str = ""
+    """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and,
+    in brackets, what tells them apart."""
 
 
 OPERATIONS: dict[str, type[Operation]] = {
     kind.op: kind
     for kind in (
         *(Send, Sync, Ephemeral, Tick, Wait, Look, Join, Crash, StepClock, Links, Cut, Heal),
-        *(Lookup, Again, Say, Garble, Calm),
+        *(Lookup, Again, Say, Write, Receive, Settle, Mark, Require, Garble, Calm),
     )
 }
 """The operations by their names in a schedule file."""

@@ -63,6 +63,10 @@ class ScriptedPeer:
         number = self._next()
         return Message(self.name, message_id or f"eph-{self.name}-{number}", self.channel_id, content=content)
 
+    def skip(self, messages: int) -> None:
+        """Count messages that were written elsewhere."""
+        self._count += messages
+
     def _next(self) -> int:
         self._count += 1
         return self._count

@@ -11,23 +11,32 @@ from sds_reference.wire_formats import is_text
 
 from ..schedules import operations, player
 from ..schedules.performance import NEVER
-from .actor import Actor
+from ..schedules.performer import Ended
+from ..stage import NEEDS, ScheduleStopped
+from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
 from .operations import (
     EVERYBODY,
     STRAIGHT,
     Again,
     Calm,
+    Entry,
     Ephemeral,
     Garble,
     Look,
     Lookup,
+    Mark,
     Member,
+    Receive,
+    Reference,
+    Require,
     Say,
     Schedule,
     Send,
+    Settle,
     Sync,
     Tick,
+    Write,
 )
 from .performance import Packet, Performance
 from .stage import Stage
@@ -64,13 +73,23 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._wants: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
         self._heard: dict[str, set[tuple[str, str]]] = {name: set() for name in schedule.names}
         """The sync messages that each participant has, in revisions in which others may depend on them."""
+        self._hint: bytes | None = None
+        """The retrieval hint that the transport has for the message that arrives."""
+        self._marks: dict[str, int] = {}
+        """The virtual time of each mark, in epoch milliseconds."""
         self._does |= {
+            Look: self._look,
             Send: self._send,
             Sync: self._sync,
             Ephemeral: self._ephemeral,
             Lookup: self._lookup,
             Again: self._again,
             Say: self._say,
+            Write: self._write,
+            Receive: self._receive_all,
+            Settle: self._settle,
+            Mark: self._mark,
+            Require: self._require,
             Garble: self._garble,
         }
 
@@ -78,13 +97,20 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _opened(self, member: operations.Member) -> Actor:
         stage: Stage = self._stages[member.name]
-        channels = self.schedule.channels
-        if not stage.trace.declaration.can(pb.CAPABILITY_CHANNELS):
-            channels = channels[:1]
-        asked = pb.Configuration(**dict(self.schedule.configuration))  # type: ignore[arg-type]
+        channels, configuration = self.schedule.channels, dict(self.schedule.configuration)
+        participant_id = instance = ""
+        if isinstance(member, Member):
+            configuration |= dict(member.configuration)
+            participant_id = member.participant_id
+            instance = member.name.removeprefix(f"{participant_id} (").removesuffix(")") if participant_id else ""
+            if member.channels:
+                channels = tuple(channels[number] for number in member.channels)
+            elif not stage.trace.declaration.can(pb.CAPABILITY_CHANNELS):
+                channels = channels[:1]
+        asked = pb.Configuration(**configuration)  # type: ignore[arg-type]
         if isinstance(member, Member) and member.sds_r is not None:
             asked.sds_r = member.sds_r
-        return stage.open(member.name, channels, configuration=asked)
+        return stage.open(participant_id or member.name, channels, configuration=asked, instance=instance)
 
     def _broadcasts(self, step: Step) -> Sequence[Wire]:
         return step.broadcasts
@@ -110,7 +136,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _hear(self, listener: str, actor: Actor, wire: Wire) -> None:
         self._meet(listener, wire.message)
-        actor.receive(wire)
+        actor.receive(wire, retrieval_hint=self._hint)
 
     def _meet(self, listener: str, message: Message | None) -> None:
         """Record what a participant has, and which messages it knows to be missing."""
@@ -132,8 +158,18 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     # ---- operations ------------------------------------------------------------------------------------------------
 
     def _channel(self, who: str, number: int) -> str:
-        channels = self._actors[who].party.channels
+        channels, member = self._actors[who].party.channels, self._member(who)
+        if isinstance(member, Member) and number in member.channels:
+            return channels[member.channels.index(number)]
         return channels[min(number, len(channels) - 1)]
+
+    def _in_force(self, name: str) -> int | None:
+        field = pb.Configuration.DESCRIPTOR.fields_by_name.get(name)
+        for actor in self._actors.values() if field is not None else ():
+            for told in (actor.party.in_force, actor.party.asked):
+                if told.HasField(name):
+                    return int(getattr(told, name))
+        return None
 
     def _send(self, op: Send) -> None:
         for who in self._those(op.who):
@@ -150,14 +186,16 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         message_id = (op.message_id if given else "") or None
         # The content depends on the label, not on the number of messages before, so that it stays the same when
         # shrinking removes other messages.
-        content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
+        content: bytes | None = None
+        if not op.numbered:
+            content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
         content = b"" if "content" in op.empty else content
         self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
 
     def _sync(self, op: Sync) -> None:
         for who in self._those(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
-            self._act(who, lambda: actor.send_sync(channel), op.route)  # noqa: B023
+            self._act(who, lambda: actor.send_sync(channel), op.route, label=op.label)  # noqa: B023
 
     def _ephemeral(self, op: Ephemeral) -> None:
         for who in self._those(op.who):
@@ -169,11 +207,15 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         for who in self._those(op.who):
             self._act(who, self._actors[who].tick, op.route)
 
-    def _look(self, op: Look) -> None:
+    def _look(self, op: operations.Look) -> None:
+        only, asked = (op.channel, op.filter) if isinstance(op, Look) else (None, None)
         for who in self._those(op.who):
             actor = self._actors[who]
-            for channel in actor.party.channels:
-                ids = [key[1] for key in self._has[who] if key[0] == channel][-20:]
+            for channel in actor.party.channels if only is None else (self._channel(who, only),):
+                if asked is None:
+                    ids = [key[1] for key in self._has[who] if key[0] == channel][-20:]
+                else:
+                    ids = list(map(self._id, asked))
                 self._act(who, lambda: actor.observe(*ids, channel_id=channel), STRAIGHT)  # noqa: B023
 
     def _lookup(self, op: Lookup) -> None:
@@ -197,8 +239,46 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._receive(op.to, packet, "again", wire)
 
     def _say(self, op: Say) -> None:
-        packet = self._packet(op.peer, self._written(self._said(op), op.encoding), 0, op.label)
-        self._carry(packet, self._those(op.to), op.route)
+        self._carry(self._written_by(op), self._those(op.to), op.route)
+
+    def _write(self, op: Write) -> None:
+        self._written_by(op)
+
+    def _written_by(self, op: Write) -> Packet:
+        """Write the message of a scripted peer."""
+        return self._packet(op.peer, self._written(self._said(op), op.encoding), 0, op.label)
+
+    def _receive_all(self, op: Receive) -> None:
+        self._hint = bytes.fromhex(op.hint) if op.hint else None
+        try:
+            for label in op.messages:
+                if (packet := self.performance.labels.get(label)) is not None:
+                    self._receive(op.who, packet, "again")
+        finally:
+            self._hint = None
+
+    def _settle(self, op: Settle) -> None:
+        for who in self._those(op.who):
+            actor, quiet = self._actors[who], 0
+            in_force = actor.party.in_force
+            for _ in range(MAX_TICKS):
+                self._pass(in_force.incoming_sweep_ms if in_force.HasField("incoming_sweep_ms") else 60_000)
+                before = len(self.performance.acts)
+                self._act(who, actor.tick, STRAIGHT)
+                events = (event for act in self.performance.acts[before:] for event in act.step.events)
+                quiet = 0 if any(event.kind in ("delivered", "lost") for event in events) else quiet + 1
+                if quiet >= QUIET_TICKS:
+                    break
+
+    def _mark(self, op: Mark) -> None:
+        self._marks[op.label] = self._now_ms
+
+    def _require(self, op: Require) -> None:
+        for stage in self._distinct:
+            declared = stage.trace.declaration
+            for name in op.capabilities:
+                if not declared.can_by_name(name):
+                    raise Ended(f"{NEEDS}{name}")
 
     def _garble(self, op: Garble) -> None:
         if op.to in self._actors:
@@ -242,24 +322,36 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     # ---- messages of scripted peers --------------------------------------------------------------------------------
 
-    def _said(self, op: Say) -> Message:
-        channel = self.schedule.channels[op.channel] if self.schedule.channels else UNNAMED_CHANNEL
+    def _said(self, op: Write) -> Message:
+        stage: Stage = self._distinct[0]
+        channel = stage.label(self.schedule.channels[op.channel]) if self.schedule.channels else UNNAMED_CHANNEL
+        peer = stage.peer(op.peer, channel)
         lamport = None
         if op.lamport_ms is not None:
-            lamport = max(0, min(self._revision.wire.max_lamport, self._usual_lamport(channel) + op.lamport_ms))
+            lamport = max(
+                0, min(self._revision.wire.max_lamport, self._usual_lamport(channel, op.since) + op.lamport_ms)
+            )
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
         said = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
+        message_id = f"{peer.name}-{op.label}"
+        if op.number:
+            peer.skip(op.number - 1)
+            numbered = peer.ephemeral(b"") if lamport is None else peer.sync(0) if not said else peer.content(0)
+            message_id, said = numbered.message_id, numbered.content if op.content == "usual" and not op.raw else said
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
         if op.filter is not None and not op.raw_filter:
             # In the profile of the first implementation; the others may not understand the filter.
-            stage: Stage = self._distinct[0]
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
+            if bloom_filter is None and not isinstance(op, Say):
+                raise ScheduleStopped("no filter can be made that the implementation understands")
         history = self._entries(op.after, senders=op.senders_named, hints=op.hint)
         if "hints" in op.empty:
             history = tuple(replace(entry, retrieval_hint=b"") for entry in history)
+        if op.message_id or op.id_of:
+            message_id = op.message_id or self._id(op.id_of)
         return Message(
-            "" if "sender" in op.empty else op.poses_as or op.peer,
-            op.message_id or (self._id(op.id_of) if op.id_of else f"{op.peer}-{op.label}"),
+            "" if "sender" in op.empty else stage.label(op.poses_as) if op.poses_as else peer.name,
+            "" if "message_id" in op.empty else message_id,
             channel,
             lamport,
             history,
@@ -268,8 +360,14 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             said,
         )
 
-    def _usual_lamport(self, channel_id: str) -> int:
-        """The Lamport timestamp that a peer would use now if it had received everything that participants sent."""
+    def _usual_lamport(self, channel_id: str, since: str = "") -> int:
+        """The Lamport timestamp that a peer would use now if it had received everything that participants sent; with
+        ``since``, the time of that mark or the timestamp of that message."""
+        if since in self._marks:
+            return self._marks[since]
+        packet = self.performance.labels.get(since)
+        if packet is not None and packet.wire.message is not None:
+            return packet.wire.message.lamport_timestamp or 0
         if self._revision.lamport_follows_clock:
             epoch: int = min(self._epochs.values())
             return epoch + self._elapsed
@@ -285,19 +383,28 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         stage: Stage = self._distinct[0]
         return content if is_text(content) else stage.said(content)
 
-    def _id(self, label: str) -> str:
-        packet = self.performance.labels.get(label)
+    def _id(self, reference: Reference) -> str:
+        if isinstance(reference, Entry):
+            if reference.id or not reference.label:
+                return reference.id
+            reference = reference.label
+        packet = self.performance.labels.get(reference)
         message = packet.wire.message if packet is not None else None
-        return message.message_id if message is not None else f"{NEVER}{label}"
+        return message.message_id if message is not None else f"{NEVER}{reference}"
 
     def _entries(
-        self, labels: tuple[str, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"
+        self, references: tuple[Reference, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"
     ) -> tuple[HistoryEntry, ...]:
-        """History entries for labels; ``unknown`` is the sender of messages that were never sent."""
+        """Entries for messages; ``unknown`` is the sender of messages that were never sent."""
         out = []
-        for label in labels:
-            message_id, packet = self._id(label), self.performance.labels.get(label)
+        for one in references:
+            if isinstance(one, Entry):
+                hint = None if one.hint is None else bytes.fromhex(one.hint)
+                sender = self._distinct[0].label(one.sender) if one.sender else one.sender
+                out.append(HistoryEntry(self._id(one), hint, sender))
+                continue
+            message_id, packet = self._id(one), self.performance.labels.get(one)
             message = packet.wire.message if packet is not None else None
             sender = (message.sender_id if message is not None else unknown) if senders else None
-            out.append(HistoryEntry(message_id, hint_of(label) if hints else None, sender))
+            out.append(HistoryEntry(message_id, hint_of(one) if hints else None, sender))
         return tuple(out)

@@ -39,7 +39,7 @@ FULL: dict[str, Operation] = {
         ops.Garble("xavier", "bob", True, "00ff"),
         ops.Leave("xavier", "bob", True),
         ops.Tick("bob"),
-        ops.Wait(1_000),
+        ops.Wait(1_000, "now_ms - start_ms"),
         ops.Look("bob"),
         ops.StepClock("bob", -5),
         ops.Calm(rounds=3, period_ms=500),

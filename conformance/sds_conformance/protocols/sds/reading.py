@@ -7,7 +7,21 @@ from types import MappingProxyType
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
-from sds_harness.sds.operations import Again, Calm, Ephemeral, Garble, Lookup, Say, Send, Sync
+from sds_harness.sds.operations import (
+    Again,
+    Calm,
+    Ephemeral,
+    Garble,
+    Lookup,
+    Mark,
+    Receive,
+    Require,
+    Say,
+    Send,
+    Settle,
+    Sync,
+    Write,
+)
 from sds_harness.sds.performance import Packet
 from sds_harness.sds.trace import Step, Wire
 from sds_harness.trace import Party
@@ -108,6 +122,17 @@ class SdsReading(Reading):
             case Say():
                 told = teller.about(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, says {told}"
+            case Write():
+                told = teller.about(packets[0]) if packets else short(op.label)
+                return f"{short(op.peer)}, a scripted peer, writes {told}"
+            case Receive():
+                return f"{', '.join(map(short, op.messages))} arrive{'s' * (len(op.messages) == 1)} at {short(op.who)}"
+            case Settle():
+                return f"{short(op.who)} does periodic work until nothing more is delivered"
+            case Mark():
+                return f"the time is remembered as {short(op.label)}"
+            case Require():
+                return f"{' and '.join(op.capabilities)} must be declared"
             case Garble():
                 raw = bytes.fromhex(op.wire)
                 arrive = "arrives" if len(raw) == 1 else "arrive"

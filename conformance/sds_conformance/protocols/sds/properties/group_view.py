@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
-from sds_harness.sds.operations import Calm, Say, StepClock
+from sds_harness.sds.operations import Calm, StepClock, Write
 from sds_harness.sds.performance import Act, Performance
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
@@ -238,7 +238,7 @@ class GroupView:
                 self.scripted_ids.update(entry.message_id for entry in message.causal_history)
                 self.scripted_ids.update(entry.message_id for entry in message.repair_request)
                 said = self.schedule.operations[packet.operation]
-                if isinstance(said, Say) and said.encoding == OVERLONG:
+                if isinstance(said, Write) and said.encoding == OVERLONG:
                     self.odd.add(key)
             if packet.sender == NOISE:
                 self.disputed.add(key)

@@ -11,7 +11,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sds_harness.schedules import Schedule
-from sds_harness.sds.operations import Again, Crash, Ephemeral, Garble, Join, Links, Lookup, Operation, Say, Send, Sync
+from sds_harness.sds.operations import (
+    Again,
+    Crash,
+    Ephemeral,
+    Garble,
+    Join,
+    Links,
+    Lookup,
+    Operation,
+    Receive,
+    Say,
+    Send,
+    Sync,
+    Write,
+)
 from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
@@ -58,14 +72,15 @@ def _complete(view: GroupView) -> bool:
     """Did every message reach all participants, and was all pending work done? Messages in a participant's name need
     not reach it.
     """
-    posed = any(isinstance(op, Say) and op.poses_as for op in view.schedule.operations)
+    posed = any(isinstance(op, Write) and op.poses_as for op in view.schedule.operations)
     return view.ending is not None and _nothing_lost(view) and not (view.disputed or view.odd or posed)
 
 
 def _nothing_lost(view: GroupView) -> bool:
     """Were all participants present from start to end, and did they receive everything?"""
     partial = any(
-        isinstance(op, Join | Crash) or (isinstance(op, Say) and bool(op.to)) for op in view.schedule.operations
+        isinstance(op, Join | Crash | Write) and (not isinstance(op, Say) or bool(op.to))
+        for op in view.schedule.operations
     )
     return not view.performance.losses and not partial
 
@@ -182,15 +197,19 @@ def _same_place(view: GroupView, twin: GroupView, channel_id: str, message_id: s
 )
 def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """What happens in one channel is the same when nothing is sent in the others: entries and Lamport timestamps."""
-    used = sorted({getattr(op, "channel", 0) for op in view.schedule.operations if isinstance(op, Send | Sync | Say)})
+    used = sorted({getattr(op, "channel", 0) for op in view.schedule.operations if isinstance(op, Send | Sync | Write)})
     capable = all(
         side.can(pb.CAPABILITY_CHANNELS) and side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()
     )
     if len(used) < 2 or not capable or _chance(view.schedule) or not view.whole:
         return
     channel_id = view.schedule.channels[used[-1]]
-    elsewhere = {op.label for op in view.schedule.operations if isinstance(op, Send | Say) and op.channel != used[-1]}
-    kept = tuple(op for op in view.schedule.operations if not _is_elsewhere(op, used[-1], elsewhere))
+    elsewhere = {
+        op.label for op in view.schedule.operations if isinstance(op, Send | Sync | Write) and op.channel != used[-1]
+    }
+    kept = tuple(
+        _only_here(op, elsewhere) for op in view.schedule.operations if not _is_elsewhere(op, used[-1], elsewhere)
+    )
     twin = _replayed(view, replay, replace(view.schedule, operations=kept))
     if twin is None or not _alike(view, twin):
         return
@@ -209,7 +228,16 @@ def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterato
 def _is_elsewhere(op: Operation, channel: int, labels: set[str]) -> bool:
     if isinstance(op, Again):
         return op.label in labels
-    return isinstance(op, Send | Sync | Ephemeral | Say) and op.channel != channel
+    if isinstance(op, Receive):
+        return labels.issuperset(op.messages)
+    return isinstance(op, Send | Sync | Ephemeral | Write) and op.channel != channel
+
+
+def _only_here(op: Operation, elsewhere: set[str]) -> Operation:
+    """Leave out what arrives from other channels."""
+    if not isinstance(op, Receive):
+        return op
+    return op.changed(messages=tuple(label for label in op.messages if label not in elsewhere))
 
 
 def _clocks(view: GroupView, channel_id: str) -> dict[str, tuple[int, Act]]:

@@ -1,0 +1,96 @@
+"""Expressions over the configuration in force, for times that a schedule cannot know as numbers.
+
+An expression has whole numbers, names, ``+``, ``-``, ``*``, ``//``, ``min(...)``, ``max(...)`` and brackets, with the
+meaning of Python. A name is a field of the configuration, ``now_ms`` or ``start_ms``. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+
+LONGEST = 200
+"""Most characters of an expression."""
+MOST = 1 << 62
+"""Greatest absolute value of any part of an expression."""
+
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+_FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max}
+
+
+class ExpressionError(ValueError):
+    """A text is not an expression, or it has no value. The message says why."""
+
+
+def names_in(text: str) -> set[str]:
+    """The names in an expression. Raises ExpressionError for a text that is none."""
+    return {node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)} - set(_FUNCTIONS)
+
+
+def value_of(text: str, named: Callable[[str], int | None]) -> int:
+    """The value of an expression. ``named`` gives the value of a name, None if it has none. Raises ExpressionError."""
+    return _value(_parsed(text), named)
+
+
+def _parsed(text: str) -> ast.expr:
+    if len(text) > LONGEST:
+        raise ExpressionError(f"an expression has at most {LONGEST} characters, and this one {len(text):,}")
+    try:
+        body = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ExpressionError(f"{text!r} is no expression such as 't_max_ms // 2 + 1000'") from None
+    for wrong in _strange(body):
+        raise ExpressionError(
+            f"{text!r} has {ast.unparse(wrong)!r}: there can be whole numbers, names, +, -, *, //, min and max"
+        )
+    return body
+
+
+def _strange(node: ast.expr) -> Iterator[ast.expr]:
+    """The parts that an expression must not have."""
+    match node:
+        case ast.Constant(value=int() as number) if not isinstance(number, bool) and number <= MOST:
+            return
+        case ast.Name():
+            return
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            yield from _strange(operand)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            yield from _strange(left)
+            yield from _strange(right)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
+            for argument in args:
+                yield from _strange(argument)
+        case _:
+            yield node
+
+
+def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
+    match node:
+        case ast.Constant(value=int() as number):
+            found = number
+        case ast.Name(id=name):
+            known = named(name)
+            if known is None:
+                raise ExpressionError(f"the implementation does not tell its {name}")
+            found = known
+        case ast.UnaryOp(operand=operand):
+            found = -_value(operand, named)
+        case ast.BinOp(left=left, op=op, right=right):
+            try:
+                found = _OPERATORS[type(op)](_value(left, named), _value(right, named))
+            except ZeroDivisionError:
+                raise ExpressionError(f"{ast.unparse(node)} divides by zero") from None
+        case ast.Call(func=ast.Name(id=name), args=args):
+            found = _FUNCTIONS[name](*(_value(argument, named) for argument in args))
+        case _:  # pragma: no cover - _parsed lets no other part through
+            raise AssertionError(ast.dump(node))
+    if abs(found) > MOST:
+        raise ExpressionError(f"{ast.unparse(node)} is beyond 2^62")
+    return found
