@@ -99,10 +99,10 @@ FULL: dict[str, Operation] = {
             number=7,
             since="m2",
         ),
-        ops.Receive("bob", ("x1", "m1", "x1"), hint="ff"),
+        ops.Receive("bob", ("x1", "m1", "x1"), hint="ff", asked=True),
         ops.Settle("bob"),
         ops.Mark("t1"),
-        ops.Require(("observe",)),
+        ops.Require(("observe",), "t_max_ms <= 5", "T_max is too long"),
         ops.Garble("bob", "00ff"),
         ops.Calm(rounds=3, period_ms=500, store=True),
     )
@@ -298,11 +298,13 @@ def objects(shape: dict[str, Any]) -> st.SearchStrategy[Any]:
     made = {key: values(key, inner) for key, inner in shape["properties"].items()}
     cases = shape.get("anyOf", [{"required": shape.get("required", ())}])
     return st.one_of(
-        st.fixed_dictionaries(
-            {key: made[key] for key in case["required"]},
-            optional={key: v for key, v in made.items() if key not in case["required"]},
+        *(
+            st.fixed_dictionaries(
+                {key: made[key] for key in case["required"]},
+                optional={key: v for key, v in made.items() if key not in case["required"]},
+            )
+            for case in cases
         )
-        for case in cases
     )
 
 

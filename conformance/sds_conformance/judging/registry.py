@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sds_harness.docstrings import first_line
 from sds_harness.environment import PLAIN, Environment
+from sds_harness.schedules import Schedule
 
 from .asking import Facts
 from .judgement import Observation
@@ -71,6 +72,8 @@ class Scenario:
     """The requirements that it was written for."""
     violated: frozenset[str] = frozenset()
     """Those of ``declared`` that only a faulty implementation exercises in it."""
+    schedule: Callable[[], Schedule] | None = None
+    """Writes the scenario as a schedule; None if it is a function on the stage."""
     long: bool = False
     """It has many steps and would show nothing new in another environment."""
     of_one_text: bool = False
@@ -219,13 +222,18 @@ class Register:
         return {requirement} | {original for original, alike in self.counterparts.items() if requirement in alike}
 
     def scenario(
-        self, *exercises: str, violated: tuple[str, ...] = (), long: bool = False, of_one_text: bool = False
+        self,
+        *exercises: str,
+        violated: tuple[str, ...] = (),
+        long: bool = False,
+        of_one_text: bool = False,
+        schedule: Callable[[], Schedule] | None = None,
     ) -> Callable[[ScenarioFunction], ScenarioFunction]:
         """Register a scenario for the requirements ``exercises``, given without the default prefix.
 
         ``violated`` are further requirements that only a faulty implementation exercises in it. A ``long`` scenario is
         played in one environment only, the plain one if selected. With ``of_one_text`` it is played only for the text
-        of its requirements. Raises ValueError if the name exists.
+        of its requirements. ``schedule`` writes it as a schedule. Raises ValueError if the name exists.
         """
 
         def register(function: ScenarioFunction) -> ScenarioFunction:
@@ -237,7 +245,7 @@ class Register:
                 for those in (exercises, violated)
             )
             self.scenarios[name] = Scenario(
-                name, function, ids + only, frozenset(only), long, of_one_text, self.counterparts
+                name, function, ids + only, frozenset(only), schedule, long, of_one_text, self.counterparts
             )
             return function
 

@@ -68,7 +68,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ops.Receive("dave", ("m4", "m1", "m4"), hint="00"),
     ops.Wait(7, "t_max_ms // 2"),
     ops.Settle("carol"),
-    ops.Require(("observe", "sync")),
+    ops.Require(("observe", "sync"), "t_max_ms <= 5", "too long"),
     ops.Crash("dave"),
     ops.Look("bob", channel=1, filter=("m1",)),
     ops.Send("bob", "m3", content="the same"),
@@ -148,7 +148,7 @@ def test_one_operation_of_each_kind_is_left_as_simple_as_can_be(kind: type[Opera
         "receive": ops.Receive("alice", ("m1",)),
         "settle": ops.Settle("alice"),
         "mark": ops.Mark("m1"),
-        "require": ops.Require(("sync",)),
+        "require": ops.Require(),
         "garble": ops.Garble("alice", "00ff"),
         "calm": ops.Calm(rounds=1),
     }

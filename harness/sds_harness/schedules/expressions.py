@@ -1,7 +1,8 @@
 """Expressions over the configuration in force, for times that a schedule cannot know as numbers.
 
-An expression has whole numbers, names, ``+``, ``-``, ``*``, ``//``, ``min(...)``, ``max(...)`` and brackets, with the
-meaning of Python. A name is a field of the configuration, ``now_ms`` or ``start_ms``. Nothing is executed.
+An expression has whole numbers, names, ``+``, ``-``, ``*``, ``//``, ``min(...)``, ``max(...)``, brackets and
+comparisons such as ``<=``, with the meaning of Python. A comparison has the value 1 or 0. A name is a field of the
+configuration, ``now_ms`` or ``start_ms``. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,14 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
 _FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max}
 
@@ -47,7 +56,8 @@ def _parsed(text: str) -> ast.expr:
         raise ExpressionError(f"{text!r} is no expression such as 't_max_ms // 2 + 1000'") from None
     for wrong in _strange(body):
         raise ExpressionError(
-            f"{text!r} has {ast.unparse(wrong)!r}: there can be whole numbers, names, +, -, *, //, min and max"
+            f"{text!r} has {ast.unparse(wrong)!r}: there can be whole numbers, names, +, -, *, //, comparisons, "
+            "min and max"
         )
     return body
 
@@ -62,6 +72,9 @@ def _strange(node: ast.expr) -> Iterator[ast.expr]:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             yield from _strange(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            yield from _strange(left)
+            yield from _strange(right)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
             yield from _strange(left)
             yield from _strange(right)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
@@ -87,6 +100,8 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
                 found = _OPERATORS[type(op)](_value(left, named), _value(right, named))
             except ZeroDivisionError:
                 raise ExpressionError(f"{ast.unparse(node)} divides by zero") from None
+        case ast.Compare(left=left, ops=[comparison], comparators=[right]):
+            found = int(_COMPARISONS[type(comparison)](_value(left, named), _value(right, named)))
         case ast.Call(func=ast.Name(id=name), args=args):
             found = _FUNCTIONS[name](*(_value(argument, named) for argument in args))
         case _:  # pragma: no cover - _parsed lets no other part through

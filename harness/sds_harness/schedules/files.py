@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..declaration import printable
 from ..files import FileError, packaged_schema, read_bytes
 from .expressions import ExpressionError, names_in
-from .operations import EVERYBODY, STRAIGHT, Calm, Member, Operation, Route, Schedule, Wait
+from .operations import EVERYBODY, STRAIGHT, Calm, Member, Operation, Require, Route, Schedule, Wait
 from .performer import MAX_STEPS, QUIET_ROUNDS
 
 if TYPE_CHECKING:  # imported when a file is read, because the import is slow
@@ -260,16 +260,16 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
                 yield f"{where}: there is no participant {name!r}"
         if (channel := getattr(operation, "channel", 0) or 0) >= max(1, number):
             yield f"{where}: there is no channel {channel}"
-        if isinstance(operation, Wait):
-            yield from _wrong_period(operation, where)
+        match operation:
+            case Wait(period=expression) | Require(condition=expression) if expression:
+                yield from _no_expression(expression, where)
         if (peer := getattr(operation, "peer", None)) in names:
             yield f"{where}: the scripted peer {peer!r} is a participant, too"
 
 
-def _wrong_period(wait: Wait, where: str) -> Iterator[str]:
+def _no_expression(text: str, where: str) -> Iterator[str]:
     try:
-        if wait.period:
-            names_in(wait.period)
+        names_in(text)
     except ExpressionError as error:
         yield f"{where}: {error}"
 

@@ -73,10 +73,30 @@ class Wait(Operation, op="wait"):
 
 
 @dataclass(frozen=True, slots=True)
+class Require(Operation, op="require"):
+    """End the schedule here unless all implementations declare these capabilities and a condition holds. At the start
+    of a schedule, before any participant is opened."""
+
+    capabilities: tuple[str, ...] = ()
+    """Their names, as in the declaration."""
+    condition: str = ""
+    """A comparison of expressions over the configuration in force that must hold, too, such as ``t_max_ms <= 3600000``,
+    see ``expressions``."""
+    reason: str = ""
+    """Why the schedule ends where the condition does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
 class Look(Operation, op="look", command="observe"):
     """Ask a participant for its state, if it can show it."""
 
+    labels: ClassVar[tuple[str, ...]] = ("filter",)
     who: str = EVERYBODY
+    channel: int | None = None
+    """The only channel that it is asked about; None for all of them."""
+    filter: tuple[Any, ...] | None = None
+    """Labels, or entries: the messages of which it is asked whether its bloom filter has them. None for the newest that
+    it has."""
 
 
 @dataclass(frozen=True, slots=True)

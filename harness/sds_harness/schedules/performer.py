@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from ..faults import TesteeFault
-from ..stage import ScheduleStopped
+from ..stage import NEEDS, ScheduleStopped
 from .expressions import ExpressionError, value_of
-from .operations import EVERYBODY, Calm, Look, Member, Operation, Schedule, StepClock, Tick, Wait
+from .operations import EVERYBODY, Calm, Look, Member, Operation, Require, Schedule, StepClock, Tick, Wait
 from .performance import Performance, S, T, W
 
 MAX_STEPS = 50_000
@@ -58,6 +58,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             Look: self._look,
             StepClock: self._step_clock,
             Calm: self._calm,
+            Require: self._require,
         }
 
     # ---- implemented by each protocol ------------------------------------------------------------------------------
@@ -135,14 +136,18 @@ class Performer(ABC, Generic[A, S, T, W]):
 
     def perform(self) -> Performance[S, T, W]:
         """Play the schedule and leave the stages open. Raises TesteeFault if an implementation breaks down."""
-        show = self.performance
+        show, opened = self.performance, False
         try:
-            self._open_all()
             for index, operation in enumerate(self.schedule.operations):
+                if not opened and not isinstance(operation, Require):
+                    self._open_all()
+                    opened = True
                 self._operation = index
                 self._packets_before = len(show.packets)
                 show.began[index] = self._elapsed
                 self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
+            if not opened:
+                self._open_all()
         except Ended as why:
             show.left_out[self._operation] = str(why)
             show.ended = str(why)
@@ -183,6 +188,16 @@ class Performer(ABC, Generic[A, S, T, W]):
         for member in self.schedule.members:
             if not member.late:
                 self._try(-1, lambda: self._open(member))  # noqa: B023
+
+    def _require(self, op: Require) -> None:
+        for stage in self._distinct:
+            declared = stage.trace.declaration
+            for name in op.capabilities:
+                number = declared.spoken.number_of(name)
+                if number is None or [*declared.lacking([number])]:
+                    raise Ended(f"{NEEDS}{name}")
+        if op.condition and not self._value(op.condition):
+            raise Ended(op.reason or f"{op.condition} does not hold")
 
     def _step_clock(self, op: StepClock) -> None:
         self._clocks[op.who] += op.ms

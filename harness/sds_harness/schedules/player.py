@@ -85,11 +85,13 @@ class Player(Performer[A, S, T, W]):
             does()
         finally:
             show = self.performance
+            # The environment and questions to the codec can add steps.
+            labelled = [step for step in stage.trace.steps[before:] if label and step.command.startswith("send")][-1:]
             for step in stage.trace.steps[before:]:
                 arrived = packet if step.command == "receive" else None
                 act = Act(len(show.acts) + 1, who, step, stage.trace, self._elapsed, self._operation, arrived, source)
                 show.acts.append(act)
-                self._broadcast(act, step, route, label)
+                self._broadcast(act, step, route, label if step in labelled else "")
 
     def _broadcast(self, act: Act[S, T, W], step: S, route: Route, label: str) -> None:
         for wire in self._broadcasts(step):

@@ -14,7 +14,9 @@ from ..schedules.operations import Cut as Cut
 from ..schedules.operations import Heal as Heal
 from ..schedules.operations import Join as Join
 from ..schedules.operations import Links as Links
+from ..schedules.operations import Look as Look
 from ..schedules.operations import Operation as Operation
+from ..schedules.operations import Require as Require
 from ..schedules.operations import Route as Route
 from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
@@ -86,17 +88,6 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     raw: str = ""
     """Hexadecimal digits of the content; by default "typing"."""
     route: Route = STRAIGHT
-
-
-@dataclass(frozen=True, slots=True)
-class Look(operations.Look, op="look", command="observe"):
-    """Ask a participant for its state, if it can show it."""
-
-    labels: ClassVar[tuple[str, ...]] = ("filter",)
-    channel: int | None = None
-    """The only channel that it is asked about; None for all of them."""
-    filter: tuple[Reference, ...] | None = None
-    """The messages of which it is asked whether its bloom filter has them; None for the newest ones that it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +172,8 @@ class Receive(Operation, op="receive", command="receive"):
     """Labels."""
     hint: str = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
+    asked: bool = False
+    """Only those arrive that the newest broadcast of the participant asks for in its repair request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,14 +189,6 @@ class Mark(Operation, op="mark"):
     """Remember the virtual time under a label, for timestamps that scripted peers choose later."""
 
     label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Require(Operation, op="require"):
-    """End the scenario here unless the implementation declares all capabilities."""
-
-    capabilities: tuple[str, ...]
-    """Their names, as in the declaration."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from sds_reference.wire_formats import is_text
 
 from ..schedules import operations, player
 from ..schedules.performance import NEVER
-from ..schedules.performer import Ended
 from ..stage import NEEDS, ScheduleStopped
 from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
@@ -29,7 +28,6 @@ from .operations import (
     Member,
     Receive,
     Reference,
-    Require,
     Say,
     Schedule,
     Send,
@@ -49,6 +47,18 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     The stages are closed at the end. A breakdown of an implementation ends the performance and is recorded in it.
     """
     return Player(schedule, stages).play()
+
+
+def perform(schedule: Schedule, stage: Stage) -> None:
+    """Play a schedule as a scenario: all participants are played on one stage, which stays open.
+
+    Raises ScheduleStopped after the end if an operation was refused or the schedule requires more than the
+    implementation has, and TesteeFault if the implementation breaks down.
+    """
+    show = Player(schedule, dict.fromkeys(schedule.names, stage)).perform()
+    refused = (why for why in show.left_out.values() if not why.startswith(NEEDS))
+    if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):
+        raise ScheduleStopped(why)
 
 
 def hint_of(label: str) -> bytes:
@@ -78,7 +88,6 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._marks: dict[str, int] = {}
         """The virtual time of each mark, in epoch milliseconds."""
         self._does |= {
-            Look: self._look,
             Send: self._send,
             Sync: self._sync,
             Ephemeral: self._ephemeral,
@@ -89,7 +98,6 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             Receive: self._receive_all,
             Settle: self._settle,
             Mark: self._mark,
-            Require: self._require,
             Garble: self._garble,
         }
 
@@ -207,15 +215,14 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         for who in self._those(op.who):
             self._act(who, self._actors[who].tick, op.route)
 
-    def _look(self, op: operations.Look) -> None:
-        only, asked = (op.channel, op.filter) if isinstance(op, Look) else (None, None)
+    def _look(self, op: Look) -> None:
         for who in self._those(op.who):
             actor = self._actors[who]
-            for channel in actor.party.channels if only is None else (self._channel(who, only),):
-                if asked is None:
+            for channel in actor.party.channels if op.channel is None else (self._channel(who, op.channel),):
+                if op.filter is None:
                     ids = [key[1] for key in self._has[who] if key[0] == channel][-20:]
                 else:
-                    ids = list(map(self._id, asked))
+                    ids = list(map(self._id, op.filter))
                 self._act(who, lambda: actor.observe(*ids, channel_id=channel), STRAIGHT)  # noqa: B023
 
     def _lookup(self, op: Lookup) -> None:
@@ -249,13 +256,21 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return self._packet(op.peer, self._written(self._said(op), op.encoding), 0, op.label)
 
     def _receive_all(self, op: Receive) -> None:
+        asked = self._asked_by(op.who) if op.asked else None
         self._hint = bytes.fromhex(op.hint) if op.hint else None
         try:
             for label in op.messages:
-                if (packet := self.performance.labels.get(label)) is not None:
+                packet = self.performance.labels.get(label)
+                if packet is not None and (asked is None or self._id(label) in asked):
                     self._receive(op.who, packet, "again")
         finally:
             self._hint = None
+
+    def _asked_by(self, who: str) -> set[str]:
+        """The IDs in the repair request of the newest broadcast of a participant."""
+        newest = next((packet for packet in reversed(self.performance.packets) if packet.sender == who), None)
+        message = newest.wire.message if newest is not None and newest.act else None
+        return {one.message_id for one in message.repair_request} if message is not None else set()
 
     def _settle(self, op: Settle) -> None:
         for who in self._those(op.who):
@@ -263,22 +278,15 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             in_force = actor.party.in_force
             for _ in range(MAX_TICKS):
                 self._pass(in_force.incoming_sweep_ms if in_force.HasField("incoming_sweep_ms") else 60_000)
-                before = len(self.performance.acts)
-                self._act(who, actor.tick, STRAIGHT)
-                events = (event for act in self.performance.acts[before:] for event in act.step.events)
-                quiet = 0 if any(event.kind in ("delivered", "lost") for event in events) else quiet + 1
+                ticks: list[Step] = []
+                self._act(who, lambda: ticks.append(actor.tick()), STRAIGHT)  # noqa: B023
+                progress = any(event.kind in ("delivered", "lost") for event in ticks[0].events)
+                quiet = 0 if progress else quiet + 1
                 if quiet >= QUIET_TICKS:
                     break
 
     def _mark(self, op: Mark) -> None:
         self._marks[op.label] = self._now_ms
-
-    def _require(self, op: Require) -> None:
-        for stage in self._distinct:
-            declared = stage.trace.declaration
-            for name in op.capabilities:
-                if not declared.can_by_name(name):
-                    raise Ended(f"{NEEDS}{name}")
 
     def _garble(self, op: Garble) -> None:
         if op.to in self._actors:

@@ -46,7 +46,7 @@ FULL: dict[str, Operation] = {
     )
 }
 """Every operation, with no field at its default."""
-NOT_IN_FILES = {"tick": {"route"}, "calm": {"store"}}
+NOT_IN_FILES = {"tick": {"route"}, "calm": {"store"}, "look": {"channel", "filter"}}
 """What only other protocols have."""
 
 

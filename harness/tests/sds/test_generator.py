@@ -236,7 +236,9 @@ def test_each_passage_says_what_it_is_about_and_marks_what_it_needs(passage: obj
 
 
 def test_every_operation_is_drawn() -> None:
-    assert {operation.op for schedule in drawn(300) for operation in schedule.operations} == set(ops.OPERATIONS)
+    by_hand = {"write", "receive", "settle", "mark", "require"}
+    every = {operation.op for schedule in drawn(300) for operation in schedule.operations}
+    assert every == set(ops.OPERATIONS) - by_hand
 
 
 # ---- Grammar ---------------------------------------------------------------------------------------------------------

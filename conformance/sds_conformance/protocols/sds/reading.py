@@ -132,7 +132,8 @@ class SdsReading(Reading):
             case Mark():
                 return f"the time is remembered as {short(op.label)}"
             case Require():
-                return f"{' and '.join(op.capabilities)} must be declared"
+                needed = [*op.capabilities, *([op.condition] if op.condition else [])]
+                return f"the schedule needs {' and '.join(needed)}"
             case Garble():
                 raw = bytes.fromhex(op.wire)
                 arrive = "arrives" if len(raw) == 1 else "arrive"

@@ -1,0 +1,119 @@
+"""Scenarios that are schedules. No scenarios here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial, wraps
+from inspect import signature
+
+from sds_harness.sds.operations import Schedule
+from sds_harness.sds.player import perform
+from sds_harness.sds.script import (
+    NOW,
+    START,
+    Message,
+    Moment,
+    Part,
+    Peer,
+    Period,
+    Script,
+    entry,
+    greatest,
+    signed,
+)
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ....judging.registry import ScenarioFunction
+from ..register import REGISTER
+
+__all__ = [
+    "HOUR_MS",
+    "NOW",
+    "QUICK_RESENDS",
+    "START",
+    "WIDE",
+    "Message",
+    "Moment",
+    "Part",
+    "Peer",
+    "Period",
+    "Script",
+    "entry",
+    "greatest",
+    "resending",
+    "scenario",
+    "send_the_optional",
+    "signed",
+    "take_in",
+    "tick_every",
+]
+
+HOUR_MS = 3_600_000
+WIDE = pb.Configuration(causal_history_size=12)
+"""Causal histories that show more of the log."""
+QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
+
+
+def take_in(part: Part, *messages: Message) -> Part:
+    """Let messages arrive and what they free be delivered. Returns the participant."""
+    part.receive(*messages)
+    return part.settle()
+
+
+def send_the_optional(part: Part, *, ephemeral: bool = True) -> None:
+    """Send a sync message and, unless it is not wanted, an ephemeral one, each where the participant can."""
+    part.send_sync(optional=True)
+    if ephemeral:
+        part.send_ephemeral(optional=True)
+
+
+def tick_every(part: Part, period: Period | int, times: int) -> Part:
+    """Let a period pass and run the periodic work, several times. Returns the participant."""
+    for _ in range(times):
+        part.after(period).tick()
+    return part
+
+
+def scenario(
+    *exercises: str,
+    needs: tuple[int, ...] = (),
+    opening: Callable[..., Part] = Script.open,
+    asked: pb.Configuration | None = None,
+    violated: tuple[str, ...] = (),
+    long: bool = False,
+    of_one_text: bool = False,
+) -> Callable[[Callable[..., None]], ScenarioFunction]:
+    """Register a function that writes a schedule as a scenario, as ``Register.scenario`` does.
+
+    Its first parameter is the script. ``alice`` is a participant that ``opening`` opens with the configuration
+    ``asked``; each other parameter is a scripted peer in channel c1. The schedule ends before anybody is opened if the
+    implementation lacks one of the capabilities ``needs``.
+    """
+
+    def register(plot: Callable[..., None]) -> ScenarioFunction:
+        cast = list(signature(plot).parameters)[1:]
+
+        @cache
+        def schedule() -> Schedule:
+            script = Script()
+            script.need(*needs)
+            plot(
+                script,
+                *(opening(script, configuration=asked) if name == "alice" else script.peer(name) for name in cast),
+            )
+            return script.schedule(plot.__name__.replace("_", "-"))
+
+        @wraps(plot)
+        def play(stage: Stage) -> None:
+            perform(schedule(), stage)
+
+        return REGISTER.scenario(*exercises, violated=violated, long=long, of_one_text=of_one_text, schedule=schedule)(
+            play
+        )
+
+    return register
+
+
+resending = partial(scenario, needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+"""Registers a scenario in which alice resends soon."""

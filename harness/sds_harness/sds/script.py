@@ -1,0 +1,426 @@
+"""Builds a schedule in the way in which a test drives participants: one call, one operation.
+
+Nothing is played meanwhile, so a script cannot branch on what an implementation does. What only the implementation
+knows is a value that stands for it: a message, a moment, a period in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .language import SDS
+from .operations import (
+    Cut,
+    Entry,
+    Ephemeral,
+    Garble,
+    Join,
+    Look,
+    Mark,
+    Member,
+    Operation,
+    Receive,
+    Require,
+    Schedule,
+    Send,
+    Settle,
+    Sync,
+    Tick,
+    Wait,
+    Write,
+)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A time that is known when the schedule is played, plus some milliseconds."""
+
+    since: str
+    """The label of a mark or of a message, see ``Write.since``."""
+    ms: int = 0
+
+    def __add__(self, ms: int) -> Moment:
+        return replace(self, ms=self.ms + ms)
+
+    def __sub__(self, ms: int) -> Moment:
+        return replace(self, ms=self.ms - ms)
+
+
+@dataclass(frozen=True)
+class Period:
+    """A number of milliseconds that follows from the configuration in force, see ``expressions``."""
+
+    text: str
+    simple: bool = True
+    """Whether it needs no brackets within another expression."""
+
+    def __add__(self, other: Period | int) -> Period:
+        return self._joined("+", other)
+
+    def __sub__(self, other: Period | int) -> Period:
+        return self._joined("-", other)
+
+    def __mul__(self, other: int) -> Period:
+        return self._joined("*", other)
+
+    def __floordiv__(self, other: int) -> Period:
+        return self._joined("//", other)
+
+    def _joined(self, sign: str, other: Period | int) -> Period:
+        return Period(f"{self._within} {sign} {other._within if isinstance(other, Period) else other}", simple=False)
+
+    @property
+    def _within(self) -> str:
+        return self.text if self.simple else f"({self.text})"
+
+
+NOW = Period("now_ms")
+START = Period("start_ms")
+"""The start of virtual time, in epoch milliseconds."""
+
+
+def greatest(*periods: Period | int) -> Period:
+    """The greatest of some periods."""
+    return Period(f"max({', '.join(one.text if isinstance(one, Period) else str(one) for one in periods)})")
+
+
+class InForce:
+    """The configuration in force: each field is a period."""
+
+    def __getattr__(self, field: str) -> Period:
+        if field not in pb.Configuration.DESCRIPTOR.fields_by_name:
+            raise AttributeError(field)
+        return Period(field)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of the schedule, sent by a participant or written by a scripted peer."""
+
+    label: str
+    sender: str
+
+    @property
+    def lamport(self) -> Moment:
+        """Its Lamport timestamp."""
+        return Moment(self.label)
+
+    @property
+    def signed(self) -> Entry:
+        """An entry that names its sender, as participants with SDS-R write it."""
+        return Entry(self.label, sender=self.sender)
+
+
+Dependency = Message | Entry | str
+"""A message, an entry, or a message ID."""
+
+
+def entry(dependency: Dependency, hint: bytes | None = None, sender: str | None = None) -> Entry:
+    """An entry with a retrieval hint, and with a sender."""
+    named = Entry(dependency.label) if isinstance(dependency, Message) else _reference(dependency)
+    return Entry(named.label, named.id, None if hint is None else hint.hex(), sender)
+
+
+def signed(*messages: Message) -> tuple[Entry, ...]:
+    """Entries that name the senders of the messages."""
+    return tuple(message.signed for message in messages)
+
+
+def _reference(dependency: Entry | str) -> Entry:
+    return Entry(id=dependency) if isinstance(dependency, str) else dependency
+
+
+def _references(dependencies: Sequence[Dependency]) -> tuple[str | Entry, ...]:
+    return tuple(one.label if isinstance(one, Message) else _reference(one) for one in dependencies)
+
+
+class Script:
+    """A schedule that is being written."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.members: list[Member] = []
+        self._channels: list[str] = []
+        self._labels: set[str] = set()
+        self._mark: Moment | None = None
+        """The present time; None if it is not known by a mark."""
+        self._marks = 0
+
+    def add(self, *operations: Operation) -> None:
+        """Append operations."""
+        self.operations += operations
+
+    def schedule(self, name: str) -> Schedule:
+        """The schedule. Broadcasts reach nobody by themselves: the script says what arrives where."""
+        names = tuple(member.name for member in self.members)
+        cut = [Cut(names, names)] if len(names) > 1 else []
+        start = next((n for n, one in enumerate(self.operations) if not isinstance(one, Require)), 0)
+        operations = (*self.operations[:start], *cut, *self.operations[start:])
+        return Schedule(tuple(self.members), operations, tuple(self._channels), name=name)
+
+    # ---- time --------------------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> Moment:
+        """The present virtual time."""
+        if self._mark is None:
+            self._marks += 1
+            self._mark = Moment(f"t{self._marks}")
+            self.add(Mark(self._mark.since))
+        return self._mark
+
+    def advance(self, period: Period | int) -> None:
+        """Let virtual time pass."""
+        if isinstance(period, int):
+            self.add(Wait(period))
+            self._mark = self._mark and self._mark + period
+        else:
+            self.add(Wait(period=period.text))
+            self._mark = None
+
+    def forget_time(self) -> None:
+        """Call this after an operation that lasts for an unknown time."""
+        self._mark = None
+
+    # ---- participants ------------------------------------------------------------------------------------------------
+
+    def need(self, *capabilities: int) -> None:
+        """End the schedule here unless the implementation declares the capabilities."""
+        if capabilities:
+            self.add(Require(tuple(SDS.name_of(capability) for capability in capabilities)))
+
+    def require(self, condition: str, reason: str) -> None:
+        """End the schedule here, for this reason, unless a condition on the configuration in force holds."""
+        self.add(Require(condition=condition, reason=reason))
+
+    def open(
+        self,
+        name: str = "alice",
+        channels: tuple[str, ...] = ("c1",),
+        configuration: pb.Configuration | None = None,
+        instance: str = "",
+    ) -> Part:
+        """Open a participant; ``instance`` tells participants with one ID apart."""
+        if len(channels) > 1:
+            self.need(pb.CAPABILITY_CHANNELS)
+        asked = {field.name: value for field, value in configuration.ListFields()} if configuration is not None else {}
+        if configuration is not None:  # ListFields leaves out fields that are set to 0
+            for field in configuration.DESCRIPTOR.fields:
+                if configuration.HasField(field.name):
+                    asked[field.name] = getattr(configuration, field.name)
+        late = any(not isinstance(one, Require | Mark) for one in self.operations)
+        member = Member(
+            f"{name} ({instance})" if instance else name,
+            late=late,
+            channels=tuple(map(self.channel, channels)),
+            configuration=tuple(sorted(asked.items())),
+            participant_id=name if instance else "",
+        )
+        self.members.append(member)
+        if late:
+            self.add(Join(member.name))
+        return Part(self, member, name)
+
+    def channel(self, name: str) -> int:
+        """The number of a channel."""
+        if name not in self._channels:
+            self._channels.append(name)
+        return self._channels.index(name)
+
+    def peer(self, name: str, channel: str = "c1") -> Peer:
+        """A scripted peer."""
+        return Peer(self, name, channel)
+
+    def unique(self, label: str) -> str:
+        """The label, or a similar one that is not in use."""
+        labels = (label, *(f"{label}~{number}" for number in range(2, 100_000)))
+        found = next(one for one in labels if one not in self._labels)
+        self._labels.add(found)
+        return found
+
+
+class Part:
+    """A participant under test in a script."""
+
+    in_force = InForce()
+
+    def __init__(self, script: Script, member: Member, participant_id: str) -> None:
+        self.script = script
+        self.name = member.name
+        self.participant_id = participant_id
+        self._channel = member.channels[0]
+        self._sent = 0
+
+    def after(self, period: Period | int) -> Part:
+        """Let virtual time pass. Returns the participant."""
+        self.script.advance(period)
+        return self
+
+    def given(self, *messages: Message, hint: bytes = b"") -> Part:
+        """Let messages arrive. Returns the participant."""
+        self.receive(*messages, hint=hint)
+        return self
+
+    def receive(self, *messages: Message, hint: bytes = b"") -> None:
+        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has."""
+        if hint:
+            self.script.need(pb.CAPABILITY_RETRIEVAL_HINTS)
+        self.script.add(Receive(self.name, tuple(message.label for message in messages), hint.hex()))
+
+    def receive_asked(self, *messages: Message) -> None:
+        """Let those of the messages arrive that the newest broadcast of the participant asks for."""
+        self.script.add(Receive(self.name, tuple(message.label for message in messages), asked=True))
+
+    def receive_bytes(self, wire: bytes) -> None:
+        """Let bytes arrive."""
+        self.script.add(Garble(self.name, wire.hex()))
+
+    def send(self, content: bytes | None = None, channel: str = "", message_id: str = "") -> Message:
+        """Send content, by default that of the n-th message."""
+        if message_id:
+            self.script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+        label = self._label()
+        given: Mapping[str, Any] = {"numbered": True}
+        if content is not None:
+            given = _content(content) if content else {"empty": ("content",)}
+        self.script.add(Send(self.name, label, self._number(channel), message_id=message_id, **given))
+        return Message(label, self.participant_id)
+
+    def send_sync(self, channel: str = "", *, optional: bool = False) -> Message:
+        """Send a sync message. Unless that is ``optional``, the schedule ends where the implementation sends none."""
+        if not optional:
+            self.script.need(pb.CAPABILITY_SYNC)
+        label = self.script.unique(f"sync-{self.name}")
+        self.script.add(Sync(self.name, self._number(channel), label=label))
+        return Message(label, self.participant_id)
+
+    def send_ephemeral(self, content: bytes = b"", channel: str = "", *, optional: bool = False) -> None:
+        """Send an ephemeral message; ``optional`` as for sync messages."""
+        if not optional:
+            self.script.need(pb.CAPABILITY_EPHEMERAL)
+        self._sent += 1
+        self.script.add(Ephemeral(self.name, self._number(channel), content.hex()))
+
+    def tick(self) -> Part:
+        """Run the periodic work that is due. Returns the participant."""
+        self.script.add(Tick(self.name))
+        return self
+
+    def settle(self) -> Part:
+        """Let time pass until nothing more is delivered. Returns the participant."""
+        self.script.add(Settle(self.name))
+        self.script.forget_time()
+        return self
+
+    def observe(self, *filter_ids: Dependency, channel: str = "") -> Part:
+        """Ask for the state, and whether the filter has the messages. Returns the participant."""
+        self.script.add(Look(self.name, self._number(channel), _references(filter_ids)))
+        return self
+
+    def _label(self) -> str:
+        self._sent += 1
+        return self.script.unique(f"{self.name}-{self._sent}")
+
+    def _number(self, channel: str) -> int:
+        return self.script.channel(channel) if channel else self._channel
+
+
+class Peer:
+    """A scripted peer in a script. Its only state is a counter for its message IDs."""
+
+    def __init__(self, script: Script, name: str, channel: str) -> None:
+        self.script = script
+        self.name = name
+        self.channel = channel
+        self._count = 0
+
+    def content(
+        self,
+        at: Moment,
+        *depends_on: Dependency,
+        content: bytes | None = None,
+        requests: Sequence[Dependency] = (),
+        **rest: Any,
+    ) -> Message:
+        """Write a content message with a Lamport timestamp and a causal history. ``rest`` as for ``write``."""
+        given: Mapping[str, Any] = {} if content is None else _content(content)
+        return self.write(at, depends_on, requests=requests, **given, **rest)
+
+    def sync(
+        self,
+        at: Moment,
+        *depends_on: Dependency,
+        empty_content: bool = False,
+        requests: Sequence[Dependency] = (),
+        **rest: Any,
+    ) -> Message:
+        """Write a sync message; ``empty_content`` sets the content to zero bytes instead of leaving it out."""
+        return self.write(at, depends_on, requests=requests, content="" if empty_content else None, **rest)
+
+    def ephemeral(self, content: bytes, **rest: Any) -> Message:
+        """Write an ephemeral message."""
+        return self.write(None, (), **_content(content), **rest)
+
+    def write(
+        self,
+        at: Moment | None,
+        depends_on: Sequence[Dependency],
+        *,
+        requests: Sequence[Dependency] = (),
+        holds: Sequence[Dependency] | None = None,
+        bloom_filter: bytes | None = None,
+        message_id: str | Message | None = None,
+        sender: str = "",
+        **fields: Any,
+    ) -> Message:
+        """Write a message.
+
+        ``holds`` are the messages that its filter has; ``bloom_filter`` are the bytes of a filter. ``message_id`` is an
+        ID, or the message whose ID it has. ``sender`` is the participant that it names as its sender.
+        """
+        self._count += 1
+        label = self.script.unique(f"{self.name}-{self._count}")
+        same = message_id if isinstance(message_id, Message) else None
+        empty = tuple(
+            name
+            for name, value in (("filter", bloom_filter), ("message_id", message_id))
+            if value is not None and not value
+        )
+        self.script.add(
+            Write(
+                self.name,
+                label,
+                None if at is None else at.ms,
+                _references(depends_on),
+                filter=None if holds is None else _references(holds),
+                raw_filter=(bloom_filter or b"").hex(),
+                asks=_references(requests),
+                id_of=same.label if same is not None else "",
+                message_id=message_id if isinstance(message_id, str) else "",
+                empty=empty,
+                poses_as=sender,
+                channel=self.script.channel(self.channel),
+                number=self._count,
+                since=at.since if at is not None else "",
+                **fields,
+            )
+        )
+        return Message(label, sender or self.name)
+
+
+def _content(content: bytes) -> dict[str, Any]:
+    """The field of an operation that has this content."""
+    if not content:
+        return {"content": ""}
+    try:
+        return {"content": content.decode()}
+    except UnicodeDecodeError:
+        return {"content": "usual", "raw": content.hex()}
+
+
+Plot = Callable[..., None]
+"""Writes a schedule: takes the script, and what its other parameters name."""
