@@ -113,7 +113,7 @@ class Write(Operation, op="write"):
     """A scripted peer, which is not a participant of the schedule, writes a message, which arrives nowhere yet."""
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
-    labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of", "since")
+    labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of", "since", "filter_of")
     peer: str
     label: str
     lamport_ms: int | None = 0
@@ -151,6 +151,10 @@ class Write(Operation, op="write"):
     since: str = ""
     """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, also in
     revisions that count, or to the timestamp of the message."""
+    lamport: int | None = None
+    """Its Lamport timestamp, in place of ``lamport_ms``."""
+    filter_of: str = ""
+    """A label: the message has the bloom filter of the message with this label."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,9 @@ from .performance import Packet, Performance
 from .stage import Stage
 from .trace import Step, Trace, Wire
 
+NO_FILTER = "the message needs a bloom filter"
+"""The start of the reason why a message of a scripted peer was not written."""
+
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     """Play a schedule; ``stages`` is the stage of each member.
@@ -56,7 +59,7 @@ def perform(schedule: Schedule, stage: Stage) -> None:
     implementation has, and TesteeFault if the implementation breaks down.
     """
     show = Player(schedule, dict.fromkeys(schedule.names, stage)).perform()
-    refused = (why for why in show.left_out.values() if not why.startswith(NEEDS))
+    refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, NO_FILTER)))
     if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):
         raise ScheduleStopped(why)
 
@@ -339,6 +342,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             lamport = max(
                 0, min(self._revision.wire.max_lamport, self._usual_lamport(channel, op.since) + op.lamport_ms)
             )
+        lamport = lamport if op.lamport is None else op.lamport
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
         said = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         message_id = f"{peer.name}-{op.label}"
@@ -351,7 +355,13 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             # In the profile of the first implementation; the others may not understand the filter.
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
             if bloom_filter is None and not isinstance(op, Say):
-                raise ScheduleStopped("no filter can be made that the implementation understands")
+                raise ScheduleStopped(f"{NO_FILTER}: none can be made that the implementation understands")
+        if op.filter_of:
+            packet = self.performance.labels.get(op.filter_of)
+            copied = packet.wire.message if packet is not None else None
+            if copied is None or copied.bloom_filter is None:
+                raise ScheduleStopped(f"{NO_FILTER}: {op.filter_of} has none")
+            bloom_filter = copied.bloom_filter
         history = self._entries(op.after, senders=op.senders_named, hints=op.hint)
         if "hints" in op.empty:
             history = tuple(replace(entry, retrieval_hint=b"") for entry in history)

@@ -64,7 +64,10 @@ class Period:
     def __sub__(self, other: Period | int) -> Period:
         return self._joined("-", other)
 
-    def __mul__(self, other: int) -> Period:
+    def __rmul__(self, other: int) -> Period:
+        return Period(str(other)) * self
+
+    def __mul__(self, other: Period | int) -> Period:
         return self._joined("*", other)
 
     def __floordiv__(self, other: int) -> Period:
@@ -145,6 +148,8 @@ class Script:
         self.operations: list[Operation] = []
         self.members: list[Member] = []
         self._channels: list[str] = []
+        self.named = True
+        """Whether the application names channels."""
         self._labels: set[str] = set()
         self._mark: Moment | None = None
         """The present time; None if it is not known by a mark."""
@@ -160,7 +165,9 @@ class Script:
         cut = [Cut(names, names)] if len(names) > 1 else []
         start = next((n for n, one in enumerate(self.operations) if not isinstance(one, Require)), 0)
         operations = (*self.operations[:start], *cut, *self.operations[start:])
-        return Schedule(tuple(self.members), operations, tuple(self._channels), name=name)
+        every = tuple(range(len(self._channels)))
+        members = tuple(replace(one, channels=() if one.channels == every else one.channels) for one in self.members)
+        return Schedule(members, operations, tuple(self._channels), name=name)
 
     # ---- time --------------------------------------------------------------------------------------------------------
 
@@ -207,12 +214,15 @@ class Script:
         """Open a participant; ``instance`` tells participants with one ID apart."""
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
+        if not channels:
+            self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
         asked = {field.name: value for field, value in configuration.ListFields()} if configuration is not None else {}
         if configuration is not None:  # ListFields leaves out fields that are set to 0
             for field in configuration.DESCRIPTOR.fields:
                 if configuration.HasField(field.name):
                     asked[field.name] = getattr(configuration, field.name)
         late = any(not isinstance(one, Require | Mark) for one in self.operations)
+        self.named &= bool(channels)
         member = Member(
             f"{name} ({instance})" if instance else name,
             late=late,
@@ -252,7 +262,7 @@ class Part:
         self.script = script
         self.name = member.name
         self.participant_id = participant_id
-        self._channel = member.channels[0]
+        self._channel = member.channels[0] if member.channels else 0
         self._sent = 0
 
     def after(self, period: Period | int) -> Part:
@@ -340,7 +350,7 @@ class Peer:
 
     def content(
         self,
-        at: Moment,
+        at: Moment | int,
         *depends_on: Dependency,
         content: bytes | None = None,
         requests: Sequence[Dependency] = (),
@@ -352,7 +362,7 @@ class Peer:
 
     def sync(
         self,
-        at: Moment,
+        at: Moment | int,
         *depends_on: Dependency,
         empty_content: bool = False,
         requests: Sequence[Dependency] = (),
@@ -361,25 +371,27 @@ class Peer:
         """Write a sync message; ``empty_content`` sets the content to zero bytes instead of leaving it out."""
         return self.write(at, depends_on, requests=requests, content="" if empty_content else None, **rest)
 
-    def ephemeral(self, content: bytes, **rest: Any) -> Message:
-        """Write an ephemeral message."""
-        return self.write(None, (), **_content(content), **rest)
+    def ephemeral(self, content: bytes, *depends_on: Dependency, **rest: Any) -> Message:
+        """Write an ephemeral message; with a causal history or a filter it is no regular one."""
+        return self.write(None, depends_on, **_content(content), **rest)
 
     def write(
         self,
-        at: Moment | None,
+        at: Moment | int | None,
         depends_on: Sequence[Dependency],
         *,
         requests: Sequence[Dependency] = (),
         holds: Sequence[Dependency] | None = None,
         bloom_filter: bytes | None = None,
+        filter_of: Message | None = None,
         message_id: str | Message | None = None,
         sender: str = "",
         **fields: Any,
     ) -> Message:
         """Write a message.
 
-        ``holds`` are the messages that its filter has; ``bloom_filter`` are the bytes of a filter. ``message_id`` is an
+        ``at`` is its Lamport timestamp. ``holds`` are the messages that its filter has; ``bloom_filter`` are the bytes
+        of a filter; ``filter_of`` is the message whose filter it has. ``message_id`` is an
         ID, or the message whose ID it has. ``sender`` is the participant that it names as its sender.
         """
         self._count += 1
@@ -394,7 +406,7 @@ class Peer:
             Write(
                 self.name,
                 label,
-                None if at is None else at.ms,
+                at.ms if isinstance(at, Moment) else None if at is None else 0,
                 _references(depends_on),
                 filter=None if holds is None else _references(holds),
                 raw_filter=(bloom_filter or b"").hex(),
@@ -403,9 +415,11 @@ class Peer:
                 message_id=message_id if isinstance(message_id, str) else "",
                 empty=empty,
                 poses_as=sender,
-                channel=self.script.channel(self.channel),
+                channel=self.script.channel(self.channel) if self.script.named else 0,
                 number=self._count,
-                since=at.since if at is not None else "",
+                since=at.since if isinstance(at, Moment) else "",
+                lamport=at if isinstance(at, int) else None,
+                filter_of=filter_of.label if filter_of is not None else "",
                 **fields,
             )
         )

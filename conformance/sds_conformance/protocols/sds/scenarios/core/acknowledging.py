@@ -5,84 +5,87 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, HistoryEntry, Message
+from sds_reference import PROFILES
 
-from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
+from ..cast import Stage
+from ..cast import scenario as on_stage
+from ..scripts import (
+    Message,
+    Part,
+    Peer,
+    Script,
+    entry,
+    greatest,
+    resending,
+    scenario,
+    send_the_optional,
+    take_in,
+    tick_every,
+)
 
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
-def named_in_a_history(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def named_in_a_history(script: Script, alice: Part, bob: Peer) -> None:
     """Of three own messages two are named in a causal history, with strangers beside them, and named again later.
 
     A fourth is named beside a filter that does not hold it, as one that was rolled over does not.
     """
-    other = bob.content(stage.now_ms + 1)
+    other = bob.content(script.now + 1)
     alice.given(other).observe()
     sent = [alice.send() for _ in range(3)]
     alice.observe()
-    alice.given(bob.content(stage.now_ms + 10, sent[0], sent[2], other)).observe()
-    alice.given(bob.content(stage.now_ms + 11, sent[0], other, "never-sent")).observe()
-    rolled_over = stage.filter_over("somebody-elses")
-    if rolled_over is not None:
-        fourth = alice.send()
-        alice.given(bob.content(stage.now_ms + 12, fourth, bloom_filter=rolled_over)).observe()
+    alice.given(bob.content(script.now + 10, sent[0], sent[2], other)).observe()
+    alice.given(bob.content(script.now + 11, sent[0], other, "never-sent")).observe()
+    fourth = alice.send()
+    alice.given(bob.content(script.now + 12, fourth, holds=["somebody-elses"])).observe()
 
 
 @scenario("ACK-02", "ACK-03", "ACK-04", "ACK-06", "STATE-12", "STATE-13")
-def found_in_filters(stage: Stage, alice: Actor) -> None:
+def found_in_filters(script: Script, alice: Part) -> None:
     """Own messages are found in one filter, in none, and in several."""
     sent = [alice.send() for _ in range(3)]
     alice.observe()
-    peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
-    with_two = stage.filter_over(sent[0].message_id, sent[1].message_id)
-    empty = stage.filter_over("somebody-elses")
-    if with_two is None or empty is None:
-        return
-    base = stage.now_ms
-    alice.given(peers[0].content(base + 1, bloom_filter=with_two)).observe()
+    peers = [script.peer(name) for name in ("bob", "carol", "dave")]
+    base = script.now
+    alice.given(peers[0].content(base + 1, holds=sent[:2])).observe()
     for peer_says in (peers[1].content, peers[1].sync):
-        alice.given(peer_says(base + 2, bloom_filter=empty)).observe()
-    with_one = stage.filter_over(sent[0].message_id)
+        alice.given(peer_says(base + 2, holds=["somebody-elses"])).observe()
     for number, peer in enumerate(peers):
-        alice.receive(peer.content(base + 3 + number, bloom_filter=with_one))
+        alice.receive(peer.content(base + 3 + number, holds=sent[:1]))
     alice.observe()
     alice.given(peers[1].content(base + 6, bloom_filter=b"\xff" * 37), peers[2].content(base + 7)).observe()
-    if stage.trace.declaration.can(pb.CAPABILITY_RESEND):
-        alice.after(max(1, alice.party.in_force.resend_possibly_acknowledged_ms)).tick()
+    alice.after(greatest(1, alice.in_force.resend_possibly_acknowledged_ms)).tick()
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
-def acknowledged_by_anything(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def acknowledged_by_anything(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
     sent = [alice.send() for _ in range(4)]
-    base = stage.now_ms
+    base = script.now
     alice.given(bob.sync(base + 1, message_id="s"), bob.sync(base + 2, sent[0], message_id="s")).observe()
-    alice.receive(stage.peer("carol").sync(base + 3, sent[1], message_id="s", empty_content=True))
+    alice.receive(script.peer("carol").sync(base + 3, sent[1], message_id="s", empty_content=True))
     alice.given(bob.content(base + 4, sent[2], "never-sent")).observe()
-    with_four = stage.filter_over(sent[3].message_id)
-    if with_four is not None:
-        alice.given(bob.sync(base + 5, bloom_filter=with_four)).observe()
+    alice.given(bob.sync(base + 5, holds=[sent[3]])).observe()
 
 
 @resending("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
-def nobody_answers(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def nobody_answers(script: Script, alice: Part, bob: Peer) -> None:
     """A message is not acknowledged by anybody: it is broadcast again and again, and it stays the same message."""
     alice.send()
     alice.observe()
-    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=13).observe()
+    tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 3, times=13).observe()
     # What arrives meanwhile must not change the copies.
-    alice.receive(bob.content(stage.now_ms))
-    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=7)
+    alice.receive(bob.content(script.now))
+    tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 3, times=7)
 
 
 @resending("OUTSWEEP-01", "SEND-10", "STATE-08")
-def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
+def busy_while_nobody_answers(script: Script, alice: Part) -> None:
     """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
-    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
-    alice.send()
-    alice.given(stage.trace.steps[-1].asked_for or b"").observe()
+    period = alice.in_force.resend_unacknowledged_ms
+    alice.given(alice.send()).observe()
     for number in range(10):
-        stage.advance(max(1, period // 2))
+        script.advance(greatest(1, period // 2))
         if number % 2 == 0:
             alice.send()
         send_the_optional(alice)
@@ -91,35 +94,33 @@ def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
 
 
 @resending("OUTSWEEP-04", "STATE-15", "ACK-01")
-def acknowledged_and_done(stage: Stage, alice: Actor) -> None:
+def acknowledged_and_done(script: Script, alice: Part) -> None:
     """A message is acknowledged after its first copy; no further copy follows."""
     message = alice.send()
-    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    period = alice.in_force.resend_unacknowledged_ms
     alice.after(period + 1).tick()
-    alice.receive(stage.peer("bob").content(stage.now_ms, message))
+    alice.receive(script.peer("bob").content(script.now, message))
     tick_every(alice, period, times=10).observe()
 
 
 @scenario("ACK-01", "ACK-02", "ACK-07", of_one_text=True)
-def every_way_to_acknowledge(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
     sent = [alice.send() for _ in range(6)]
-    now = stage.now_ms
+    now = script.now
     known, to_come = bob.content(now), bob.content(now + 20)
-    alice.given(known, bob.content(now + 1, HistoryEntry(sent[0].message_id, b"hint", "alice"))).observe()
+    alice.given(known, bob.content(now + 1, entry(sent[0], b"hint", "alice"))).observe()
     alice.given(bob.sync(now + 2, sent[1], "never-sent")).observe()
     for number, depends_on in ((2, known), (3, to_come), (4, known)):
-        in_filter = stage.filter_over(sent[number].message_id)
-        if in_filter is not None:
-            alice.given(bob.content(now + 3 + number, depends_on, bloom_filter=in_filter)).observe()
+        alice.given(bob.content(now + 3 + number, depends_on, holds=[sent[number]])).observe()
     alice.given(bob.content(now + 9, sent[4])).observe()
     # The ID of a sync message says nothing about a message of that ID.
-    alice.given(bob.sync(now + 10, message_id=sent[5].message_id)).observe()
+    alice.given(bob.sync(now + 10, message_id=sent[5])).observe()
     # A filter counts once, also where its message had to wait.
     take_in(alice, to_come).observe()
 
 
-@scenario("STATE-12")
+@on_stage("STATE-12")
 def not_found_in_a_crowd(stage: Stage) -> None:
     """A filter holds a thousand messages and none of the own ones, of which there are ten."""
     if stage.trace.declaration.profile("bloom") not in PROFILES:
@@ -131,47 +132,44 @@ def not_found_in_a_crowd(stage: Stage) -> None:
     alice.given(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=crowd)).observe()
 
 
-def _echo(stage: Stage, answer: Callable[[Actor], Message | None]) -> None:
-    quinn, alice = stage.open("quinn"), stage.open()
+def _echo(script: Script, answer: Callable[[Part], Message]) -> None:
+    quinn, alice = script.open("quinn"), script.open()
     sent = [quinn.send() for _ in range(12)]
     take_in(alice.after(10), *sent[:2])
     answer(alice)
     take_in(alice, sent[2], sent[7], sent[11])
     message = answer(alice)
-    if message is not None and message.bloom_filter is not None:
-        quinn.receive(stage.peer("echo").content(stage.now_ms, bloom_filter=message.bloom_filter))
+    quinn.receive(script.peer("echo").content(script.now, filter_of=message))
     quinn.observe()
 
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SEND-09", "RECV-04")
-def an_echo(stage: Stage) -> None:
+def an_echo(script: Script) -> None:
     """Another receives some messages of a participant, two of which wait; its filter comes back as if from a third."""
-    _echo(stage, lambda alice: alice.send())
+    _echo(script, lambda alice: alice.send())
 
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SYNC-05")
-def an_echo_of_a_sync(stage: Stage) -> None:
+def an_echo_of_a_sync(script: Script) -> None:
     """As an echo, with the filter of a sync message."""
-    stage.need(pb.CAPABILITY_SYNC)
-    _echo(stage, lambda alice: alice.send_sync())
+    script.need(pb.CAPABILITY_SYNC)
+    _echo(script, lambda alice: alice.send_sync())
 
 
 @scenario("ACK-01", "ACK-04", "STATE-13", long=True)
-def two_filters_and_a_name(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def two_filters_and_a_name(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two filters hold a message, one a second one, then a causal history names both."""
     sent = [alice.send(), alice.send()]
     for number, peer in enumerate((bob, carol)):
-        in_filter = stage.filter_over(*[message.message_id for message in sent[number:]])
-        if in_filter is not None:
-            alice.given(peer.content(stage.now_ms + number, bloom_filter=in_filter)).observe()
-    alice.given(bob.content(stage.now_ms + 5, *sent)).observe()
+        alice.given(peer.content(script.now + number, holds=sent[number:])).observe()
+    alice.given(bob.content(script.now + 5, *sent)).observe()
 
 
 @scenario("STATE-12", "ACK-01", long=True)
-def filters_that_nobody_can_read(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def filters_that_nobody_can_read(script: Script, alice: Part, bob: Peer) -> None:
     """Filters of a few bytes come, in content and in sync messages, while several messages are outstanding."""
     sent = [alice.send() for _ in range(5)]
     for number, bloom_filter in enumerate((b"zz", b"\xff", b"not a filter", b"\xff\xff\xff\xff\xff\xff\xff\xff")):
         says = bob.sync if number % 2 else bob.content
-        alice.given(says(stage.now_ms + number, bloom_filter=bloom_filter)).observe()
-    alice.given(bob.content(stage.now_ms + 9, sent[0], bloom_filter=b"zz")).observe()
+        alice.given(says(script.now + number, bloom_filter=bloom_filter)).observe()
+    alice.given(bob.content(script.now + 9, sent[0], bloom_filter=b"zz")).observe()

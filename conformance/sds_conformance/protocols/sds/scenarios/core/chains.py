@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
+from ..scripts import WIDE, Part, Peer, Script, scenario, take_in
 
 AHEAD_MS = 100_000
 
 
-def _look(alice: Actor) -> None:
+def _look(alice: Part) -> None:
     """Look, tick, look."""
     alice.observe()
     alice.settle()
@@ -17,46 +17,46 @@ def _look(alice: Actor) -> None:
 
 
 @scenario(long=True, violated=("DELIVER-01", "INSWEEP-04"))
-def ahead_and_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def ahead_and_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message that is far ahead waits, what it waits for comes soon, and the participant sends at once."""
-    root = carol.content(stage.now_ms)
-    alice.receive(bob.content(stage.now_ms + AHEAD_MS, root))
+    root = carol.content(script.now)
+    alice.receive(bob.content(script.now + AHEAD_MS, root))
     alice.after(100).given(root).send()
     _look(alice)
     alice.send()
 
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)
-def copies_of_what_waits(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message waits for one of two that it names, and comes again: before the other one, after it, and twice."""
     for number in range(3):
-        first, second = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
-        waiting = bob.content(stage.now_ms + 2, first, second)
+        first, second = carol.content(script.now), carol.content(script.now + 1)
+        waiting = bob.content(script.now + 2, first, second)
         alice.receive(first, *[waiting] * (1 + number))
-        alice.receive(bob.content(stage.now_ms + 3, second), waiting, second)
+        alice.receive(bob.content(script.now + 3, second), waiting, second)
         _look(alice)
-    later = carol.content(stage.now_ms + 9)
-    again = bob.content(stage.now_ms + 10, later)
-    alice.receive(again, bob.sync(stage.now_ms + 11, message_id=again.message_id))
+    later = carol.content(script.now + 9)
+    again = bob.content(script.now + 10, later)
+    alice.receive(again, bob.sync(script.now + 11, message_id=again))
     take_in(alice, later)
     _look(alice)
     alice.after(100).send()
 
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)
-def chains_and_fans(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+def chains_and_fans(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Chains of three and five arrive backwards, and four messages wait for one; in between the participant sends."""
     for length in (3, 5):
-        line = [bob.content(stage.now_ms)]
+        line = [bob.content(script.now)]
         for number in range(1, length):
-            line.append((bob, carol, dave)[number % 3].content(stage.now_ms + number, line[-1]))
+            line.append((bob, carol, dave)[number % 3].content(script.now + number, line[-1]))
         alice.receive(*reversed(line[1:]))
         alice.observe()
         alice.after(20).send()
         alice.given(line[0])
         _look(alice)
-    root = dave.content(stage.now_ms - 50)
-    alice.receive(*[peer.content(stage.now_ms + 5 + number, root) for number in range(2) for peer in (bob, carol)])
+    root = dave.content(script.now - 50)
+    alice.receive(*[peer.content(script.now + 5 + number, root) for number in range(2) for peer in (bob, carol)])
     for _ in range(4):
         alice.after(15_000).send()
         alice.tick()
@@ -66,20 +66,20 @@ def chains_and_fans(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Script
 
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,), long=True)
-def hints_of_what_waits(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
     """A message with a hint of the transport waits, and is named once it was delivered."""
-    root = bob.content(stage.now_ms)
-    alice.receive(bob.content(stage.now_ms + 5, root), retrieval_hint=b"of what waits")
-    alice.receive(root, retrieval_hint=b"of the root")
+    root = bob.content(script.now)
+    alice.receive(bob.content(script.now + 5, root), hint=b"of what waits")
+    alice.receive(root, hint=b"of the root")
     alice.settle()
     alice.after(100).send()
 
 
 @scenario("STATE-15", "ACK-05", long=True, violated=("STATE-05",))
-def acknowledging_while_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def acknowledging_while_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message that names an own one waits, and is delivered later: that says nothing new."""
-    own, root = alice.send(), carol.content(stage.now_ms)
-    alice.given(bob.content(stage.now_ms + 5, own, root)).observe()
+    own, root = alice.send(), carol.content(script.now)
+    alice.given(bob.content(script.now + 5, own, root)).observe()
     alice.given(root).observe("bob", "carol")
     _look(alice)
     alice.after(10).send()

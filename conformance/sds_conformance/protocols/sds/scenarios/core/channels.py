@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ..cast import Stage, scenario, send_the_optional, take_in
+from ..scripts import Script, scenario, send_the_optional, take_in
 
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
-def two_channels(stage: Stage) -> None:
+def two_channels(script: Script) -> None:
     """A participant takes part in two channels; nothing crosses over."""
-    alice = stage.open(channels=("c1", "c2"))
-    in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
-    one = alice.send(channel_id="c1")
-    two = alice.send(channel_id="c2")
-    alice.given(in_c1.content(stage.now_ms + 1_000_000)).send(channel_id="c1")
-    alice.send(channel_id="c2")
-    alice.receive(replace(in_c2.content(stage.now_ms + 5, one), message_id="crosses-to-c1"))
-    take_in(alice, replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
+    alice = script.open(channels=("c1", "c2"))
+    in_c1, in_c2 = script.peer("bob", "c1"), script.peer("bob", "c2")
+    one = alice.send(channel="c1")
+    two = alice.send(channel="c2")
+    alice.given(in_c1.content(script.now + 1_000_000)).send(channel="c1")
+    alice.send(channel="c2")
+    alice.receive(in_c2.content(script.now + 5, one, message_id="crosses-to-c1"))
+    take_in(alice, in_c1.content(script.now + 6, two, message_id="crosses-to-c2"))
     for channel in ("c1", "c2"):
-        alice.observe(channel_id=channel)
-        alice.after(10).send(channel_id=channel)
+        alice.observe(channel=channel)
+        alice.after(10).send(channel=channel)
 
 
 @scenario("MSG-16", "RECV-07")
-def no_named_channel(stage: Stage) -> None:
+def no_named_channel(script: Script) -> None:
     """The application names no channel, and everything is sent once."""
-    alice = stage.open(channels=())
+    alice = script.open(channels=())
     first = alice.send()
-    take_in(alice, stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
+    take_in(alice, script.peer("bob").content(script.now + 5, first))
     send_the_optional(alice)

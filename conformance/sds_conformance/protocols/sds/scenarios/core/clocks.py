@@ -7,11 +7,13 @@ from contextlib import suppress
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
+from ..cast import Actor, ScriptedPeer, Stage
+from ..cast import scenario as on_stage
+from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, resending, scenario, take_in, tick_every
 
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")
-def frozen_and_running_clock(stage: Stage, alice: Actor) -> None:
+def frozen_and_running_clock(script: Script, alice: Part) -> None:
     """Sends with the clock running, frozen for a burst, idle for an hour, and one millisecond at a time."""
     alice.after(500).send()
     alice.observe()
@@ -19,47 +21,47 @@ def frozen_and_running_clock(stage: Stage, alice: Actor) -> None:
         alice.send()
     alice.observe()
     alice.after(1).send()
-    alice.after(HOUR).send()
+    alice.after(HOUR_MS).send()
     alice.send()
 
 
 @scenario("SEND-02", "SEND-01", "STATE-02")
-def clock_steps_back(stage: Stage, alice: Actor) -> None:
+def clock_steps_back(script: Script, alice: Part) -> None:
     """The wall clock goes back by an hour between sends; timestamps must not."""
     alice.after(-60_000).send()
     alice.after(200_000).send()
-    alice.after(-HOUR).send()
+    alice.after(-HOUR_MS).send()
     alice.send()
-    alice.after(2 * HOUR).send()
+    alice.after(2 * HOUR_MS).send()
 
 
 @scenario("STATE-02")
-def clock_at_first_use(stage: Stage, alice: Actor) -> None:
+def clock_at_first_use(script: Script, alice: Part) -> None:
     """An old message is the first thing seen; the clock still starts at the epoch time."""
-    alice.given(stage.peer("bob").content(1)).after(-60_000).send()
+    alice.given(script.peer("bob").content(1)).after(-60_000).send()
 
 
 @scenario("DELIVER-01", "DELIVER-02", "SEND-01")
-def ahead_and_behind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def ahead_and_behind(script: Script, alice: Part, bob: Peer) -> None:
     """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
-    alice.given(bob.content(stage.now_ms + 5_000)).observe()
+    alice.given(bob.content(script.now + 5_000)).observe()
     alice.send()
-    alice.given(bob.content(stage.now_ms + 100)).send()
+    alice.given(bob.content(script.now + 100)).send()
     last = alice.send()
-    alice.given(bob.content(last.lamport_timestamp or 0)).send()
-    alice.given(bob.content(stage.now_ms + 20_000)).observe()
+    alice.given(bob.content(last.lamport)).send()
+    alice.given(bob.content(script.now + 20_000)).observe()
     alice.send()
 
 
 @scenario("DELIVER-03", "DELIVER-01")
-def waiting_from_ahead(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
     """A message from ahead must wait for its dependency; only its delivery moves the clock."""
-    root = bob.content(stage.now_ms + 10)
-    alice.given(bob.content(stage.now_ms + 9_000, root)).send()
+    root = bob.content(script.now + 10)
+    alice.given(bob.content(script.now + 9_000, root)).send()
     take_in(alice, root).send()
 
 
-@scenario("MSG-05")
+@on_stage("MSG-05")
 def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps 0 and 2^53+1 are handled exactly."""
     zero = bob.content(0)
@@ -70,7 +72,7 @@ def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
         alice.send()
 
 
-@scenario("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
+@on_stage("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
 def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
     """Timestamps are received with which integers with and without a sign end, or floating point gets coarse.
 
@@ -93,7 +95,7 @@ def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
 
 
 @scenario("SYNC-03", "SYNC-14", "SYNC-15", "SEND-01", needs=(pb.CAPABILITY_SYNC,))
-def syncs_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def syncs_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages are sent and received under a frozen clock, between content messages."""
     alice.send()
     alice.send_sync()
@@ -101,28 +103,27 @@ def syncs_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(1_000).send_sync()
     alice.send_sync()
     alice.send()
-    alice.given(bob.sync(stage.now_ms + 10_000_000)).send()
+    alice.given(bob.sync(script.now + 10_000_000)).send()
     # The first that a newcomer says may be a sync message.
-    nora = stage.open("nora")
+    nora = script.open("nora")
     nora.send_sync()
     nora.send()
 
 
 @scenario("EPHEMERAL-07", "EPHEMERAL-05")
-def ephemerals_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def ephemerals_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
     """Ephemeral messages come and go between content messages under a frozen clock."""
     alice.send()
     alice.given(bob.ephemeral(b"typing")).send()
-    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
-        alice.send_ephemeral()
-        alice.send()
+    alice.send_ephemeral(optional=True)
+    alice.send()
     alice.observe()
 
 
 @resending("OUTSWEEP-05", "MSG-21")
-def rebroadcasts_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def rebroadcasts_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
     """A copy goes out between two messages; it is not a new message."""
-    alice.given(bob.content(stage.now_ms + 80_000_000)).send()
-    tick_every(alice, 2 * (alice.party.in_force.resend_unacknowledged_ms or 60_000) + 1_000, times=2)
+    alice.given(bob.content(script.now + 80_000_000)).send()
+    tick_every(alice, 2 * alice.in_force.resend_unacknowledged_ms + 1_000, times=2)
     alice.send()
     alice.send()

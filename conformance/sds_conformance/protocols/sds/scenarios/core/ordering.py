@@ -6,31 +6,33 @@ from itertools import permutations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in
+from ..cast import Actor, ScriptedPeer, Stage
+from ..cast import scenario as on_stage
+from ..scripts import WIDE, Part, Peer, Script, scenario, send_the_optional, take_in
 
 
-def _look(stage: Stage, *actors: Actor) -> None:
+def _look(script: Script, *actors: Part) -> None:
     """Show the log: by Observe, and by a message whose causal history is its end."""
     for actor in actors:
         actor.observe()
-    stage.advance(100_000)
+    script.advance(100_000)
     for actor in actors:
         actor.send()
 
 
 @scenario("DELIVER-04", "STATE-11", "SEND-05", "STATE-10", asked=WIDE)
-def late_arrivals(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def late_arrivals(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Independent messages arrive out of Lamport order, the last one in the middle."""
-    base = stage.now_ms
+    base = script.now
     alice.given(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20)).observe()
     alice.receive(carol.content(base + 40), carol.content(base + 35), bob.content(base + 5))
-    _look(stage, alice)
+    _look(script, alice)
 
 
 @scenario("SEND-04", "SEND-05", "SYNC-04", "SEND-11")
-def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def late_arrival_before_the_end(script: Script, alice: Part, bob: Peer) -> None:
     """A message delivered last, but not last in the log, must not displace the end of the log in causal histories."""
-    base = stage.now_ms
+    base = script.now
     for lamport in (10, 20, 30, 40):
         alice.receive(bob.content(base + lamport))
     alice.given(bob.content(base + 15)).after(100).send()
@@ -39,46 +41,46 @@ def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     alice.send()
 
 
-def _tied(stage: Stage, actor: Actor, *message_ids: str) -> None:
+def _tied(script: Script, actor: Part, *message_ids: str) -> None:
     """A message, and then others that have one Lamport timestamp."""
-    actor.receive(stage.peer("bob").content(stage.now_ms + 1, message_id="earlier"))
-    carol = stage.peer("carol")
+    actor.receive(script.peer("bob").content(script.now + 1, message_id="earlier"))
+    carol = script.peer("carol")
     for message_id in message_ids:
-        actor.receive(carol.content(stage.now_ms + 50, message_id=message_id))
+        actor.receive(carol.content(script.now + 50, message_id=message_id))
 
 
 @scenario("CONFLICT-01", "DELIVER-05", "SEND-05", asked=pb.Configuration(causal_history_size=20))
-def ties(stage: Stage, alice: Actor) -> None:
+def ties(script: Script, alice: Part) -> None:
     """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
-    _tied(stage, alice, "a0", "B", "9", "a", "10", "Z", "_", "-", "aa")
-    _look(stage, alice)
+    _tied(script, alice, "a0", "B", "9", "a", "10", "Z", "_", "-", "aa")
+    _look(script, alice)
 
 
 @scenario("CONFLICT-01", asked=pb.Configuration(causal_history_size=20))
-def ties_beyond_ascii(stage: Stage, alice: Actor) -> None:
+def ties_beyond_ascii(script: Script, alice: Part) -> None:
     """Ties between IDs of other alphabets, of the supplementary planes, and of different normal forms."""
-    _tied(stage, alice, "\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee")
-    _look(stage, alice)
+    _tied(script, alice, "\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee")
+    _look(script, alice)
 
 
 @scenario("DELIVER-05")
-def ties_in_every_order(stage: Stage) -> None:
+def ties_in_every_order(script: Script) -> None:
     """Three ties in all six orders of arrival, at six participants."""
     actors = []
     for number, order in enumerate(permutations(("ida", "idb", "idc"))):
-        actors.append(stage.open(f"alice{number}", configuration=WIDE))
-        _tied(stage, actors[-1], *order)
-    _look(stage, *actors)
+        actors.append(script.open(f"alice{number}", configuration=WIDE))
+        _tied(script, actors[-1], *order)
+    _look(script, *actors)
 
 
 @scenario("CONFLICT-02", asked=WIDE)
-def ties_of_hashes(stage: Stage, alice: Actor) -> None:
+def ties_of_hashes(script: Script, alice: Part) -> None:
     """Ties between IDs that are hashes."""
-    _tied(stage, alice, *(digit * 32 for digit in ("80", "ff", "00", "7f", "a1")))
-    _look(stage, alice)
+    _tied(script, alice, *(digit * 32 for digit in ("80", "ff", "00", "7f", "a1")))
+    _look(script, alice)
 
 
-@scenario("CONFLICT-03", asked=WIDE)
+@on_stage("CONFLICT-03", asked=WIDE)
 def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
     alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))
@@ -87,31 +89,32 @@ def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> N
         lamport = own.lamport_timestamp or 0
         alice.receive(carol.content(lamport, message_id=own.message_id[:-1] or "!"))
         alice.receive(carol.content(lamport, message_id=own.message_id + "0"))
-    _look(stage, alice)
+    alice.observe()
+    alice.after(100_000).send()
 
 
 @scenario("CONFLICT-03", asked=WIDE)
-def ties_with_own_messages_beyond_ascii(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
+def ties_with_own_messages_beyond_ascii(script: Script, alice: Part, carol: Peer) -> None:
     """An own message and one of another have the same timestamp, and IDs that UTF-16 puts into the other order."""
     own = alice.after(10).send(message_id="\ue000")
-    alice.receive(carol.content(own.lamport_timestamp or 0, message_id="\U0001f600"))
-    _look(stage, alice)
+    alice.receive(carol.content(own.lamport, message_id="\U0001f600"))
+    _look(script, alice)
 
 
 @scenario("DELIVER-06", "RECV-02", asked=WIDE)
-def copies_of_a_message(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def copies_of_a_message(script: Script, alice: Part, bob: Peer) -> None:
     """The same message arrives several times: before, between and after others, and from the buffer."""
-    root = bob.content(stage.now_ms + 10)
-    child = bob.content(stage.now_ms + 20, root)
+    root = bob.content(script.now + 10)
+    child = bob.content(script.now + 20, root)
     take_in(alice, child, child, root, root)
-    take_in(alice, child, root, bob.content(stage.now_ms + 30, child), child)
-    _look(stage, alice)
+    take_in(alice, child, root, bob.content(script.now + 30, child), child)
+    _look(script, alice)
 
 
 @scenario("SEND-06")
-def histories_of_many_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def histories_of_many_lengths(script: Script, alice: Part, bob: Peer) -> None:
     """Messages with 0, 1, 2, 10 and 200 dependencies arrive, all of them met."""
-    base = stage.now_ms
+    base = script.now
     messages = [bob.content(base + number) for number in range(200)]
     alice.receive(*messages)
     for number, count in enumerate((1, 2, 10, 200)):
@@ -119,10 +122,10 @@ def histories_of_many_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
 
 
 @scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17", asked=pb.Configuration(causal_history_size=3))
-def histories_as_the_log_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def histories_as_the_log_grows(script: Script, alice: Part, bob: Peer) -> None:
     """Messages are sent from the first on, with the log one longer each time, own and foreign messages mixed."""
     for number in range(8):
-        stage.advance(50)
+        script.advance(50)
         if number % 3 == 1:
-            alice.receive(bob.content(stage.now_ms - 10))
+            alice.receive(bob.content(script.now - 10))
         alice.send()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from ..scripts import Part, Peer, Script, scenario, take_in, tick_every
 
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
-def many_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+def many_waiting(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Several chains wait; their roots come one by one, the last buffered message is freed last."""
-    base = stage.now_ms
+    base = script.now
     roots = [peer.content(base + number) for number, peer in enumerate((bob, carol, dave))]
     middles = [bob.content(base + 10 + number, root) for number, root in enumerate(roots)]
     end = carol.content(base + 20, *middles)
@@ -20,18 +20,18 @@ def many_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedP
 
 
 @scenario("INSWEEP-01", "RECV-08")
-def the_last_of_many_is_freed(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def the_last_of_many_is_freed(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Five messages wait for different ones; only what the last of them waits for comes."""
-    base = stage.now_ms
+    base = script.now
     roots = [carol.content(base + number) for number in range(5)]
     take_in(alice, *[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
     take_in(alice, roots[-1]).observe()
 
 
 @scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
-def three_wait_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+def three_wait_for_one(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Messages of three senders wait for the same one; it comes, and all of them are free."""
-    base = stage.now_ms
+    base = script.now
     root = bob.content(base)
     take_in(alice, *[peer.content(base + 10 + number, root) for number, peer in enumerate((bob, carol, dave))])
     take_in(alice, root).observe()
@@ -42,15 +42,15 @@ def three_wait_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scr
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
-def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two messages wait; the time passes after which that may be given up, and then one dependency comes after all."""
-    timeout = alice.party.in_force.lost_timeout_ms or 600_000
-    late = carol.content(stage.now_ms + 1)
-    alice.receive(bob.content(stage.now_ms + 2, late), bob.content(stage.now_ms + 3, "never-sent"))
+    timeout = alice.in_force.lost_timeout_ms
+    late = carol.content(script.now + 1)
+    alice.receive(bob.content(script.now + 2, late), bob.content(script.now + 3, "never-sent"))
     tick_every(alice, timeout // 4, times=3).observe()
     tick_every(alice, timeout // 2, times=3).observe()
     # What was given up is like any message if it comes (AMB-108), and all goes on.
-    take_in(alice, late, carol.content(stage.now_ms)).after(100).send()
+    take_in(alice, late, carol.content(script.now)).after(100).send()
     alice.observe()
 
 
@@ -59,13 +59,13 @@ def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
-def given_up_while_others_wait(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """One message has waited until it may be given up; two others wait, for half of that time, and for two more."""
-    timeout = alice.party.in_force.lost_timeout_ms or 600_000
-    first, second = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
-    alice.receive(bob.content(stage.now_ms + 2, "never-sent"))
+    timeout = alice.in_force.lost_timeout_ms
+    first, second = carol.content(script.now), carol.content(script.now + 1)
+    alice.receive(bob.content(script.now + 2, "never-sent"))
     tick_every(alice, timeout // 4, times=2)
-    alice.receive(bob.content(stage.now_ms, first), bob.content(stage.now_ms + 1, "never-sent", second))
+    alice.receive(bob.content(script.now, first), bob.content(script.now + 1, "never-sent", second))
     tick_every(alice, timeout // 4, times=3).observe()
     take_in(alice, first, second).observe()
 
@@ -75,31 +75,31 @@ def given_up_while_others_wait(stage: Stage, alice: Actor, bob: ScriptedPeer, ca
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
-def a_sync_waits_in_vain(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def a_sync_waits_in_vain(script: Script, alice: Part, bob: Peer) -> None:
     """A sync message names what never comes, and the time passes after which that may be given up."""
-    alice.receive(bob.sync(stage.now_ms + 1, "never-sent"))
-    tick_every(alice, alice.party.in_force.lost_timeout_ms or 600_000, times=2).observe()
+    alice.receive(bob.sync(script.now + 1, "never-sent"))
+    tick_every(alice, alice.in_force.lost_timeout_ms, times=2).observe()
 
 
 @scenario("SYNC-01")
-def idle_with_automatic_syncs(stage: Stage) -> None:
+def idle_with_automatic_syncs(script: Script) -> None:
     """A participant idles in two channels for many sync intervals."""
-    stage.need(pb.CAPABILITY_PERIODIC_SYNC)
-    alice = stage.open(channels=("c1", "c2"), configuration=pb.Configuration(sync_interval_ms=30_000))
+    script.need(pb.CAPABILITY_PERIODIC_SYNC)
+    alice = script.open(channels=("c1", "c2"), configuration=pb.Configuration(sync_interval_ms=30_000))
     for channel in ("c1", "c2"):
-        alice.send(channel_id=channel)
-    tick_every(alice, (alice.party.in_force.sync_interval_ms or 30_000) // 2, times=24)
+        alice.send(channel=channel)
+    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
 
 
 @scenario("SYNC-01")
-def idle_with_everything_acknowledged(stage: Stage) -> None:
+def idle_with_everything_acknowledged(script: Script) -> None:
     """A participant idles for many sync intervals, and has nothing to send again: others have all that it sent."""
-    stage.need(pb.CAPABILITY_PERIODIC_SYNC)
-    alice = stage.open(configuration=pb.Configuration(sync_interval_ms=30_000))
+    script.need(pb.CAPABILITY_PERIODIC_SYNC)
+    alice = script.open(configuration=pb.Configuration(sync_interval_ms=30_000))
     sent = alice.send()
-    stage.advance(1)
-    alice.receive(stage.peer("bob").content(stage.now_ms, sent))
-    tick_every(alice, (alice.party.in_force.sync_interval_ms or 30_000) // 2, times=24)
+    script.advance(1)
+    alice.receive(script.peer("bob").content(script.now, sent))
+    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
 
 
 @scenario(
@@ -108,10 +108,10 @@ def idle_with_everything_acknowledged(stage: Stage) -> None:
     asked=pb.Configuration(lost_timeout_ms=60_000),
     long=True,
 )
-def what_comes_before_it_is_given_up(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def what_comes_before_it_is_given_up(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages wait for almost as long as it takes to give up; then what one of them waits for comes."""
-    timeout = alice.party.in_force.lost_timeout_ms or 60_000
-    root = carol.content(stage.now_ms)
-    alice.receive(bob.content(stage.now_ms + 1, root), bob.content(stage.now_ms + 2, "never-sent"))
+    timeout = alice.in_force.lost_timeout_ms
+    root = carol.content(script.now)
+    alice.receive(bob.content(script.now + 1, root), bob.content(script.now + 2, "never-sent"))
     tick_every(alice, timeout // 12, times=11).observe()
     take_in(alice, root).observe()
