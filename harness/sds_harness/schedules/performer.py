@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ..faults import TesteeFault
 from ..stage import NEEDS, ScheduleStopped
-from .expressions import ExpressionError, value_of
+from .expressions import MOST, ExpressionError, value_of
 from .operations import EVERYBODY, Calm, Look, Member, Operation, Require, Schedule, StepClock, Tick, Wait
 from .performance import Performance, S, T, W
 
@@ -54,7 +54,7 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._packets_before = 0
         self._does: dict[type[Operation], Callable[..., None]] = {
             Tick: self._tick,
-            Wait: lambda op: self._pass(op.ms + self._value(op.period)),
+            Wait: self._wait,
             Look: self._look,
             StepClock: self._step_clock,
             Calm: self._calm,
@@ -91,6 +91,15 @@ class Performer(ABC, Generic[A, S, T, W]):
     @abstractmethod
     def _heal(self) -> None:
         """Remove all obstacles on the network."""
+
+    def _wait(self, op: Wait) -> None:
+        ms = op.ms + self._value(op.period)
+        for stage in self._distinct:
+            outside = stage.trace.declaration.outside_clock
+            latest = outside.latest_ms if outside is not None else MOST
+            if not 0 < self._epochs[id(stage)] + self._elapsed + ms <= latest:
+                raise ScheduleStopped(f"virtual time cannot advance by {ms} ms, a period in force")
+        self._pass(ms)
 
     def _in_force(self, name: str) -> int | None:
         """The value in force of a field of the configuration, at the first participant that tells it; None if none

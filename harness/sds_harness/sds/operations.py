@@ -30,7 +30,7 @@ class Entry:
 
     label: str = ""
     """The label of the message."""
-    id: str = ""
+    id: str | None = None
     """The message ID, in place of a label."""
     hint: str | None = None
     """Hexadecimal digits of the retrieval hint; None for none."""

@@ -403,7 +403,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _id(self, reference: Reference) -> str:
         if isinstance(reference, Entry):
-            if reference.id or not reference.label:
+            if reference.id is not None:
                 return reference.id
             reference = reference.label
         packet = self.performance.labels.get(reference)

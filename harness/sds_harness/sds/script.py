@@ -67,6 +67,9 @@ class Period:
     def __rmul__(self, other: int) -> Period:
         return Period(str(other)) * self
 
+    def __rsub__(self, other: int) -> Period:
+        return Period(str(other)) - self
+
     def __mul__(self, other: Period | int) -> Period:
         return self._joined("*", other)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
+from .. import cast
 from ..cast import Stage
-from ..cast import scenario as on_stage
 from ..scripts import (
     Message,
     Part,
@@ -120,7 +120,7 @@ def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     take_in(alice, to_come).observe()
 
 
-@on_stage("STATE-12")
+@cast.scenario("STATE-12")
 def not_found_in_a_crowd(stage: Stage) -> None:
     """A filter holds a thousand messages and none of the own ones, of which there are ten."""
     if stage.trace.declaration.profile("bloom") not in PROFILES:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
+from .. import cast
+from ..cast import Actor, ScriptedPeer, Stage
+from ..scripts import Part, Peer, Script, scenario
 
 SMALL = pb.Configuration(bloom_capacity=20, bloom_error_rate=0.001)
 WIDEST = 600
@@ -12,30 +14,28 @@ WIDEST = 600
 
 
 @scenario("RECV-05", "ACK-01", long=True)
-def hundreds_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def hundreds_are_missing(script: Script, alice: Part, bob: Peer) -> None:
     """Of the dependencies of a message as many are missing as a byte counts, and twice as many; or the last of many."""
     for count in (64, 128, 256, 512):
-        alice.receive(bob.content(stage.now_ms, *[f"never-sent-{number}" for number in range(count)]))
-    known = [bob.content(stage.now_ms) for _ in range(WIDEST)]
+        alice.receive(bob.content(script.now, *[f"never-sent-{number}" for number in range(count)]))
+    known = [bob.content(script.now) for _ in range(WIDEST)]
     alice.receive(*known)
     for count in (255, 256, 300, WIDEST):
-        alice.receive(bob.content(stage.now_ms, *known[:count], f"never-sent-after-{count}"))
+        alice.receive(bob.content(script.now, *known[:count], f"never-sent-after-{count}"))
     own = [alice.send() for _ in range(4)]
     for message, count in zip(own, (99, 128, 255, WIDEST), strict=True):
-        alice.receive(bob.content(stage.now_ms, *known[:count], message))
+        alice.receive(bob.content(script.now, *known[:count], message))
     alice.settle()
 
 
 @scenario("ACK-02", long=True)
-def a_filter_with_old_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def a_filter_with_old_messages(script: Script, alice: Part, bob: Peer) -> None:
     """A filter holds the first of 130 own messages."""
     own = [alice.send() for _ in range(130)]
-    in_filter = stage.filter_over(own[0].message_id, own[100].message_id)
-    if in_filter is not None:
-        alice.given(bob.content(stage.now_ms, bloom_filter=in_filter)).observe()
+    alice.given(bob.content(script.now, holds=[own[0], own[100]])).observe()
 
 
-@scenario("STATE-06", "RECV-04", "STATE-05", long=True)
+@cast.scenario("STATE-06", "RECV-04", "STATE-05", long=True)
 def a_small_filter_message_by_message(stage: Stage, bob: ScriptedPeer) -> None:
     """A filter takes one message after the other, to three times its capacity, and is looked at after each."""
     alice = stage.open(configuration=SMALL)
@@ -48,7 +48,7 @@ def a_small_filter_message_by_message(stage: Stage, bob: ScriptedPeer) -> None:
             alice.send()
 
 
-@scenario("RECV-04", long=True, violated=("STATE-06",))
+@cast.scenario("RECV-04", long=True, violated=("STATE-06",))
 def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> None:
     """Few messages come, then many copies of the last one and many sync messages: a filter has room for all of them."""
     alice = stage.open(configuration=SMALL)
@@ -62,10 +62,10 @@ def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> N
     alice.receive(*[bob.sync(stage.now_ms + number) for number in range(capacity)])
     alice.observe(*[message.message_id for message in messages])
     alice.after(10).send()
-    take_in(alice, bob.content(stage.now_ms, messages[0]))
+    cast.take_in(alice, bob.content(stage.now_ms, messages[0]))
 
 
-@scenario(long=True, violated=("RECV-04", "STATE-06"))
+@cast.scenario(long=True, violated=("RECV-04", "STATE-06"))
 def a_large_filter_is_filled(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A filter of the size that an implementation chose itself is filled, and its newest members are looked for."""
     stage.need(pb.CAPABILITY_OBSERVE)

@@ -7,8 +7,8 @@ from contextlib import suppress
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..cast import scenario as on_stage
 from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, resending, scenario, take_in, tick_every
 
 
@@ -61,7 +61,7 @@ def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
     take_in(alice, root).send()
 
 
-@on_stage("MSG-05")
+@cast.scenario("MSG-05")
 def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps 0 and 2^53+1 are handled exactly."""
     zero = bob.content(0)
@@ -72,7 +72,7 @@ def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
         alice.send()
 
 
-@on_stage("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
+@cast.scenario("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
 def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
     """Timestamps are received with which integers with and without a sign end, or floating point gets coarse.
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
+from .. import cast
+from ..cast import Actor, ScriptedPeer, Stage
+from ..scripts import HOUR_MS, Part, Peer, Script, greatest, resending, scenario, send_the_optional, take_in, tick_every
 
 MANY = 980
 SENDERS = 200
@@ -30,7 +32,7 @@ def _many(stage: Stage) -> int:
     return MANY if bound is None else max(1, min(MANY, bound - 20))
 
 
-@scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
+@cast.scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
 def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages of two hundred senders wait for one. Then come copies, a late message, and some that depend on many."""
     base = stage.now_ms
@@ -38,7 +40,7 @@ def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     peers = [stage.peer(f"p{number}") for number in range(SENDERS)]
     waiting = [peers[number % SENDERS].content(base + 2 + number, root) for number in range(_many(stage))]
     alice.given(*waiting).observe()
-    take_in(alice, root).observe()
+    cast.take_in(alice, root).observe()
     alice.given(waiting[0], waiting[len(waiting) // 2], stage.peer("late").content(base - 1)).observe()
     alice.receive(bob.content(base + 2_000, own))
     for place in (0, 1, 100, 199):
@@ -49,17 +51,17 @@ def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     alice.after(100).send()
 
 
-@scenario("INSWEEP-04", long=True)
+@cast.scenario("INSWEEP-04", long=True)
 def a_chain_of_a_thousand(stage: Stage, alice: Actor) -> None:
     """Each of nearly a thousand messages depends on the one before it, and the last comes first."""
     peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
     line = [peers[0].content(stage.now_ms)]
     for number in range(1, _many(stage)):
         line.append(peers[number % 3].content(stage.now_ms + number, line[-1]))
-    take_in(alice, *reversed(line)).observe()
+    cast.take_in(alice, *reversed(line)).observe()
 
 
-@scenario(
+@cast.scenario(
     *("SEND-10", "OUTSWEEP-01", "OUTSWEEP-02", "ACK-01", "ACK-02", "MSG-14", "MSG-21", "SEND-11"),
     long=True,
     asked=SMALL_MESSAGES,
@@ -80,7 +82,7 @@ def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     left = [*own[100:150], *own[middle.stop : -100]]
     _held_by_a_filter(stage, alice, bob, left[2::4])
     longer = alice.party.in_force.resend_possibly_acknowledged_ms or 3 * period
-    tick_every(alice, longer // 5 + 1, times=13)
+    cast.tick_every(alice, longer // 5 + 1, times=13)
 
 
 def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[Message]) -> None:
@@ -93,77 +95,75 @@ def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[M
 
 
 @resending("STATE-12", "ACK-04", "STATE-08", long=True)
-def a_hundred_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def a_hundred_copies(script: Script, alice: Part, bob: Peer) -> None:
     """A filter holds one of two messages, and nobody says anything more for a hundred copies of each, and a month."""
     first, _ = alice.send(), alice.send()
-    in_filter = stage.filter_over(first.message_id)
-    if in_filter is not None:
-        alice.receive(bob.content(stage.now_ms + 1, bloom_filter=in_filter))
-    c = alice.party.in_force
-    tick_every(alice, max(c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) or 30_000, times=ROUNDS)
-    tick_every(alice, 360 * HOUR, times=2).observe()
+    alice.receive(bob.content(script.now + 1, holds=[first]))
+    c = alice.in_force
+    tick_every(alice, greatest(c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms), times=ROUNDS)
+    tick_every(alice, 360 * HOUR_MS, times=2).observe()
 
 
 @scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", "RECV-03", "DELIVER-01", long=True)
-def a_hundred_of_each_kind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def a_hundred_of_each_kind(script: Script, alice: Part, bob: Peer) -> None:
     """More than a hundred messages of each kind are sent and received: from ahead, that acknowledge, and that wait."""
     for number in range(ROUNDS):
         own, other = alice.after(10).send(), alice.send()
         send_the_optional(alice)
         gap = f"never-sent-{number}"
-        alice.receive(bob.sync(stage.now_ms, *[gap][: number % 2], own), bob.ephemeral(b"typing"))
-        alice.receive(bob.content(stage.now_ms, other, gap), bob.content(stage.now_ms + AHEAD_MS + 100 * number))
+        alice.receive(bob.sync(script.now, *[gap][: number % 2], own), bob.ephemeral(b"typing"))
+        alice.receive(bob.content(script.now, other, gap), bob.content(script.now + AHEAD_MS + 100 * number))
 
 
 @scenario("MSG-15", "RECV-07", long=True)
-def many_channels(stage: Stage) -> None:
+def many_channels(script: Script) -> None:
     """A participant takes part in many channels, and in each a message is sent and acknowledged."""
     names = tuple(f"c{number}" for number in range(1, CHANNELS + 1))
-    alice = stage.open(channels=names)
-    peers = {name: stage.peer(f"peer-of-{name}", name) for name in names}
+    alice = script.open(channels=names)
+    peers = {name: script.peer(f"peer-of-{name}", name) for name in names}
     sent = {}
     for name, peer in peers.items():
-        alice.receive(peer.content(stage.now_ms))
-        sent[name] = alice.send(channel_id=name)
+        alice.receive(peer.content(script.now))
+        sent[name] = alice.send(channel=name)
     for name, peer in peers.items():
-        alice.receive(peer.content(stage.now_ms + 1, sent[name]))
+        alice.receive(peer.content(script.now + 1, sent[name]))
 
 
 @scenario("STATE-05", long=True)
-def many_participants(stage: Stage) -> None:
+def many_participants(script: Script) -> None:
     """Many participants of one process receive messages that the others do not."""
-    actors = [stage.open(f"alice{number}") for number in range(PARTICIPANTS)]
+    actors = [script.open(f"alice{number}") for number in range(PARTICIPANTS)]
     for actor in actors:
-        peer = stage.peer(f"peer-of-{actor.name}")
-        actor.receive(*[peer.content(stage.now_ms + number) for number in range(5)])
+        peer = script.peer(f"peer-of-{actor.name}")
+        actor.receive(*[peer.content(script.now + number) for number in range(5)])
     for actor in actors:
         actor.after(10).send()
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-07", long=True)
-def long_ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def long_ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
     """IDs of up to 1,024 characters differ in the last one; what waits for one of them waits until it comes.
 
     Filters are made over five that only their ends tell from five others, which are missing, and over such beginnings.
     """
     for name, of_one in (("dora", "{1}{0}"), ("erin", "{0}{1}")):
-        actor = stage.open(name)
+        actor = script.open(name)
         for number in range(5):
             known, missing = (of_one.format(f"{last}{number}", "x" * 1_022) for last in "12")
-            actor.receive(bob.content(stage.now_ms, message_id=known), bob.content(stage.now_ms + 1, missing))
+            actor.receive(bob.content(script.now, message_id=known), bob.content(script.now + 1, missing))
         actor.after(10).send()
     late = []
     for number, length in enumerate((33, 65, 101, 129, 201, 256, 512, 1_001, 1_024)):
         known, missing = ("x" * (length - 1) + last for last in "12")
-        alice.receive(bob.content(stage.now_ms + number, message_id=known))
-        alice.receive(bob.content(stage.now_ms + 20 + number, missing))
-        late.append(bob.content(stage.now_ms + 10 + number, message_id=missing))
+        alice.receive(bob.content(script.now + number, message_id=known))
+        alice.receive(bob.content(script.now + 20 + number, missing))
+        late.append(bob.content(script.now + 10 + number, message_id=missing))
     take_in(alice, *late).after(100).send()
 
 
 @scenario("DELIVER-04", long=True, asked=pb.Configuration(causal_history_size=100))
-def late_by_a_hundred(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def late_by_a_hundred(script: Script, alice: Part, bob: Peer) -> None:
     """A message comes ninety places late, and causal histories are long enough to show it."""
-    base = stage.now_ms
+    base = script.now
     newer = [bob.content(base + 10 + number) for number in range(99)]
     alice.given(*newer, bob.content(base + 15, message_id="late")).after(1_000).send()

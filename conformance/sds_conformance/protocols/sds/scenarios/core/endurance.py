@@ -7,7 +7,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
-from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
+from .. import cast
+from ..cast import Actor, ScriptedPeer, Stage
+from ..scripts import HOUR_MS, Part, Peer, Script, resending, scenario, take_in, tick_every
 
 LARGEST_FILLED = 2_000
 """Bloom filters for more IDs are not filled message by message, and not rolled over."""
@@ -19,47 +21,46 @@ ASKED_AT_ONCE = 20_000
 
 
 @scenario("DELIVER-06", "RECV-02")
-def late_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def late_copies(script: Script, alice: Part, bob: Peer) -> None:
     """Copies come after thirty other messages."""
-    messages = [bob.content(stage.now_ms + number) for number in range(30)]
+    messages = [bob.content(script.now + number) for number in range(30)]
     take_in(alice, *messages, messages[0], messages[5]).observe()
 
 
 @scenario("RECV-08")
-def many_wait_for_one(stage: Stage, alice: Actor) -> None:
+def many_wait_for_one(script: Script, alice: Part) -> None:
     """A hundred messages of two senders wait for one, for a day; some name it twice."""
-    peers = [stage.peer("bob"), stage.peer("carol")]
-    root = stage.peer("dave").content(stage.now_ms + 1)
+    peers = [script.peer("bob"), script.peer("carol")]
+    root = script.peer("dave").content(script.now + 1)
     for number in range(100):
         depends_on = [root, root] if number % 5 == 0 else [root]
-        alice.receive(peers[number % 2].content(stage.now_ms + 2 + number, *depends_on))
-    tick_every(alice, 5 * HOUR, times=5)
+        alice.receive(peers[number % 2].content(script.now + 2 + number, *depends_on))
+    tick_every(alice, 5 * HOUR_MS, times=5)
     take_in(alice, root).observe()
 
 
 @scenario("RECV-08", "INSWEEP-01")
-def waiting_for_an_own_message(stage: Stage) -> None:
+def waiting_for_an_own_message(script: Script) -> None:
     """A message names an own message that is sent only afterwards: that comes, but is not received."""
-    if not stage.trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
-        stage.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
-    alice = stage.open()
-    alice.receive(stage.peer("bob").content(stage.now_ms + 5, "mine-to-come"))
+    script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+    alice = script.open()
+    alice.receive(script.peer("bob").content(script.now + 5, "mine-to-come"))
     alice.send(message_id="mine-to-come")
     alice.settle()
     alice.observe()
 
 
 @scenario("RECV-05")
-def one_of_many_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def one_of_many_is_missing(script: Script, alice: Part, bob: Peer) -> None:
     """The last of ten dependencies, and the last of two hundred, is missing."""
-    messages = [bob.content(stage.now_ms + number) for number in range(199)]
+    messages = [bob.content(script.now + number) for number in range(199)]
     alice.receive(*messages)
     for count in (9, 199):
-        alice.receive(bob.content(stage.now_ms + 300 + count, *messages[:count], "never-sent"))
+        alice.receive(bob.content(script.now + 300 + count, *messages[:count], "never-sent"))
     alice.settle()
 
 
-@scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
+@cast.scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
 def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A thousand messages of many fill a bloom filter made for them, and the last depends on the first."""
     # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
@@ -97,38 +98,36 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
 
 
 @scenario("STATE-03", "RECV-07", "SEND-10")
-def days_pass(stage: Stage, alice: Actor) -> None:
+def days_pass(script: Script, alice: Part) -> None:
     """Two days pass, and old messages arrive; what was sent at the beginning still waits."""
     alice.send()
-    alice.after(48 * HOUR).send()
+    alice.after(48 * HOUR_MS).send()
     alice.send()
-    alice.receive(stage.peer("bob").content(stage.now_ms - 25 * HOUR))
+    alice.receive(script.peer("bob").content(script.now - 25 * HOUR_MS))
     for _ in range(3):
         alice.tick()
-        stage.advance(HOUR)
+        script.advance(HOUR_MS)
     alice.observe()
     alice.send()
 
 
 @resending("OUTSWEEP-01")
-def others_go_on_talking(stage: Stage, alice: Actor) -> None:
+def others_go_on_talking(script: Script, alice: Part) -> None:
     """Nobody acknowledges a message while others talk."""
     alice.send()
-    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    period = alice.in_force.resend_unacknowledged_ms
     for number in range(12):
-        alice.after(period // 2).given(stage.peer(f"p{number}").content(stage.now_ms)).tick()
+        alice.after(period // 2).given(script.peer(f"p{number}").content(script.now)).tick()
 
 
 @scenario("RECV-11", "SEND-01")
-def own_copies_under_a_frozen_clock(stage: Stage, alice: Actor) -> None:
+def own_copies_under_a_frozen_clock(script: Script, alice: Part) -> None:
     """Own copies come back while the clock stands still."""
-    alice.send()
-    alice.send()
-    alice.given(*[wire.raw for step in stage.trace.steps for wire in step.broadcasts]).send()
+    alice.given(alice.send(), alice.send()).send()
     alice.send()
 
 
-@scenario("SEND-09", "STATE-05", "STATE-06", "RECV-04", long=True)
+@cast.scenario("SEND-09", "STATE-05", "STATE-06", "RECV-04", long=True)
 def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
     """Three times a filter's capacity arrives; the newest tenth must still be in it, and little else."""
     # At 1 %, for double hashing over the few bits of so small a filter cannot do much better: at 0.1 % for 50 IDs, the
@@ -151,7 +150,7 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
         _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
 
 
-@scenario("STATE-06", "STATE-05", long=True)
+@cast.scenario("STATE-06", "STATE-05", long=True)
 def a_filter_is_shown_now_and_then(stage: Stage, bob: ScriptedPeer) -> None:
     """Three times a filter's capacity arrives; few own messages show it, so that few of their IDs can be in it."""
     alice = stage.open(configuration=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
@@ -166,8 +165,8 @@ def a_filter_is_shown_now_and_then(stage: Stage, bob: ScriptedPeer) -> None:
 
 
 @scenario("STATE-05")
-def many_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def many_are_missing(script: Script, alice: Part, bob: Peer) -> None:
     """Six dependencies are missing when a message is sent: they are not received."""
     for number in range(3):
-        alice.receive(bob.content(stage.now_ms + number, f"gone-{number}", f"gone-too-{number}"))
+        alice.receive(bob.content(script.now + number, f"gone-{number}", f"gone-too-{number}"))
     alice.after(50).send()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sds_reference import HistoryEntry
-
-from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
+from .. import cast
+from ..cast import Actor, ScriptedPeer, Stage
+from ..scripts import Part, Peer, Script, scenario, take_in
 
 NO_SIZES = (
     b"\x10\x00\x18\x00\x20\x00\x28\x00",
@@ -20,25 +20,25 @@ NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\
 
 
 @scenario("RECV-07", "RECV-04", "ACK-01")
-def foreign_filters(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def foreign_filters(script: Script, alice: Part, bob: Peer) -> None:
     """Messages carry filters of other encodings, of no length and of no sense; what else they say must count."""
     for number, bloom_filter in enumerate((NIM_LIKE, b"", b"\x00", b"\xff" * 37, bytes(100_000), None)):
         own = alice.send()
-        alice.receive(bob.content(stage.now_ms + 1 + number, own, bloom_filter=bloom_filter))
-        stage.advance(10)
+        alice.receive(bob.content(script.now + 1 + number, own, bloom_filter=bloom_filter))
+        script.advance(10)
     alice.settle()
 
 
 @scenario("SYNC-12", "ACK-07")
-def foreign_filters_in_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages with such filters name own messages in their causal histories, which must count."""
     for number, bloom_filter in enumerate((NIM_LIKE, b"\xff" * 37, None)):
         own = alice.send()
-        alice.receive(bob.sync(stage.now_ms + 1 + number, own, bloom_filter=bloom_filter))
-        stage.advance(10)
+        alice.receive(bob.sync(script.now + 1 + number, own, bloom_filter=bloom_filter))
+        script.advance(10)
 
 
-@scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
+@cast.scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
 def filters_that_hold_nothing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Filters of no length, of no size and too short come, and nothing else speaks for the own messages outstanding.
 
@@ -58,7 +58,7 @@ def filters_that_hold_nothing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
     alice.receive(bob.sync(stage.now_ms, second, bloom_filter=b""))
 
 
-@scenario("RECV-07")
+@cast.scenario("RECV-07")
 def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Bytes that are no message come between ordinary ones."""
     good = stage.on_the_wire(bob.content(stage.now_ms + 1))
@@ -71,20 +71,20 @@ def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("RECV-06", "RECV-07", "RECV-09")
-def impossible_dependencies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def impossible_dependencies(script: Script, alice: Part, bob: Peer) -> None:
     """Messages depend on themselves, on each other, on an empty ID, and twice on the same; others go on."""
-    base = stage.now_ms
+    base = script.now
     alice.receive(bob.content(base + 1, "itself", message_id="itself"))
     alice.receive(
         bob.content(base + 2, "ring-b", message_id="ring-a"), bob.content(base + 3, "ring-a", message_id="ring-b")
     )
-    alice.receive(bob.content(base + 4, HistoryEntry("")))
+    alice.receive(bob.content(base + 4, ""))
     known = bob.content(base + 5)
     take_in(alice, known, bob.content(base + 6, known, known)).after(100).send()
     alice.observe()
 
 
-@scenario("RECV-07")
+@cast.scenario("RECV-07")
 def extreme_timestamps_and_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Lamport timestamps at the end of their range, empty and huge IDs, an unknown channel; then ordinary traffic."""
     bystander = stage.open("bystander", ("c1",))
@@ -93,5 +93,5 @@ def extreme_timestamps_and_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) ->
         bystander.receive(bob.content(lamport))
     bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
     alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
-    take_in(alice, bob.content(stage.now_ms + 1, content=bytes(1 << 20)), bob.content(stage.now_ms + 2))
+    cast.take_in(alice, bob.content(stage.now_ms + 1, content=bytes(1 << 20)), bob.content(stage.now_ms + 2))
     alice.after(1_000).send()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
+from ..scripts import NOW, START, Part, Peer, Period, Script, resending, scenario, take_in, tick_every
 
 DAY_MS = 86_400_000
 INT32_MS, UINT32_MS = 1 << 31, 1 << 32
@@ -24,72 +24,71 @@ POSSIBLY = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_ack
 TIMED = (pb.CAPABILITY_VIRTUAL_CLOCK,)
 
 
-def before_each_limit(stage: Stage, span_ms: int) -> Iterator[int]:
+def before_each_limit(script: Script, span_ms: Period | int) -> Iterator[Period | int]:
     """Shortly before each time at which a counter is full, with ``span_ms`` left: milliseconds since the beginning,
     then seconds of the epoch."""
-    start = stage.now_ms
-    for limit in (start + INT32_MS, start + UINT32_MS, IN_2038_MS, IN_2106_MS):
-        stage.advance(limit - span_ms - stage.now_ms)
+    limits: tuple[Period | int, ...] = (START + INT32_MS, START + UINT32_MS, IN_2038_MS, IN_2106_MS)
+    for limit in limits:
+        script.advance(limit - span_ms - NOW)
         yield limit
 
 
 @scenario("STATE-03", "RECV-07", needs=TIMED, long=True, of_one_text=True)
-def decades_pass(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def decades_pass(script: Script, alice: Part, bob: Peer) -> None:
     """Between two messages weeks pass, then decades; what others say then is of the same time."""
     alice.send()
-    for _ in before_each_limit(stage, -DAY_MS):
+    for _ in before_each_limit(script, -DAY_MS):
         alice.send()
-        alice.given(bob.content(stage.now_ms)).after(1).send()
+        alice.given(bob.content(script.now)).after(1).send()
 
 
 @resending("OUTSWEEP-01", "OUTSWEEP-06", long=True, of_one_text=True)
-def outstanding_for_weeks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def outstanding_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
     """Messages are sent shortly before a counter is full, and for weeks nothing runs while another is outstanding."""
-    stage.need(*TIMED)
-    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    script.need(*TIMED)
+    period = alice.in_force.resend_unacknowledged_ms
     # A message for each: how often one is sent again may have an end (AMB-64).
-    for _ in before_each_limit(stage, period // 2):
+    for _ in before_each_limit(script, period // 2):
         own = alice.send()
         alice.after(period // 10 + 1).tick()
         tick_every(alice.after(2 * period), period // 10 + 1, times=4)
-        alice.receive(bob.content(stage.now_ms, own))
+        alice.receive(bob.content(script.now, own))
     for pause in (INT32_MS, UINT32_MS):
         own = alice.send()
         tick_every(alice.after(pause), period // 10 + 1, times=4)
-        alice.receive(bob.content(stage.now_ms, own))
+        alice.receive(bob.content(script.now, own))
 
 
 @scenario("OUTSWEEP-02", needs=(pb.CAPABILITY_RESEND_PERIOD, *TIMED), long=True, of_one_text=True)
-def possibly_acknowledged_for_weeks(stage: Stage, bob: ScriptedPeer) -> None:
+def possibly_acknowledged_for_weeks(script: Script, bob: Peer) -> None:
     """A filter holds a message, and then nothing runs for weeks."""
     # Of the second nothing more is seen: one that is just late would make up for it.
     for number, (pause, more) in enumerate(((INT32_MS, 2), (UINT32_MS, 0))):
-        alice = stage.open(f"alice{number}", configuration=POSSIBLY)
-        in_filter = stage.filter_over(alice.send().message_id)
-        if in_filter is not None:
-            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
-            longer = alice.party.in_force.resend_possibly_acknowledged_ms or 90_000
-            tick_every(alice.after(pause), longer // 10 + 1, times=4)
-            tick_every(alice, longer // 2 + 1, times=more)
+        alice = script.open(f"alice{number}", configuration=POSSIBLY)
+        alice.receive(bob.content(script.now, holds=[alice.send()]))
+        longer = alice.in_force.resend_possibly_acknowledged_ms
+        tick_every(alice.after(pause), longer // 10 + 1, times=4)
+        tick_every(alice, longer // 2 + 1, times=more)
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, *TIMED), long=True, of_one_text=True)
-def idle_for_weeks(stage: Stage, bob: ScriptedPeer) -> None:
+def idle_for_weeks(script: Script, bob: Peer) -> None:
     """Everything is acknowledged, and the work does not run for a day, then for weeks; sync messages go on."""
-    alice = stage.open(configuration=pb.Configuration(sync_interval_ms=30_000))
-    interval = alice.party.in_force.sync_interval_ms or 30_000
-    alice.receive(bob.content(stage.now_ms, alice.send()))
+    alice = script.open(configuration=pb.Configuration(sync_interval_ms=30_000))
+    interval = alice.in_force.sync_interval_ms
+    alice.receive(bob.content(script.now, alice.send()))
     for pause in (interval, DAY_MS, INT32_MS):
         tick_every(alice.after(pause), interval + 1, times=IDLE_TICKS)
 
 
 @scenario("INSWEEP-01", "RECV-08", needs=TIMED, long=True, of_one_text=True)
-def waiting_for_weeks(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def waiting_for_weeks(script: Script, bob: Peer, carol: Peer) -> None:
     """Nothing runs for weeks, then for decades, while messages wait; what one of them waits for comes, then a sweep."""
-    for number, pause in enumerate((INT32_MS, IN_2038_MS - stage.now_ms)):
-        alice = stage.open(f"alice{number}")
-        roots = [carol.content(stage.now_ms + number) for number in range(3)]
-        alice.receive(*[bob.content(stage.now_ms + 10 + number, root) for number, root in enumerate(roots)])
+    pauses: tuple[Period | int, ...] = (INT32_MS, IN_2038_MS - START)
+    for number, pause in enumerate(pauses):
+        alice = script.open(f"alice{number}")
+        roots = [carol.content(script.now + number) for number in range(3)]
+        alice.receive(*[bob.content(script.now + 10 + number, root) for number, root in enumerate(roots)])
         take_in(alice.after(pause), roots[2]).observe()
 
 
@@ -100,9 +99,9 @@ def waiting_for_weeks(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> N
     long=True,
     of_one_text=True,
 )
-def not_given_up_before_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def not_given_up_before_its_time(script: Script, alice: Part, bob: Peer) -> None:
     """Messages begin to wait shortly before a counter is full; half of the time to give up passes, and another half."""
-    timeout = alice.party.in_force.lost_timeout_ms or 600_000
-    for number, _ in enumerate(before_each_limit(stage, timeout // 2)):
-        alice.receive(bob.content(stage.now_ms, f"never-sent-{number}"))
+    timeout = alice.in_force.lost_timeout_ms
+    for number, _ in enumerate(before_each_limit(script, timeout // 2)):
+        alice.receive(bob.content(script.now, f"never-sent-{number}"))
         tick_every(alice, timeout // 3, times=4)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
+from .. import cast
+from ..cast import Actor, ScriptedPeer, Stage
+from ..scripts import WIDE, Part, Peer, Script, scenario, signed, take_in
 
 
-@scenario("MSG-15", "STATE-05", "RECV-07")
+@cast.scenario("MSG-15", "STATE-05", "RECV-07")
 def channels_with_similar_names(stage: Stage) -> None:
     """Channels differ in case, in a suffix and in a space; messages come for them, for unknown ones and for none."""
     names = ("c1", "C1", "c10", "c1 ")
@@ -31,15 +32,15 @@ def channels_with_similar_names(stage: Stage) -> None:
 
 
 @scenario("RECV-07", of_one_text=True)
-def equal_contents_arrive(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The same words come from several senders and twice from one, with equal and with different timestamps."""
     for peer, lamport in ((bob, 1), (carol, 1), (bob, 2), (bob, 2), (bob, -7_200_000)):
-        alice.receive(peer.content(stage.now_ms + lamport, content=b"ok"))
-    alice.receive(bob.sync(stage.now_ms, message_id="later"))
-    take_in(alice, bob.content(stage.now_ms + 9, message_id="later"))
+        alice.receive(peer.content(script.now + lamport, content=b"ok"))
+    alice.receive(bob.sync(script.now, message_id="later"))
+    take_in(alice, bob.content(script.now + 9, message_id="later"))
 
 
-@scenario("MSG-14")
+@cast.scenario("MSG-14")
 def the_same_words_at_once(stage: Stage) -> None:
     """Two participants, in a channel and in two, say the same at the same moment."""
     several = stage.trace.declaration.can(pb.CAPABILITY_CHANNELS)
@@ -51,23 +52,23 @@ def the_same_words_at_once(stage: Stage) -> None:
 
 
 @scenario("RECV-07", long=True)
-def contents_of_growing_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def contents_of_growing_length(script: Script, alice: Part, bob: Peer) -> None:
     """A causal history names a sender, as with SDS-R; contents of 65 bytes to 4 KiB come; an own one follows each."""
-    root = bob.content(stage.now_ms)
-    alice.given(root, bob.content(stage.now_ms + 1, *signed(root))).after(10).send()
+    root = bob.content(script.now)
+    alice.given(root, bob.content(script.now + 1, *signed(root))).after(10).send()
     for length in (65, 300, 4_096):
-        alice.given(bob.content(stage.now_ms + 1, content=b"x" * length)).after(10).send()
+        alice.given(bob.content(script.now + 1, content=b"x" * length)).after(10).send()
 
 
 @scenario("MSG-09", "MSG-20")
-def contents_sent_of_all_kinds(stage: Stage, alice: Actor) -> None:
-    """Contents are sent that end in zero bytes or blanks, are one byte, or 100 KiB long."""
+def contents_sent_of_all_kinds(script: Script, alice: Part) -> None:
+    """Contents are sent that end in zero bytes or blanks, are one byte, KiB long."""
     for content in (b"\0", b"x\0\0", b" \n", bytes(range(256)) * 400):
-        alice.send(stage.said(content))
-        stage.advance(1)
+        alice.send(content)
+        script.advance(1)
 
 
-@scenario("RECV-05", "RECV-07")
+@cast.scenario("RECV-05", "RECV-07")
 def ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Dependencies differ from known IDs in case, in blanks, in normal form, at the end; senders resemble the own."""
     for message_id in ("Dep", "sp", "é", "x" * 64 + "1"):
@@ -86,47 +87,45 @@ OWN_TWINS = (*TWINS, ("z\0", "z"), ("\U00010000\U000103ff", "\ud7ff\U000103ff"))
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
-def ids_with_one_start_or_one_form(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def ids_with_one_start_or_one_form(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """IDs differ after a zero character, or in their normal form: one comes, then what depends on the other one.
 
     Then that one comes; and messages of such IDs wait together.
     """
-    root = carol.content(stage.now_ms)
+    root = carol.content(script.now)
     waiting = []
     for known, other in TWINS:
-        alice.receive(bob.content(stage.now_ms, message_id=known), carol.content(stage.now_ms + 2, other))
-        alice.receive(bob.content(stage.now_ms + 1, message_id=other))
+        alice.receive(bob.content(script.now, message_id=known), carol.content(script.now + 2, other))
+        alice.receive(bob.content(script.now + 1, message_id=other))
         alice.after(10).send()
-        waiting += [bob.content(stage.now_ms + 1_000, root, message_id="w" + twin) for twin in (known, other)]
+        waiting += [bob.content(script.now + 1_000, root, message_id="w" + twin) for twin in (known, other)]
     alice.receive(*waiting)
     take_in(alice, root).observe()
     alice.after(2_000).send()
 
 
 @scenario("STATE-12", "SEND-10", long=True)
-def acknowledged_under_a_twin_id(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def acknowledged_under_a_twin_id(script: Script, alice: Part, bob: Peer) -> None:
     """A participant sends under IDs that were given to it, and causal histories and filters have their twins."""
     for own, other in OWN_TWINS:
         alice.send(message_id=own)
-        alice.receive(bob.content(stage.now_ms, other))
-        in_filter = stage.filter_over(other)
-        if in_filter is not None:
-            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+        alice.receive(bob.content(script.now, other))
+        alice.receive(bob.content(script.now, holds=[other]))
     alice.observe()
 
 
 @scenario("RECV-07", "MSG-15", long=True)
-def senders_and_channels_with_twins(stage: Stage) -> None:
+def senders_and_channels_with_twins(script: Script) -> None:
     """Others are called as the participant, up to a zero character or in a normal form, and other channels as its."""
-    alice = stage.open("alici\u00e9", channels=("c\u00e9",))
+    alice = script.open("alici\u00e9", channels=("c\u00e9",))
     for sender, channel in (("alicie\u0301", "ce\u0301"), ("alici\u00e9\0x", "c\u00e9\0x")):
-        here = stage.peer(sender, alice.party.channels[0])
-        alice.receive(here.content(stage.now_ms), stage.peer("bob", channel).content(stage.now_ms + 1))
+        here = script.peer(sender, "c\u00e9")
+        alice.receive(here.content(script.now), script.peer("bob", channel).content(script.now + 1))
     alice.settle()
     alice.send()
 
 
-@scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
+@cast.scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
 def timestamps_of_all_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps have different numbers of digits, and neighbours beyond 2^53."""
     power = 10**12 if stage.revision.wire.max_lamport > 10**12 else 10**9
@@ -141,13 +140,13 @@ def timestamps_of_all_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
 
 
 @scenario("RECV-08", "STATE-05")
-def two_participants_of_one_process(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> None:
     """Two participants take turns; nothing of one shows at the other, and opening one disturbs none."""
-    root = bob.content(stage.now_ms + 1)
-    alice.receive(bob.content(stage.now_ms + 2, root))
-    carol = stage.open("carol")
+    root = bob.content(script.now + 1)
+    alice.receive(bob.content(script.now + 2, root))
+    carol = script.open("carol")
     for number in range(5):
-        carol.receive(stage.peer(f"p{number}").content(stage.now_ms + number))
+        carol.receive(script.peer(f"p{number}").content(script.now + number))
     alice.send()
     take_in(alice, root).observe()
     alice.after(50).send()
@@ -155,22 +154,22 @@ def two_participants_of_one_process(stage: Stage, alice: Actor, bob: ScriptedPee
 
 
 @scenario("RECV-05")
-def waiting_in_two_channels(stage: Stage) -> None:
+def waiting_in_two_channels(script: Script) -> None:
     """What a message of one channel waits for comes in the other channel first."""
-    alice = stage.open(channels=("c1", "c2"))
-    in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
-    alice.given(in_c1.content(stage.now_ms + 1, "root", message_id="kid")).observe(channel_id="c2")
-    take_in(alice, in_c2.content(stage.now_ms + 2, message_id="root")).observe(channel_id="c1")
-    take_in(alice, in_c1.content(stage.now_ms + 3, message_id="root")).observe(channel_id="c1")
+    alice = script.open(channels=("c1", "c2"))
+    in_c1, in_c2 = script.peer("bob", "c1"), script.peer("bob", "c2")
+    alice.given(in_c1.content(script.now + 1, "root", message_id="kid")).observe(channel="c2")
+    take_in(alice, in_c2.content(script.now + 2, message_id="root")).observe(channel="c1")
+    take_in(alice, in_c1.content(script.now + 3, message_id="root")).observe(channel="c1")
 
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
-def hints_only_where_given(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def hints_only_where_given(script: Script, alice: Part, bob: Peer) -> None:
     """Some messages have transport hints, those around them have none."""
-    first = bob.content(stage.now_ms - 9)
-    alice.receive(first, retrieval_hint=b"t1")
+    first = bob.content(script.now - 9)
+    alice.receive(first, hint=b"t1")
     for _ in range(2):
         alice.after(1).send()
-    alice.after(5).given(bob.content(stage.now_ms, first)).after(1).send()
-    alice.receive(bob.content(stage.now_ms, message_id="z"), retrieval_hint=b"\xff\xfe")
+    alice.after(5).given(bob.content(script.now, first)).after(1).send()
+    alice.receive(bob.content(script.now, message_id="z"), hint=b"\xff\xfe")
     alice.after(1).send()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from sds_reference import HistoryEntry
-
-from ..cast import QUICK_RESENDS, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from .. import cast
+from ..cast import Actor, ScriptedPeer, Stage
+from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, entry, scenario, take_in, tick_every
 
 NEAR = (
     ("Abc", "aBC"),
@@ -25,28 +23,28 @@ BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
-def nearly_the_same_ids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def nearly_the_same_ids(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """One of two IDs comes, then what depends on the other one, then that one; messages of both wait together."""
-    root = carol.content(stage.now_ms)
+    root = carol.content(script.now)
     waiting = []
     for known, other in NEAR:
-        alice.receive(bob.content(stage.now_ms, message_id=known), carol.content(stage.now_ms + 2, other))
-        alice.receive(bob.content(stage.now_ms + 1, message_id=other))
+        alice.receive(bob.content(script.now, message_id=known), carol.content(script.now + 2, other))
+        alice.receive(bob.content(script.now + 1, message_id=other))
         alice.after(10).send()
-        waiting += [bob.content(stage.now_ms + 1_000, root, message_id=twin + "-w") for twin in (known, other)]
-    waiting += [bob.content(stage.now_ms + 1_001, root, message_id=twin) for twin in ("\ufeffw", "w", " w", "W")]
-    waiting += [bob.content(stage.now_ms + 1_002, root, message_id=f"waiting-2026-{number}") for number in range(2)]
+        waiting += [bob.content(script.now + 1_000, root, message_id=twin + "-w") for twin in (known, other)]
+    waiting += [bob.content(script.now + 1_001, root, message_id=twin) for twin in ("\ufeffw", "w", " w", "W")]
+    waiting += [bob.content(script.now + 1_002, root, message_id=f"waiting-2026-{number}") for number in range(2)]
     alice.receive(*waiting)
     take_in(alice, root).observe()
     alice.after(2_000).send()
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", long=True, violated=("ACK-01",))
-def ids_of_built_in_names(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages have IDs that name what objects have by themselves: others wait for them, then they come."""
     for number, message_id in enumerate(BUILT_IN):
-        alice.receive(carol.content(stage.now_ms + 10 + number, message_id))
-        alice.receive(bob.content(stage.now_ms + number, message_id=message_id))
+        alice.receive(carol.content(script.now + 10 + number, message_id))
+        alice.receive(bob.content(script.now + number, message_id=message_id))
     alice.settle()
     alice.send()
 
@@ -60,7 +58,7 @@ def _twins(message_id: str) -> list[str]:
     return [twin for twin in dict.fromkeys(changed) if twin and twin != message_id]
 
 
-@scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
+@cast.scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
 def the_own_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Causal histories name, and filters hold, what is nearly the ID that a participant made for its message."""
     for own in (alice.send(), alice.send()):
@@ -73,32 +71,29 @@ def the_own_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("STATE-12", "SEND-10", "ACK-01", long=True)
-def the_given_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def the_given_id_nearly(script: Script, alice: Part, bob: Peer) -> None:
     """A participant sends under given IDs; others name what is nearly these, then the IDs themselves."""
     own = (("UPPER", "upper"), (" y", "y"), ("message-of-2026-1", "message-of-2"))
     for known, other in (*NEAR, *own, *((name, name + "_") for name in BUILT_IN)):
         sent = alice.send(message_id=known)
-        alice.receive(bob.content(stage.now_ms, other))
-        in_filter = stage.filter_over(other)
-        if in_filter is not None:
-            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+        alice.receive(bob.content(script.now, other))
+        alice.receive(bob.content(script.now, holds=[other]))
         alice.observe()
-        alice.receive(bob.content(stage.now_ms, sent))
+        alice.receive(bob.content(script.now, sent))
 
 
 @scenario("RECV-05", "RECV-07", long=True, violated=("RECV-06",))
-def odd_entries_of_histories(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Entries of causal histories repeat, name the participant or the sender, or have hints, and one is missing.
 
     What is missing comes in the end, but for what nobody sent.
     """
-    now = stage.now_ms
+    now = script.now
     known, first, second = carol.content(now), carol.content(now + 1), carol.content(now + 2)
-    entry = HistoryEntry
     alice.receive(known)
     alice.receive(bob.content(now + 10, first, first, second), bob.content(now + 11, second, first, second, known))
     alice.receive(bob.content(now + 12, known, known, second), bob.content(now + 13, first, first))
-    for sender in (alice.party.participant_id, "bob", "carol", ""):
+    for sender in (alice.participant_id, "bob", "carol", ""):
         alice.receive(bob.content(now + 14, entry(f"never-sent-{sender}", None, sender)))
         alice.receive(bob.content(now + 15, known, entry(f"never-sent-too-{sender}", b"hint", sender)))
     alice.given(first).tick()
@@ -107,17 +102,16 @@ def odd_entries_of_histories(stage: Stage, alice: Actor, bob: ScriptedPeer, caro
 
 
 @scenario("ACK-01", "ACK-05", long=True)
-def odd_entries_that_acknowledge(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def odd_entries_that_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     """Own messages are named after strangers, after repeated entries, and with senders and hints of all kinds."""
-    known = bob.content(stage.now_ms)
+    known = bob.content(script.now)
     alice.receive(known)
     own = [alice.send() for _ in range(8)]
-    entry, ids = HistoryEntry, [message.message_id for message in own]
-    now = stage.now_ms
+    now = script.now
     alice.receive(bob.content(now + 1, "never-sent", own[0]), bob.content(now + 2, known, known, own[1]))
     alice.receive(bob.content(now + 3, own[2], own[2], own[3]))
-    alice.receive(bob.content(now + 4, known, entry(ids[4], b"hint", "bob")))
-    alice.receive(bob.sync(now + 5, entry(ids[5], None, "zoe"), known, entry(ids[6], b"", "")))
+    alice.receive(bob.content(now + 4, known, entry(own[4], b"hint", "bob")))
+    alice.receive(bob.sync(now + 5, entry(own[5], None, "zoe"), known, entry(own[6], b"", "")))
     alice.receive(bob.content(now + 6, *[known] * 20, own[7]))
     alice.observe()
 
@@ -126,21 +120,21 @@ CONTENTS = (b"\xef\xbb\xbfwith a mark", b"\0", b" ", b"\r\n", b"one\r\ntwo\n", b
 
 
 @scenario("MSG-09", "MSG-20", "RECV-07", long=True)
-def contents_of_few_bytes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def contents_of_few_bytes(script: Script, alice: Part, bob: Peer) -> None:
     """Contents are a byte order mark, one zero byte, a blank, a line end, or a word that other formats reserve.
 
     Each comes twice from one sender, and is sent once.
     """
-    for number, content in enumerate(map(stage.said, CONTENTS)):
-        alice.receive(bob.content(stage.now_ms + number, content=content))
-        alice.receive(bob.content(stage.now_ms + number, content=content))
+    for number, content in enumerate(CONTENTS):
+        alice.receive(bob.content(script.now + number, content=content))
+        alice.receive(bob.content(script.now + number, content=content))
         alice.after(1).send(content)
 
 
 @scenario("STATE-08", asked=QUICK_RESENDS, long=True, violated=("OUTSWEEP-05",))
-def equal_contents_are_resent(stage: Stage, alice: Actor) -> None:
+def equal_contents_are_resent(script: Script, alice: Part) -> None:
     """A participant says the same three times, and nobody answers."""
-    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    period = alice.in_force.resend_unacknowledged_ms
     for _ in range(3):
         alice.after(1).send(b"the same")
     alice.observe()
@@ -148,25 +142,25 @@ def equal_contents_are_resent(stage: Stage, alice: Actor) -> None:
 
 
 @scenario("SYNC-12", "ACK-07", long=True, of_one_text=True, violated=("SYNC-08",))
-def syncs_that_look_known(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def syncs_that_look_known(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages have the ID of a message that is logged, or waits, none at all, or an old timestamp; all count."""
-    logged, waiting = bob.content(stage.now_ms), bob.content(stage.now_ms + 1, "never-sent")
+    logged, waiting = bob.content(script.now), bob.content(script.now + 1, "never-sent")
     alice.receive(logged, waiting)
     own = [alice.send() for _ in range(5)]
-    now = stage.now_ms
-    alice.receive(bob.sync(now + 10, own[0], message_id=logged.message_id))
-    alice.receive(bob.sync(now + 10, own[1], message_id=waiting.message_id))
+    now = script.now
+    alice.receive(bob.sync(now + 10, own[0], message_id=logged))
+    alice.receive(bob.sync(now + 10, own[1], message_id=waiting))
     alice.receive(bob.sync(now + 10, own[2], message_id=""))
     alice.receive(bob.sync(now - 1_000, own[3]), bob.sync(now - 2_000, own[4], empty_content=True))
-    alice.receive(replace(bob.sync(now + 11), message_id="same"), replace(bob.sync(now + 11), message_id="same"))
+    alice.receive(bob.sync(now + 11, message_id="same"), bob.sync(now + 11, message_id="same"))
     alice.observe()
 
 
 @scenario("SYNC-05", long=True, violated=("SYNC-08",))
-def own_syncs_before_a_message(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def own_syncs_before_a_message(script: Script, alice: Part, bob: Peer) -> None:
     """A participant sends some sync messages, then content, and looks at its filter."""
-    alice.receive(bob.content(stage.now_ms))
+    alice.receive(bob.content(script.now))
     syncs = [alice.after(10).send_sync() for _ in range(6)]
     sent = alice.after(10).send()
-    alice.observe(*[sync.message_id for sync in syncs if sync is not None], sent.message_id)
+    alice.observe(*[sync for sync in syncs if sync is not None], sent)
     alice.after(10).send()

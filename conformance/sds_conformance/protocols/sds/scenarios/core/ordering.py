@@ -6,8 +6,8 @@ from itertools import permutations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..cast import scenario as on_stage
 from ..scripts import WIDE, Part, Peer, Script, scenario, send_the_optional, take_in
 
 
@@ -80,7 +80,7 @@ def ties_of_hashes(script: Script, alice: Part) -> None:
     _look(script, alice)
 
 
-@on_stage("CONFLICT-03", asked=WIDE)
+@cast.scenario("CONFLICT-03", asked=WIDE)
 def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
     alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))

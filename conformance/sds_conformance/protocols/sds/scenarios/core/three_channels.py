@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import QUICK_RESENDS, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, scenario, take_in, tick_every
 
 CHANNELS = ("c1", "c2", "c3")
 AHEAD_MS = 5_000_000
 
 
-def _in_three(stage: Stage, asked: pb.Configuration | None = None) -> tuple[Actor, list[ScriptedPeer]]:
+def _in_three(script: Script, asked: pb.Configuration | None = None) -> tuple[Part, list[Peer]]:
     """A participant in three channels, and a peer of one name in each."""
-    return stage.open(channels=CHANNELS, configuration=asked), [stage.peer("bob", channel) for channel in CHANNELS]
+    return script.open(channels=CHANNELS, configuration=asked), [script.peer("bob", channel) for channel in CHANNELS]
 
 
 @scenario("RECV-06", "RECV-07", "RECV-08", "STATE-05", long=True, asked=WIDE, violated=("STATE-16",))
-def one_history_in_three_channels(stage: Stage) -> None:
+def one_history_in_three_channels(script: Script) -> None:
     """A dependency comes in one channel after the other, and what depends on it waits in each until it has come there.
 
     So do messages of one ID that wait for different ones, and one of that ID that need not wait.
     """
-    alice, peers = _in_three(stage, WIDE)
-    root, now = "root", stage.now_ms
+    alice, peers = _in_three(script, WIDE)
+    root, now = "root", script.now
     for peer in peers:
         alice.receive(peer.content(now + 5, root, message_id="kid"))
     for number, peer in enumerate(peers):
@@ -36,78 +36,76 @@ def one_history_in_three_channels(stage: Stage) -> None:
     alice.receive(third.content(now + 7, message_id="same"))
     take_in(alice, second.content(now + 6, message_id="to-come"))
     for channel in CHANNELS:
-        alice.observe("never-sent", channel_id=channel)
-        alice.after(10).send(channel_id=channel)
+        alice.observe("never-sent", channel=channel)
+        alice.after(10).send(channel=channel)
 
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
-def own_messages_in_three_channels(stage: Stage) -> None:
+def own_messages_in_three_channels(script: Script) -> None:
     """Own messages of one channel are named, and held by filters, in the others; one channel is far ahead."""
-    alice, peers = _in_three(stage)
-    own = [alice.send(channel_id=channel) for channel in CHANNELS]
+    alice, peers = _in_three(script)
+    own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):
         other = own[(number + 1) % 3]
-        alice.receive(peer.content(stage.now_ms + 1, other))
-        in_filter = stage.filter_over(other.message_id)
-        if in_filter is not None:
-            alice.receive(peer.content(stage.now_ms + 2, bloom_filter=in_filter))
+        alice.receive(peer.content(script.now + 1, other))
+        alice.receive(peer.content(script.now + 2, holds=[other]))
     for peer in peers:
-        alice.given(peer.content(stage.now_ms + AHEAD_MS)).after(10)
+        alice.given(peer.content(script.now + AHEAD_MS)).after(10)
         for channel in CHANNELS:
-            alice.send(channel_id=channel)
+            alice.send(channel=channel)
     alice.settle()
     for channel in CHANNELS:
-        alice.observe(channel_id=channel)
+        alice.observe(channel=channel)
 
 
 @scenario("OUTSWEEP-01", "STATE-12", needs=(pb.CAPABILITY_RESEND,), long=True)
-def nobody_answers_in_three_channels(stage: Stage) -> None:
+def nobody_answers_in_three_channels(script: Script) -> None:
     """Nobody acknowledges what is sent in three channels, the last of which is used twice, and then the first."""
-    alice, peers = _in_three(stage, QUICK_RESENDS)
-    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    alice, peers = _in_three(script, QUICK_RESENDS)
+    period = alice.in_force.resend_unacknowledged_ms
     for channel in (*CHANNELS, CHANNELS[-1]):
-        alice.after(10).send(channel_id=channel)
+        alice.after(10).send(channel=channel)
     tick_every(alice, period // 2 + 1, times=8)
-    alice.send(channel_id=CHANNELS[0])
-    alice.receive(peers[1].content(stage.now_ms))
+    alice.send(channel=CHANNELS[0])
+    alice.receive(peers[1].content(script.now))
     tick_every(alice, period // 2 + 1, times=8)
 
 
 @scenario("INSWEEP-01", "INSWEEP-04", long=True)
-def waiting_in_three_channels(stage: Stage) -> None:
+def waiting_in_three_channels(script: Script) -> None:
     """In each of three channels several messages wait, one for another, and what they wait for comes last."""
-    alice, peers = _in_three(stage)
-    roots = [peer.content(stage.now_ms, message_id=f"root-{peer.channel_id}") for peer in peers]
+    alice, peers = _in_three(script)
+    roots = [peer.content(script.now, message_id=f"root-{peer.channel}") for peer in peers]
     for peer, root in zip(peers, roots, strict=True):
-        missing = [peer.content(stage.now_ms + 3 + number, f"never-sent-{number}") for number in range(2)]
-        kid = peer.content(stage.now_ms + 1, root)
-        alice.receive(*missing, peer.content(stage.now_ms + 2, kid), kid)
+        missing = [peer.content(script.now + 3 + number, f"never-sent-{number}") for number in range(2)]
+        kid = peer.content(script.now + 1, root)
+        alice.receive(*missing, peer.content(script.now + 2, kid), kid)
     take_in(alice, *roots)
     for channel in CHANNELS:
-        alice.observe(channel_id=channel)
+        alice.observe(channel=channel)
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
-def silence_in_three_channels(stage: Stage) -> None:
+def silence_in_three_channels(script: Script) -> None:
     """A message is sent in each of three channels, then nothing is; at last one channel alone is used again."""
-    alice, peers = _in_three(stage, pb.Configuration(sync_interval_ms=30_000))
-    interval = alice.party.in_force.sync_interval_ms or 30_000
+    alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
+    interval = alice.in_force.sync_interval_ms
     for peer in peers:
-        own = alice.send(channel_id=peer.channel_id)
-        alice.after(1).receive(peer.content(stage.now_ms, own))
+        own = alice.send(channel=peer.channel)
+        alice.after(1).receive(peer.content(script.now, own))
     tick_every(alice, interval // 2, times=24)
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
-def one_of_three_channels_speaks(stage: Stage) -> None:
+def one_of_three_channels_speaks(script: Script) -> None:
     """A message is sent in each of three channels; then the first is used again and again, and the others are not."""
-    alice, peers = _in_three(stage, pb.Configuration(sync_interval_ms=30_000))
-    interval = alice.party.in_force.sync_interval_ms or 30_000
+    alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
+    interval = alice.in_force.sync_interval_ms
     for peer in peers:
-        own = alice.send(channel_id=peer.channel_id)
-        alice.after(1).receive(peer.content(stage.now_ms, own))
+        own = alice.send(channel=peer.channel)
+        alice.after(1).receive(peer.content(script.now, own))
     for _ in range(24):
-        alice.after(interval // 2).send(channel_id=CHANNELS[0])
+        alice.after(interval // 2).send(channel=CHANNELS[0])
         alice.tick()
 
 
@@ -117,25 +115,25 @@ in full width."""
 
 
 @scenario("STATE-16", "RECV-07", long=True)
-def only_one_of_the_channels_is_joined(stage: Stage, alice: Actor) -> None:
+def only_one_of_the_channels_is_joined(script: Script, alice: Part) -> None:
     """Messages come for channels whose names are nearly that of the only one that was joined."""
     own = alice.send()
     for name in NEAR:
-        peer = stage.peer("bob", name)
-        alice.receive(peer.content(stage.now_ms + 1, own, message_id=f"for-{name}"))
-    alice.receive(stage.peer("bob").content(stage.now_ms + 2))
+        peer = script.peer("bob", name)
+        alice.receive(peer.content(script.now + 1, own, message_id=f"for-{name}"))
+    alice.receive(script.peer("bob").content(script.now + 2))
     alice.after(10).send()
     alice.observe()
 
 
 @scenario("MSG-15", "RECV-07", long=True, violated=("STATE-16",))
-def channels_with_one_form(stage: Stage) -> None:
+def channels_with_one_form(script: Script) -> None:
     """Two channels have one name in two Unicode forms, and two names differ by a blank at the end."""
     for number, names in enumerate((("c\u00e9", "ce\u0301"), ("c1", "c1 "))):
-        alice = stage.open(f"alice{number}", channels=names)
+        alice = script.open(f"alice{number}", channels=names)
         for name in names:
-            alice.receive(stage.peer("bob", alice.stage.label(name)).content(stage.now_ms, message_id=f"of {name}"))
-            alice.after(5).send(channel_id=name)
+            alice.receive(script.peer("bob", name).content(script.now, message_id=f"of {name}"))
+            alice.after(5).send(channel=name)
         for name in names:
-            alice.after(5).send(channel_id=name)
-            alice.observe(channel_id=name)
+            alice.after(5).send(channel=name)
+            alice.observe(channel=name)

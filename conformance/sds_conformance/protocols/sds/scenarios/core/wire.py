@@ -10,7 +10,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, encode
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
+from .. import cast
+from ..cast import Actor, ScriptedPeer, Stage
+from ..scripts import Part, Peer, Script, entry, scenario, take_in
 
 BINARY = bytes(range(256)) * 2
 
@@ -19,33 +21,30 @@ BINARY = bytes(range(256)) * 2
     *("MSG-01", "MSG-02", "MSG-03", "MSG-04", "MSG-05", "MSG-06", "MSG-07", "MSG-09", "MSG-13", "MSG-17"),
     *("MSG-20", "MSG-22", "SEND-07", "SYNC-02"),
 )
-def every_kind_of_message(stage: Stage, bob: ScriptedPeer) -> None:
+def every_kind_of_message(script: Script, bob: Peer) -> None:
     """A participant with a non-ASCII ID sends content, sync and ephemeral messages, before and after receiving."""
-    alice = stage.open("alicé")
-    can = stage.trace.declaration.can
-    alice.send(stage.said(BINARY))
-    stage.advance(10)
-    first = bob.content(stage.now_ms - 5)
-    alice.given(first, bob.content(stage.now_ms - 4, first)).after(10).send(b"second")
+    alice = script.open("alicé")
+    alice.send(BINARY)
+    script.advance(10)
+    first = bob.content(script.now - 5)
+    alice.given(first, bob.content(script.now - 4, first)).after(10).send(b"second")
     alice.after(10).send("dritte Nachricht ☕".encode())
-    if can(pb.CAPABILITY_SYNC):
-        alice.after(10).send_sync()
-    if can(pb.CAPABILITY_EPHEMERAL):
-        alice.send_ephemeral(stage.said(BINARY[::-1]))
+    alice.after(10).send_sync(optional=True)
+    alice.send_ephemeral(BINARY[::-1], optional=True)
     alice.after(10).send(b"fourth")
 
 
 @scenario("MSG-09", "MSG-01", "RECV-07", "MSG-19", "MSG-18")
-def contents_of_all_kinds(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
     """Contents that are no text, and one of 100 KiB, arrive and are delivered."""
-    binary = bob.content(stage.now_ms + 1, content=stage.said(b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00"))
-    large = bob.content(stage.now_ms + 2, binary, content=stage.said(bytes(range(256)) * 400))
-    alice.receive(binary, large, bob.content(stage.now_ms + 3, large, content=b"\n"))
-    alice.receive(bob.ephemeral(stage.said(b"\x00\xff typing")))
-    take_in(alice, bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
+    binary = bob.content(script.now + 1, content=b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00")
+    large = bob.content(script.now + 2, binary, content=bytes(range(256)) * 400)
+    alice.receive(binary, large, bob.content(script.now + 3, large, content=b"\n"))
+    alice.receive(bob.ephemeral(b"\x00\xff typing"))
+    take_in(alice, bob.sync(script.now + 4, large), bob.sync(script.now + 5, large, empty_content=True))
 
 
-@scenario("MSG-20")
+@cast.scenario("MSG-20")
 def nothing_to_say(stage: Stage, alice: Actor) -> None:
     """The application sends content of no length, which everybody else would take for a sync message."""
     with suppress(ScheduleStopped):
@@ -55,28 +54,27 @@ def nothing_to_say(stage: Stage, alice: Actor) -> None:
 
 
 @scenario("MSG-14", "MSG-03")
-def equal_contents(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def equal_contents(script: Script, alice: Part, bob: Peer) -> None:
     """Many messages with equal contents, from several senders and in bursts: each has an ID of its own."""
-    carol = stage.open("carol")
-    alice.receive(bob.content(stage.now_ms - 1, content=b"ok"))
+    carol = script.open("carol")
+    alice.receive(bob.content(script.now - 1, content=b"ok"))
     for number in range(12):
         alice.send(b"ok")
         carol.send(b"ok")
         if number % 3 == 0:
-            stage.advance(1)
-    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
-        alice.send_ephemeral(b"ok")
+            script.advance(1)
+    alice.send_ephemeral(b"ok", optional=True)
 
 
 @scenario("MSG-14")
-def said_again_later(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def said_again_later(script: Script, alice: Part, bob: Peer) -> None:
     """The same content is sent again after the first was acknowledged: it is another message."""
     first = alice.send(b"good morning")
-    alice.given(bob.content(stage.now_ms + 1, first)).after(60_000).send(b"good morning")
+    alice.given(bob.content(script.now + 1, first)).after(60_000).send(b"good morning")
     alice.after(60_000).send(b"anything else")
 
 
-@scenario("MSG-10", "MSG-11", "SEND-08", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
+@cast.scenario("MSG-10", "MSG-11", "SEND-08", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
 def transport_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The transport has names of its own for messages; they travel as hints and never replace message IDs."""
     first = bob.content(stage.now_ms + 1, message_id="sds-1")
@@ -93,23 +91,23 @@ def transport_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("MSG-23")
-def dressed_entries(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def dressed_entries(script: Script, alice: Part, bob: Peer) -> None:
     """Dependencies are named with and without hints and sender IDs; only the ID counts."""
-    first = bob.content(stage.now_ms + 1)
+    first = bob.content(script.now + 1)
     alice.receive(first)
-    for number, entry in enumerate(
+    for number, named in enumerate(
         (
-            HistoryEntry(first.message_id),
-            HistoryEntry(first.message_id, b"some hint"),
-            HistoryEntry(first.message_id, None, "bob"),
-            HistoryEntry(first.message_id, b"another hint", "somebody"),
-            HistoryEntry(first.message_id, b"", ""),
+            entry(first),
+            entry(first, b"some hint"),
+            entry(first, None, "bob"),
+            entry(first, b"another hint", "somebody"),
+            entry(first, b"", ""),
         )
     ):
-        alice.receive(bob.content(stage.now_ms + 2 + number, entry))
+        alice.receive(bob.content(script.now + 2 + number, named))
 
 
-@scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
+@cast.scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
 def hints_of_no_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Retrieval hints are there and have no length: in entries, and where the transport can have some, from there."""
     no_length = b"" if stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS) else None
@@ -124,18 +122,18 @@ def hints_of_no_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(1).send()
 
 
-@scenario("RECV-07", "RECV-08", "SEND-04", "STATE-10", long=True, of_one_text=True)
+@cast.scenario("RECV-07", "RECV-08", "SEND-04", "STATE-10", long=True, of_one_text=True)
 def messages_that_name_no_sender(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages come that name no sender, as those of an older revision, and others depend on them."""
     nobody = stage.peer("")
     first, second, third = (nobody.content(stage.now_ms + n, message_id=f"unsigned-{n}") for n in range(3))
     alice.given(first, second).observe()
     alice.given(bob.content(stage.now_ms + 5, second)).after(10).send()
-    take_in(alice, bob.content(stage.now_ms, third), third)
+    cast.take_in(alice, bob.content(stage.now_ms, third), third)
     alice.after(100).send()
 
 
-@scenario("MSG-24")
+@cast.scenario("MSG-24")
 def unusual_encodings(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Legal protobuf that few write: other field order, unknown fields, over-long varints, repeated scalars."""
     plain = bob.content(stage.now_ms + 1)

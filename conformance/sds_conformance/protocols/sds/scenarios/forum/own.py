@@ -7,24 +7,25 @@ from contextlib import suppress
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
+from .. import cast
+from ..cast import ScriptedPeer, Stage
+from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, scenario, take_in
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
-def counting_from_zero(stage: Stage, alice: Actor) -> None:
+def counting_from_zero(script: Script, alice: Part) -> None:
     """A participant says this and that, before it has heard anything; hours pass in between."""
     alice.observe()
     for _ in range(3):
         alice.send()
-    alice.after(HOUR).send()
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
-        alice.after(HOUR).send_sync()
-        alice.send()
+    alice.after(HOUR_MS).send()
+    alice.send_sync(optional=True)
+    alice.after(HOUR_MS).send_sync(optional=True)
+    alice.send()
     alice.observe()
 
 
-@scenario("FORUM-04", "FORUM-15", "FORUM-23")
+@cast.scenario("FORUM-04", "FORUM-15", "FORUM-23")
 def at_the_end_of_31_bits(stage: Stage, bob: ScriptedPeer) -> None:
     """Timestamps are received with which a signed integer of 32 bits ends; what can be sent after them is sent."""
     end = stage.revision.wire.max_lamport
@@ -39,7 +40,7 @@ def at_the_end_of_31_bits(stage: Stage, bob: ScriptedPeer) -> None:
 
 
 @scenario("FORUM-09", "FORUM-35", needs=(pb.CAPABILITY_SYNC,))
-def a_sync_at_first(stage: Stage, alice: Actor) -> None:
+def a_sync_at_first(script: Script, alice: Part) -> None:
     """The first that a newcomer says is a sync message, the next is none."""
     alice.send_sync()
     alice.send()
@@ -47,9 +48,9 @@ def a_sync_at_first(stage: Stage, alice: Actor) -> None:
 
 
 @scenario("FORUM-37", "FORUM-20", "FORUM-23", "FORUM-16", "FORUM-24", asked=WIDE)
-def syncs_like_all_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def syncs_like_all_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Sync messages come from ahead, some of them wait; others depend on them, and own messages follow them."""
-    base = stage.now_ms
+    base = script.now
     known = bob.content(base)
     sync = bob.sync(base + 50_000, known)
     alice.given(known, sync).observe()
@@ -62,26 +63,24 @@ def syncs_like_all_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
 
 
 @scenario("FORUM-37", "FORUM-19", "FORUM-27")
-def syncs_of_many(stage: Stage, alice: Actor) -> None:
+def syncs_of_many(script: Script, alice: Part) -> None:
     """Nobody says anything but sync messages, each of which names the last one; they acknowledge what is sent."""
-    peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
+    peers = [script.peer(name) for name in ("bob", "carol", "dave")]
     own, other = alice.send(), alice.send()
     last = own
     for number in range(9):
-        stage.advance(1_000)
-        last = peers[number % 3].sync(stage.now_ms, last)
+        script.advance(1_000)
+        last = peers[number % 3].sync(script.now, last)
         alice.receive(last)
-    in_filter = stage.filter_over(other.message_id)
-    if in_filter is not None:
-        alice.given(peers[1].sync(stage.now_ms, bloom_filter=in_filter)).observe()
+    alice.given(peers[1].sync(script.now, holds=[other])).observe()
     alice.send()
-    take_in(alice, peers[0].content(stage.now_ms + 1, last)).observe()
+    take_in(alice, peers[0].content(script.now + 1, last)).observe()
 
 
 @scenario("FORUM-40", "FORUM-20", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,))
-def ten_minutes_of_talk(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def ten_minutes_of_talk(script: Script, alice: Part, bob: Peer) -> None:
     """Twenty messages come within ten minutes, then the participant says something."""
     for _ in range(20):
-        alice.receive(bob.content(stage.now_ms))
-        stage.advance(28_000)
+        alice.receive(bob.content(script.now))
+        script.advance(28_000)
     alice.send()

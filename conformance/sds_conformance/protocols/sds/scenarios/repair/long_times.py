@@ -12,8 +12,7 @@ from sds_harness.sds.peer import signed
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import ScriptedPeer, Stage, scenario, take_in
-from ..core.long_times import before_each_limit
+from ..cast import ScriptedPeer, Stage, before_each_limit, scenario, take_in
 from .repairing import DAY_MS, NEEDED, repairing, t_max, t_min
 from .requesting import missing, say
 from .responding import ask
