@@ -393,8 +393,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _written(self, message: Message, encoding: str = "usual") -> Wire:
         """A message in the layout of the specification."""
-        layout = self._revision.wire
-        return Wire(ENCODINGS[encoding](layout.encode(message)), None, layout)
+        layout, stage = self._revision.wire, self._distinct[0]
+        raw = ENCODINGS[encoding](layout.encode(message))
+        known: dict[bytes, Wire] = stage.wires if stage.dialect is None else {}
+        if raw not in known:
+            known[raw] = Wire(raw, None, layout)
+        return known[raw]
 
     def _sayable(self, content: bytes) -> bytes:
         """Content that can be sent: if only text can be sent, other bytes are reduced to ASCII."""

@@ -49,6 +49,8 @@ class Stage(stage.Stage[Step]):
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
         layout, wires = self.revision.wire, dict[bytes, Wire]()
+        self.wires = wires
+        """The wires of the trace by their bytes."""
 
         # Not a method: it would keep a reference to the stage, and only the garbage collector would free stage and
         # trace.
