@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, worlds_of
 from ..exploration.rehearsing import Rehearsed
 from ..exploration.resuming import ResumeError, load, save
 from ..exploration.telling import Shrunk, as_json, cause_lines, exercised, failures_in_words, roots_in
+from ..judging.causes import Root
 from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.verdict import Verdict
@@ -216,16 +217,17 @@ def exhaust_command(
             exhaust(order, company, coverage, events, planned, progress, source)
     tally = coverage.tally
     unkept = _kept(err, coverage, resume_file)
-    shrunk, unsaved = tell_found(out, err, order, tally, driven, folder, None, stories=stories if shows else 0)
+    roots = roots_in(tally, order)
+    shrunk, unsaved = tell_found(out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0)
     signals.hold()
     if json_wanted:
-        told = {key: value for key, value in as_json(tally, order, shrunk).items() if key != "seed"}
+        told = {key: value for key, value in as_json(tally, order, roots, shrunk).items() if key != "seed"}
         print_json({**told, "schema": SCHEMA_ID, **_as_json(coverage)})
     else:
         if shows:
             show_errors(out, tally.errors)
             _show(out, coverage)
-        show_last_screen(out, _last_screen(coverage, shrunk, driven))
+        show_last_screen(out, _last_screen(coverage, roots, shrunk, driven))
     unplayed = tally.errors or tally.gave_up or tally.not_started or tally.interrupted
     nothing = not (tally.found or unplayed or coverage.finished)
     code = Exit.NOTHING_EXERCISED if nothing else exit_code(tally)
@@ -324,14 +326,13 @@ def _show(out: Console, coverage: Coverage) -> None:
         out.print(f"The rest was not played: {why}.\n", style="yellow")
 
 
-def _last_screen(coverage: Coverage, shrunk: Shrunk, driven: Driven) -> LastScreen:
+def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driven: Driven) -> LastScreen:
     tally, order = coverage.tally, coverage.order
     revision = ["--revision", order.revision] if order.revision != CURRENT else []
-    roots = roots_in(tally, order)
     facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, [exercised(tally, order.scope)])
     if not command:
         command, why = driven.typed("limits", *revision), "finds how much of each thing it holds"
-    verdict = last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip())
+    verdict = last_line(coverage, roots, f"{tally.declaration.name} {tally.declaration.version}".strip())
     return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)
 
 
@@ -363,10 +364,10 @@ def _letters(coverage: Coverage) -> str:
     return f"{' or '.join(names)} in them"
 
 
-def last_line(coverage: Coverage, name: str) -> Text:
+def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
     """The verdict in a sentence."""
     tally = coverage.tally
-    failed = failures_in_words(tally, roots_in(tally, coverage.order))
+    failed = failures_in_words(tally, roots)
     warned = sum(finding.severity is Verdict.WARN for finding in tally.found.values())
     cut = ", interrupted" if tally.interrupted else ", as many as the time allowed" if tally.out_of_time else ""
     played = f"{reached(coverage)} ({tally.seconds:.1f} s{cut})"

@@ -22,8 +22,8 @@ from ..exploration.telling import (
     Shrunk,
     as_json,
     cause_lines,
+    details_of,
     exercised,
-    in_order,
     last_line,
     plain_story,
     roots_in,
@@ -31,7 +31,6 @@ from ..exploration.telling import (
     show_counterexample,
     show_coverage,
     show_flaky,
-    show_under,
     show_unshrunk,
     svg_of,
 )
@@ -45,7 +44,7 @@ from ..judging.quoting import counted
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, judged
 from ..telling.last_screen import LastScreen, show_last_screen
-from ..telling.story import labelled, show_errors, show_implementation
+from ..telling.story import show_errors, show_implementation, show_under
 from .allowing import Seconds
 from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record
@@ -143,13 +142,14 @@ def fuzz_command(
 
         tally = explore(order, progress, show_head)
         plays.end()
-    found = held(baseline, judged(as_json(tally, order, {}))) if baseline is not None else None
+    roots = roots_in(tally, order)
+    found = held(baseline, judged(as_json(tally, order, roots, {}))) if baseline is not None else None
     if found is not None and shows:
         show_gate(out, found, tally.declaration.name)
     limit = stories if shows else 0
-    shrunk, unkept = tell_found(out, err, order, tally, driven, folder, found, stories=limit)
+    shrunk, unkept = tell_found(out, err, order, tally, roots, driven, folder, found, stories=limit)
     signals.hold()
-    data = as_json(tally, order, shrunk)
+    data = as_json(tally, order, roots, shrunk)
     if json_wanted:
         print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:
@@ -158,7 +158,7 @@ def fuzz_command(
             show_errors(out, tally.errors)
             if why := tally.gave_up or tally.not_started:
                 out.print(f"The rest was not played: {why}.\n", style="yellow")
-        name, roots = f"{tally.declaration.name} {tally.declaration.version}".strip(), roots_in(tally, order)
+        name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         facts = [exercised(tally, order.scope)]
         if found is not None and found.requirements:
             facts.append(("Baseline", known_line(found)))
@@ -215,6 +215,7 @@ def tell_found(
     err: Console,
     order: Order,
     tally: Tally,
+    roots: Sequence[Root],
     driven: Driven,
     folder: Path,
     gated: Match | None,
@@ -227,67 +228,64 @@ def tell_found(
     After an interrupt, findings are printed and kept without shrinking.
     """
     known = gated.requirements if gated is not None else {}
-    roots = roots_in(tally, order)
-    ordered = [*in_order(sorted(roots, key=lambda root: root.id in known)).items()]
-    ends = [*(root is None for _, root in ordered[1:]), True][: len(ordered)]
-    """For each: is it the last one of its root cause?"""
     shrunk: Shrunk = {}
     unkept = ""
     began, company, late = time.monotonic(), order.company(), False
-    told = -1
-    """Number of root causes so far."""
+    number, total = 0, sum(1 + len(root.under) for root in roots)
     try:
-        for number, ((what, root), last) in enumerate(zip(ordered, ends, strict=True)):
-            finding = tally.found[what]
-            told += root is None
-            quiet = stories is not None and told >= stories
-            example: Counterexample | Again | None = None
-            try:
-                if not tally.interrupted:
-                    with shrinking_bar(err, what, number, len(ordered)):
-                        if not number:
-                            company.start_again()
-                        example = counterexample_of(order, company, tally.found_at[what], finding)
-            except NotPlayed as reason:
-                late = isinstance(reason, OutOfTime)
-            except KeyboardInterrupt:
-                tally.interrupted = True
-            unshrunk = example is None and tally.interrupted
-            found_by = order.schedule(tally.found_at[what]).name
-            with signals.held():
-                small = example if isinstance(example, Counterexample) else None
-                again = example if isinstance(example, Again) else None
-                if again is not None:
-                    tally.flaky[what] = again
-                record(driven, [small.finding if small is not None else finding])
-                # Told first: a disk that is full must not cost what was found.
-                if root is not None and not quiet:
-                    show_under(out, root, what, small.finding if small is not None else finding)
-                elif not quiet and small is not None:
-                    show_counterexample(out, small, tally)
-                elif not quiet:
-                    show_finding_head(out, finding)
-                    if unshrunk:
-                        show_unshrunk(out, finding, found_by)
-                    else:
-                        show_flaky(out, finding, found_by, again, late=late)
-                files: dict[str, Path] = {}
+        for place, root in enumerate(sorted(roots, key=lambda root: root.id in known)):
+            quiet = stories is not None and place >= stories
+            details: dict[str, list[Text]] = {}
+            """Lines about what fails because of it."""
+            for what in (root.id, *root.under):
+                finding = tally.found[what]
+                example: Counterexample | Again | None = None
                 try:
-                    if small is not None and not unkept:
-                        files = save(small, folder, svg_of(small), plain_story(small))
-                    elif unshrunk and not unkept:
-                        files = save_unshrunk(order, tally.found_at[what], finding, folder)
-                except OSError as error:
-                    unkept = not_kept(err, folder, error)
-                if small is not None or unshrunk:
-                    shrunk[what] = small, files
-                if not quiet:
-                    if files and root is None:
-                        show_again(out, files, driven.typed("replay", str(files["schedule"])))
-                    elif files:
-                        labelled(out, "", Text(f"kept in {files['schedule']}", "dim"), whole=True)
-                    if last:
-                        out.print()
+                    if not tally.interrupted:
+                        with shrinking_bar(err, what, number, total):
+                            if not number:
+                                company.start_again()
+                            example = counterexample_of(order, company, tally.found_at[what], finding)
+                except NotPlayed as reason:
+                    late = isinstance(reason, OutOfTime)
+                except KeyboardInterrupt:
+                    tally.interrupted = True
+                number += 1
+                unshrunk = example is None and tally.interrupted
+                found_by = order.schedule(tally.found_at[what]).name
+                with signals.held():
+                    small = example if isinstance(example, Counterexample) else None
+                    again = example if isinstance(example, Again) else None
+                    if again is not None:
+                        tally.flaky[what] = again
+                    record(driven, [small.finding if small is not None else finding])
+                    # Told first: a disk that is full must not cost what was found.
+                    if what == root.id and not quiet:
+                        if small is not None:
+                            show_counterexample(out, small, tally)
+                        else:
+                            show_finding_head(out, finding)
+                            if unshrunk:
+                                show_unshrunk(out, finding, found_by)
+                            else:
+                                show_flaky(out, finding, found_by, again, late=late)
+                    files: dict[str, Path] = {}
+                    try:
+                        if small is not None and not unkept:
+                            files = save(small, folder, svg_of(small), plain_story(small))
+                        elif unshrunk and not unkept:
+                            files = save_unshrunk(order, tally.found_at[what], finding, folder)
+                    except OSError as error:
+                        unkept = not_kept(err, folder, error)
+                    if small is not None or unshrunk:
+                        shrunk[what] = small, files
+                    details[what] = details_of(small.finding if small is not None else finding, files)
+            if not quiet:
+                show_under(out, root.under, details.__getitem__)
+                _, files = shrunk.get(root.id, (None, {}))
+                if files:
+                    show_again(out, files, driven.typed("replay", str(files["schedule"])))
+                out.print()
         left = len(roots) - (stories or 0)
         if stories and left > 0:
             out.print(f"{counted(left, 'more root cause')}: --stories prints more.\n", style="dim")

@@ -89,6 +89,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
         sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
     asked = ["--revision", revision] if revision != CURRENT else []
-    for line in command_lines(out, driven.typed("run", *asked), 2):
-        out.print(f"  {line}", soft_wrap=True)
+    first, *rest = command_lines(out, driven.typed("run", *asked), 2)
+    for line in (f"  {first}", *rest):
+        out.print(line, soft_wrap=True)
     sys.exit(Exit.CONFORMANT)

@@ -17,7 +17,8 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Schedule
 
 from ..exploration.judging import Assessment, Scope, assess, in_time
-from ..judging.causes import consequences
+from ..exploration.telling import failure_of
+from ..judging.causes import Failure, roots
 from ..judging.rules import Rules
 from ..judging.verdict import Finding, Verdict
 from ..protocols.freedoms import Case, Freedom, Side, covering
@@ -175,19 +176,22 @@ def where(divergence: Divergence) -> str:
 def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple[Finding | None, tuple[str, ...]]:
     """The first violation, and all violated requirements in order of time: a later one may be a consequence.
 
-    At one step, the requirement is first from which most of the others follow, as for the root causes of `run`.
-    Requirements come before properties, which depend on them.
+    At one step, root causes are first. Requirements come before properties, which depend on them.
     """
     when = in_time(rebuilt.performance)
     fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
-    met: dict[int, set[str]] = {}
+    met: dict[int, dict[str, Failure]] = {}
     for finding in fails:
-        met.setdefault(when(finding), set()).add(finding.requirement)
+        met.setdefault(when(finding), {})[finding.requirement] = failure_of(finding, 1, 1)
+    order = {
+        (step, root.id): number
+        for step, failures in met.items()
+        for number, root in enumerate(roots(rules, [*failures.values()]))
+    }
 
     def place(finding: Finding) -> tuple[bool, int, int, str]:
-        root = finding.requirement
-        following = sum(bool(consequences(rules, root, other)) for other in met[when(finding)] - {root})
-        return root.startswith("G-"), when(finding), -following, root
+        what, step = finding.requirement, when(finding)
+        return what.startswith("G-"), step, order.get((step, what), len(fails)), what
 
     fails.sort(key=place)
     return (fails[0] if fails else None), tuple(dict.fromkeys(finding.requirement for finding in fails))

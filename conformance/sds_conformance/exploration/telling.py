@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -93,10 +94,10 @@ def roots_in(tally: Tally, order: Order) -> list[Root]:
     return roots_of(tally, order.scope.rules, tally.declaration.dialect(order.dialect))
 
 
-def show_under(console: Console, root: Root, what: str, finding: Finding) -> None:
-    """Print, below its root cause, what fails with it."""
-    labelled(console, "With it", Text.assemble((what, "bold"), f": {root.under[what]}"))
-    labelled(console, "", Text(f"seen: {finding.seen}", "dim"))
+def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({})) -> list[Text]:
+    """The lines about a finding that is under a root cause: what was seen, and where its schedule is kept."""
+    kept = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
+    return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *kept]
 
 
 def exercised(tally: Tally, scope: Scope) -> tuple[str, Text]:
@@ -315,10 +316,10 @@ def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
     }
 
 
-def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
-    """The result as JSON."""
+def as_json(tally: Tally, order: Order, roots: Iterable[Root], shrunk: Shrunk) -> dict[str, Any]:
+    """The result as JSON; ``roots`` are its root causes, see `roots_in`."""
     findings = []
-    for what, root in in_order(roots_in(tally, order)).items():
+    for what, root in in_order(roots).items():
         example, files = shrunk.get(what, (None, {}))
         told = {**finding_json(tally, what, root), **_example_json(example, tally.found[what])}
         told |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}

@@ -207,8 +207,7 @@ def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
     out.verdicts = got.judge.verdicts()
     out.ways, out.way_errors = got.ways.by_position(out.plan.rules), got.ways.errors
     out.sightings = {requirement: got.judge.sightings(requirement) for requirement in out.plan.requirements}
-    exercised = {requirement: len(runs) for requirement, runs in out.sightings.items()}
-    out.causes = causes(out.plan.rules, out.verdicts, exercised, out.dialect)
+    out.causes = causes(out.plan.rules, out.verdicts, out.sightings, out.dialect)
     out.breakdowns, out.traces, out.heard = got.breakdowns, got.traces, got.heard
     if not why_unplayed and got.hearing.deaf:
         out.breakdowns.append(BrokenRun.at(ALL_RUNS, got.hearing.breakdown))

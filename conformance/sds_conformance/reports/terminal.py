@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -36,7 +36,7 @@ from ..telling.story import (
     show_finding,
     show_flaky,
     show_implementation,
-    show_softened,
+    show_under,
 )
 from .report import Report, RootCause, Row, again_of, code_of, finding_of, run_of, worst
 from .standing import Tone, asked, forgone, standing
@@ -314,11 +314,8 @@ def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mappin
     _show_head(console, cause, whole=whole)
     if not _show_known(console, report, cause.row):
         _show_worst(console, report, cause.row, whole=whole)
-    whys: dict[str, list[str]] = {}
-    for under in cause.data["under"]:
-        whys.setdefault(under["why"], []).append(under["requirement"])
-    for why, requirements in whys.items():
-        _show_under(console, report, why, [rows[one] for one in requirements if one in rows], whole=whole)
+    under = {one["requirement"]: one["why"] for one in cause.data["under"] if one["requirement"] in rows}
+    show_under(console, under, lambda what: _details(report, rows[what], whole=whole))
     show_command(console, "Again", cause.data["again"])
     console.print()
 
@@ -332,9 +329,9 @@ def _show_warning(console: Console, report: Report, cause: RootCause) -> None:
         story = story_of(report.protocol, found, report.trace(found.run))
         labelled(console, "Expected", Text(story.expected))
         labelled(console, "Seen", Text(story.seen, "bold"))
-        show_softened(console, found)
-    for under in cause.data["under"]:
-        labelled(console, "With it", Text(under["requirement"]))
+        if found.position:
+            labelled(console, "", Text(f"a warning, not a failure, by position {found.position}", "dim"))
+    show_under(console, {one["requirement"]: one["why"] for one in cause.data["under"]})
     show_command(console, "Again", cause.data["again"])
 
 
@@ -354,26 +351,21 @@ def _show_worst(console: Console, report: Report, row: Row, *, whole: bool) -> N
             labelled(console, "Also", Text.assemble((printable(kind["code"], 150), "bold"), f": {times}"))
 
 
-def _show_under(console: Console, report: Report, why: str, rows: Sequence[Row], *, whole: bool) -> None:
-    """Requirements that fail because of a root cause, for one reason."""
-    names = Text(", ").join(Text(row["id"], "bold") for row in rows)
-    labelled(console, "With it", Text.assemble(names, f": {printable(why, _LONGEST)}"))
-    for row in rows:
-        show_flaky(console, again_of(row))
-        known = report.known_failures(row["id"])
-        finding = worst(row)
-        of = f"{row['id']} " if len(rows) > 1 else ""
-        if known:
-            labelled(console, "", Text(printable(f"{of}known: {known[0]['reason']}", _LONGEST), "dim"))
-        elif finding is not None:
-            found = finding_of(row["id"], finding)
-            story = story_of(report.protocol, found, report.trace(found.run))
-            if whole:
-                labelled(console, "", Text(f"{of}expected: {story.expected}"))
-            seen = Text(f"{of}seen: {story.seen}")
-            if not whole:
-                seen.truncate(max(20, console.width - 12), overflow="ellipsis")
-            labelled(console, "", seen)
+def _details(report: Report, row: Row, *, whole: bool) -> Iterator[Text]:
+    """What was seen of a requirement that fails because of a root cause; ``whole`` as in `_show_cause`."""
+    if (again := again_of(row)) is not None and again.flaky:
+        yield Text(again.sentence, "yellow")
+    known, finding = report.known_failures(row["id"]), worst(row)
+    if known:
+        yield Text(printable(f"known: {known[0]['reason']}", _LONGEST), "dim")
+    elif finding is not None:
+        found = finding_of(row["id"], finding)
+        story = story_of(report.protocol, found, report.trace(found.run))
+        if whole:
+            yield Text(f"expected: {story.expected}")
+            yield Text(f"seen: {story.seen}")
+        else:
+            yield Text(f"seen: {story.seen}", overflow="ellipsis")
 
 
 def _broken_run(row: Row) -> BrokenRun:

@@ -6,10 +6,12 @@ type next. Where that does not fit, root causes are left out and counted. All co
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -118,36 +120,67 @@ def _labelled(console: Console, label: str, text: Text) -> list[Text]:
 
 
 def labelled_command(console: Console, label: str, command: str) -> list[Text]:
-    """The lines of a command with a label. It is broken only between words so that it can be copied."""
-    before, out = f"  {label:<{_LABEL}}", []
-    for line in command_lines(console, printable(command, LONGEST_COMMAND), len(before)):
-        out.append(Text.assemble((before, "dim"), (line, "blue")))
-        before = " " * len(before)
-    return out
+    """The lines of a command with a label, see `command_lines`."""
+    before = f"  {label:<{_LABEL}}"
+    first, *rest = command_lines(console, printable(command, LONGEST_COMMAND), len(before))
+    return [Text.assemble((before, "dim"), (first, "blue")), *(Text(line, "blue") for line in rest)]
+
+
+_FURTHER = " " * 4
+"""The indent of further lines, small so that few are needed."""
 
 
 def command_lines(console: Console, command: str, indent: int) -> list[str]:
-    """A command as lines that can be copied: broken between words on a terminal, where a backslash ends each line but
-    the last; one line elsewhere."""
-    room = console.width - indent
-    if not console.is_terminal or len(command) <= room:
+    """The lines of a command, to be copied whole: one elsewhere than on a terminal. There it is broken between words,
+    and a backslash ends each line but the last.
+
+    The caller prints the first line after ``indent`` columns; further lines have their indent.
+    """
+    if not console.is_terminal or indent + cell_len(command) <= console.width:
         return [command]
     try:
         words = [shlex.quote(word) for word in shlex.split(command)]
     except ValueError:
         return [command]
+    # An option stays with its value, unless that costs a line.
+    return min((_filled(parts, indent, console.width) for parts in (_with_values(words), words)), key=len)
+
+
+def _filled(parts: Sequence[str], indent: int, width: int) -> list[str]:
+    """Fill lines with the parts of a command. A backslash ends each line but the last."""
     lines = [""]
-    for part in _with_values(words):
-        joined = f"{lines[-1]} {part}" if lines[-1] else part
-        if lines[-1] and len(joined) + 2 > room:
-            lines.append(f"  {part}")
+    for number, part in enumerate(parts, 1):
+        end = " \\" if number < len(parts) else ""
+        room = width - (indent if len(lines) == 1 else 0) - len(end)
+        if not lines[-1]:
+            lines[-1] = part
+        elif cell_len(f"{lines[-1]} {part}") <= room:
+            lines[-1] += f" {part}"
         else:
-            lines[-1] = joined
-    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+            lines[-1] += " \\"
+            first, *rest = _pieces(part, width - len(_FURTHER) - len(end))
+            lines += [f"{_FURTHER}{first}", *rest]
+    return lines
+
+
+def _pieces(part: str, room: int) -> list[str]:
+    """Break a word that has spaces and is longer than a line, such as NAME=COMMAND, at its spaces.
+
+    Each piece has quotes of its own. Nothing can be before a further piece on its line: it would be in the word.
+    """
+    if cell_len(part) <= room or len(words := shlex.split(part)) > 1:
+        return [part]
+    pieces = [""]
+    for word in re.findall(r"\S* |\S+", words[0]):
+        if pieces[-1] and cell_len(shlex.quote(pieces[-1] + word)) >= room:
+            pieces.append("")
+        pieces[-1] += word
+    quoted = [shlex.quote(piece) for piece in pieces]
+    return [*(f"{piece}\\" for piece in quoted[:-1]), quoted[-1]]
 
 
 def _with_values(words: Iterable[str]) -> list[str]:
-    """Join each option with its value."""
+    """Join each option with its value, and the dashes before the command of an implementation with its first word."""
     parts: list[str] = []
     for word in words:
         if parts and parts[-1].startswith("--") and " " not in parts[-1] and not word.startswith("-"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from .last_screen import STYLES, labelled_command
 from .said import quoted
 
 _LABEL = 10
-
+_LONGEST = 600
 
 CARRIERS = {
     "json": "JSON lines over stdin and stdout",
@@ -207,6 +207,28 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
         console.print(Text.assemble(before, text), soft_wrap=True)
     else:
         hanging(console, before, text)
+
+
+def show_under(
+    console: Console, under: Mapping[str, str], details: Callable[[str], Iterable[Text]] = lambda what: ()
+) -> None:
+    """Print what fails because of a root cause, with the reasons; ``under`` is `Root.under`.
+
+    What fails for the same reason is printed together. ``details`` returns more lines about a requirement or property:
+    one with ``no_wrap`` is not broken, one with the overflow "ellipsis" is cut to the width.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for what, why in under.items():
+        by_reason.setdefault(why, []).append(what)
+    for why, those in by_reason.items():
+        names = Text(", ").join(Text(printable(what, 150), "bold") for what in those)
+        labelled(console, "With it", Text.assemble(names, f": {printable(why, _LONGEST)}" if why else ""))
+        for what in those:
+            for line in details(what):
+                text = Text.assemble(f"{printable(what, 150)} " if len(those) > 1 else "", line)
+                if line.overflow == "ellipsis":
+                    text.truncate(max(20, console.width - _LABEL - 2), overflow="ellipsis")
+                labelled(console, "", text, whole=bool(line.no_wrap))
 
 
 def show_command(console: Console, label: str, command: str) -> None:

@@ -14,6 +14,7 @@ from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.exhausting import Coverage
 from sds_conformance.exploration.exhaustion import SCHEMA_ID, Exhaustion
+from sds_conformance.exploration.telling import roots_in
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.link import LocalLink
 from sds_harness.schedules.worlds import Part
@@ -60,17 +61,20 @@ def test_what_is_told_is_never_more_than_was_finished() -> None:
     coverage = Coverage(order, Tally(company.start()))
     company.kill()
     coverage.aim(5)
-    assert words(command.last_line(coverage, "somebody 1").plain).startswith("No bound was finished: nothing is proved")
+    none = command.last_line(coverage, [], "somebody 1").plain
+    assert words(none).startswith("No bound was finished: nothing is proved")
     coverage.bounds[0].played = 5
-    assert "in all 5 schedules of up to 1 event of 2 participants (0.0 s)." in command.last_line(coverage, "x").plain
+    assert (
+        "in all 5 schedules of up to 1 event of 2 participants (0.0 s)." in command.last_line(coverage, [], "x").plain
+    )
     coverage.aim(1_000).played = 999
     coverage.aim(30).played = 30
-    told = command.last_line(coverage, "x").plain
+    told = command.last_line(coverage, [], "x").plain
     assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in told
     coverage.tally.found["SDS-SYNC-03"] = finding = FINDING
     coverage.tally.found_at["SDS-SYNC-03"] = 0
     coverage.tally.interrupted = True
-    told = command.last_line(coverage, "x").plain
+    told = command.last_line(coverage, roots_in(coverage.tally, order), "x").plain
     assert finding.severity is Verdict.FAIL
     assert told.startswith("x does not conform: 1 root cause, 1 failed. Covered: all 5 schedules")
     assert told.endswith("2 events: 99 % (0.0 s, interrupted).")

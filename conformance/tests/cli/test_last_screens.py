@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
@@ -19,7 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from played import reference_command
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.telling.last_screen import CauseLine, LastScreen, show_last_screen
+from sds_conformance.telling.last_screen import CauseLine, LastScreen, labelled_command, show_last_screen
 from suite_terminal import typed
 from waku_adapter import FOLDER, waku_command
 
@@ -214,3 +215,30 @@ def test_of_many_root_causes_eight_have_a_line(fails: int, warns: int, last: str
     check(text)
     assert text.count("a rule") == 8
     assert [line.strip() for line in text.splitlines() if " and " in line] == [last] * bool(last)
+
+
+ADAPTER = ["node", "harness/adapters/waku-sds/adapter.mjs"]
+COMMANDS = [
+    ["sds-conformance", "run"],
+    ["sds-conformance", "run", "--select", "SDS-SYNC-09", "--scenario", "received-syncs", "--", *ADAPTER],
+    ["sds-conformance", "run", "--select", "SDS-MSG-14", "--scenario", "equal-contents-are-resent", "--", *ADAPTER],
+    ["sds-conformance", "replay", "counterexamples/SDS-MSG-14.json", "--", "./it's here", "~", "$HOME", "a\\b", ""],
+    ["sds-conformance", "interop", f"a=python -m a{' --mutant a-name-of-a-mutant' * 7}", "b=./b", f"c={'./c' * 40}"],
+]
+
+
+@pytest.mark.parametrize("width", [40, 80, 81, 120])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command[1]}-{len(command)}")
+def test_a_command_is_broken_between_words_and_a_shell_reads_it_as_one(command: list[str], width: int) -> None:
+    console = Console(width=width, force_terminal=True, file=StringIO())
+    lines = [line.plain for line in labelled_command(console, "Again", shlex.join(command))]
+    typed_in = "\n".join([lines[0].removeprefix("  Again"), *lines[1:]])
+    read = subprocess.run(["sh", "-c", f"printf '%s\\n' {typed_in}"], capture_output=True, text=True, check=True)
+    assert read.stdout.splitlines() == command
+    assert [line for line in lines if cell_len(line) > width and " " in line.strip(" \\")] == []
+
+
+def test_a_command_is_one_line_elsewhere_than_on_a_terminal() -> None:
+    console = Console(width=80, force_terminal=False, file=StringIO())
+    (line,) = labelled_command(console, "Again", shlex.join(COMMANDS[-1]))
+    assert line.plain == f"  Again     {shlex.join(COMMANDS[-1])}"

@@ -91,7 +91,9 @@ def test_what_one_difference_violates_is_told_for_all_transcripts_that_show_it()
     printed = words(result.stdout)
     assert "the layout of messages (SDS-MSG-01)" in printed
     assert "FAIL SDS-MSG-01 40 vectors" in printed
-    assert printed.partition(" With it ")[2].startswith("SDS-RECV-07: ")
+    assert printed.partition(" With it ")[2].startswith(
+        "SDS-RECV-07, SDS-RECV-08, SDS-SYNC-12: A message that is refused"
+    )
 
 
 @pytest.mark.parametrize(

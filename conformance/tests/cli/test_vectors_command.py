@@ -19,7 +19,7 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint
 from sds_reference import REVISIONS
-from suite_terminal import too_wide, typed
+from suite_terminal import too_wide, typed, words
 from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit, files, seal
 
 pytestmark = pytest.mark.exhaustive
@@ -62,13 +62,14 @@ def test_1_a_mutant_is_told_with_its_requirement_and_how_to_ask_again() -> None:
     result = typed("vectors", "run", "--", *mutant)
     assert result.exit_code == 1
     for told in (
-        "FAIL  lamport/deliver-smaller",
-        "Expected local '1800000000000'",
+        "FAIL  SDS-DELIVER-02  8 vectors",
+        "  Vector    lamport/deliver-smaller",
+        "  Expected  local '1800000000000'",
         "SDS-DELIVER-02",
         "wrong answer to",
     ):
         assert told in result.stdout
-    again = next(line for line in result.stdout.splitlines() if "Again" in line).split("Again")[1].strip()
+    again = next(line for line in result.stdout.splitlines() if "Next  " in line).split("Next")[1].strip()
     assert shlex.split(again)[-len(mutant) :] == mutant
     assert typed(*shlex.split(again)[1:]).exit_code == 1
 
@@ -157,16 +158,17 @@ def test_what_passes_another_legal_way_and_what_only_warns_is_told_in_short() ->
 def test_reasons_for_skipping_are_told_once_with_how_many() -> None:
     result = typed("vectors", "run", "--group", "hash-*", "--group", "t-re*")
     assert result.exit_code == 0
-    (line,) = [line for line in result.stdout.splitlines() if "declares the hash" in line]
+    # Above the last screen, and on it.
+    line, _ = [line for line in result.stdout.splitlines() if "declares the hash" in line]
     assert line.split()[1] == "skipped"
-    assert f"What was skipped says nothing: {int(line.split()[0]) + 1} of " in result.stdout
+    assert f"What was skipped says nothing: {int(line.split()[0]) + 1} of " in words(result.stdout)
 
 
 def test_another_revision_is_asked_again_as_it_was() -> None:
     mutant = reference_command("--mutant", "does-not-log-syncs")
     result = typed("vectors", "run", "--revision", "forum-2024", "--vectors", VECTORS, "--", *mutant)
     assert result.exit_code == 1
-    again = next(line for line in result.stdout.splitlines() if "Again" in line).split("Again")[1].strip()
+    again = next(line for line in result.stdout.splitlines() if "Next  " in line).split("Next")[1].strip()
     asked = ["--group", "log-order", "--revision", "forum-2024", "--vectors", str(VECTORS)]
     assert shlex.split(again)[3 : -len(mutant) - 1] == asked
     assert typed(*shlex.split(again)[1:]).exit_code == 1
@@ -176,8 +178,8 @@ def test_another_protocol_is_asked_in_its_own_language(tmp_path: Path) -> None:
     mutant = [sys.executable, "-m", "clearskies_reference", "--mutant", "deletion-wins"]
     result = typed("vectors", "run", "--revision", "clearskies-database", "--vectors", VECTORS, "--", *mutant)
     assert result.exit_code == 1
-    assert "FAIL  conflicts/deleted-before-the-edit\n" in result.stdout
-    again = next(line for line in result.stdout.splitlines() if line.startswith("  Again"))
+    assert "  Vector    conflicts/deleted-before-the-edit\n" in result.stdout
+    again = next(line for line in result.stdout.splitlines() if line.startswith("  Next"))
     assert f"--group conflicts --revision clearskies-database --vectors {VECTORS} -- " in again
     wrong = typed("vectors", "run", "--revision", "clearskies-database", "--group", "lamport", "--", *mutant)
     assert wrong.exit_code == 2

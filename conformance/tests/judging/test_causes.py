@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from sds_conformance.judging.catalogue import ANOTHER_LAYOUT
@@ -34,7 +34,9 @@ def verdict(
     return RequirementVerdict(KNOWN[requirement], kind, tally=tally)
 
 
-def told(*verdicts: RequirementVerdict, exercised: int = len(EVERYWHERE), dialect: str = "") -> dict[str, list[str]]:
+def told(
+    *verdicts: RequirementVerdict, exercised: Collection[str] = EVERYWHERE, dialect: str = ""
+) -> dict[str, list[str]]:
     """The causes, with what is told under each."""
     found = causes(RULES, verdicts, {v.requirement.id: exercised for v in verdicts}, dialect)
     return {c.verdict.requirement.id: [under.requirement.id for under, _ in c.under] for c in found}
@@ -50,12 +52,23 @@ def test_what_is_declared_to_follow_is_told_under_it_with_the_reason() -> None:
 
 
 def test_it_follows_in_runs_too_that_do_not_exercise_the_cause() -> None:
-    assert told(verdict(CAUSE, {"run-1": {5}}), verdict(EFFECT, {"run-2": {5}})) == {CAUSE: [EFFECT]}
+    both = verdict(CAUSE, {"run-1": {5}}), verdict(EFFECT, {"run-2": {5}})
+    assert told(*both, exercised=["run-1"]) == {CAUSE: [EFFECT]}
 
 
 def test_faults_of_which_nothing_is_declared_are_two_causes_however_often_they_meet() -> None:
     places = {run: {5} for run in EVERYWHERE}
     assert told(verdict(ONE, places), verdict(OTHER, places)) == {ONE: [], OTHER: []}
+
+
+def test_a_rare_fault_explains_nothing_in_runs_that_exercise_it_and_do_not_violate_it() -> None:
+    many = [f"run-{number}" for number in range(50)]
+    rare, frequent = {"run-0": {5}}, {run: {5} for run in many[:5]}
+    elsewhere = {"run-49": {5}}
+    assert told(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [], EFFECT: []}
+    assert told(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many[:49]) == {CAUSE: [EFFECT]}
+    assert told(verdict(CAUSE, rare), verdict(EFFECT, elsewhere | rare), exercised=many) == {CAUSE: [EFFECT]}
+    assert told(verdict(CAUSE, frequent), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [EFFECT]}
 
 
 def test_of_two_that_explain_each_other_the_one_is_the_cause_that_fails_in_more_of_its_runs() -> None:

@@ -18,6 +18,7 @@ from ...exploration.campaign import Tally
 from ...exploration.judging import Scope, judged_revision
 from ...exploration.telling import (
     cause_lines,
+    details_of,
     exercised,
     finding_json,
     head_json,
@@ -28,13 +29,12 @@ from ...exploration.telling import (
     show_coverage,
     show_head,
     show_seen,
-    show_under,
 )
 from ...judging import quoting
 from ...judging.causes import Root
 from ...protocols import scheduled
 from ...telling.last_screen import LastScreen, show_last_screen
-from ...telling.story import labelled, show_command, show_errors, show_implementation, show_softened
+from ...telling.story import labelled, show_command, show_errors, show_implementation, show_softened, show_under
 from ..options import STRICT_HELP, TOLD, console, exit_code, program
 from ..paths import INPUT_PLACE
 from ..scheduled import revision_of
@@ -149,8 +149,7 @@ def _tell(out: Console, tally: Tally, roots: Sequence[Root], folder: str, storie
         labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
         show_seen(out, finding)
         show_softened(out, finding)
-        for under in root.under:
-            show_under(out, root, under, tally.found[under])
+        show_under(out, root.under, lambda what: details_of(tally.found[what]))
         again = shlex.join([program(), "corpus", "show", folder, str(index)])
         show_command(out, "Look", again)
         out.print()

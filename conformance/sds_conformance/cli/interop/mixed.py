@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,22 @@ from rich.text import Text
 from ...exploration.casts import Cast, NotPlayed
 from ...exploration.judging import Scope
 from ...exploration.telling import (
+    details_of,
     failure_of,
     proof_of,
     rule_of,
     severity_number,
     show_again,
-    show_under,
     show_unstable,
     story_of,
 )
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
-from ...judging.causes import Root, roots
+from ...judging.causes import roots
 from ...judging.quoting import counted
 from ...telling.last_screen import STYLES, CauseLine, ordered
-from ...telling.story import headline, labelled, lines_labelled, show_errors
+from ...telling.story import headline, labelled, lines_labelled, show_errors, show_under
 from ..options import program
 from ..showing import Plays, found_bar, not_kept, shrinking_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
@@ -38,6 +38,8 @@ from .shared import BAR_WIDTH, lines_of, show_violation
 IN_FULL = 3
 """Counterexamples that are printed; for further ones only the file is named."""
 STORY_LINES = 16
+Group = tuple[Discovery, list[tuple[Discovery, str]]]
+"""A root cause, and what fails because of it, each with the reason."""
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
 """What was found, its counterexample if it showed again, and the files."""
 
@@ -60,6 +62,8 @@ class MixedGroups:
         self._commands, self._options = commands, options
         self._scope = Scope.of(revision=cast.revision)
         self.mixed: Mixed | None = None
+        self._groups: list[Group] = []
+        """What was found, by root cause."""
         self.found: list[Found] = []
         self.unkept = ""
         """Why counterexamples could not be kept."""
@@ -81,6 +85,7 @@ class MixedGroups:
 
                 self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress)
             plays.end()
+            self._groups = self._grouped(self.mixed)
             if not quiet:
                 self._show_counts(self.mixed)
             try:
@@ -97,7 +102,7 @@ class MixedGroups:
             return None
         told = {(d.name, d.what): (example, files) for d, example, files in self.found}
         nothing: tuple[None, dict[str, Path]] = (None, {})
-        under = {id(discovery): root for discovery, root in self._grouped()}
+        under = {id(one): (root.what, why) for root, members in self._groups for one, why in members}
         return {
             "seed": mixed.seed,
             "examples": mixed.examples,
@@ -112,41 +117,38 @@ class MixedGroups:
                     "schedules": mixed.played[name],
                     "given_up": mixed.given_up.get(name, ""),
                     "exercised": sorted(mixed.exercised.get(name, ())),
-                    "findings": [_as_json(d, under[id(d)], *told.get((name, d.what), nothing)) for d in mixed.of(name)],
+                    "findings": [
+                        _as_json(d, under.get(id(d)), *told.get((name, d.what), nothing)) for d in mixed.of(name)
+                    ],
                 }
                 for name in mixed.names
             ],
-            "group": [_as_json(d, under[id(d)], *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
+            "group": [_as_json(d, under.get(id(d)), *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
         }
 
     def cause_lines(self) -> list[CauseLine]:
         """A line of the last screen for each root cause, with whose fault it is."""
         lines = []
-        for discovery, root in self._grouped():
-            if root is not None:
-                continue
+        for discovery, _ in self._groups:
             _, rule = rule_of(discovery.what)
             severity = severity_number(discovery.what)
             told = f"{discovery.name or 'the group'}: {rule}"
             lines.append(CauseLine(discovery.finding.severity, severity, discovery.what, told))
         return ordered(lines)
 
-    def _grouped(self) -> list[tuple[Discovery, Root | None]]:
-        """All discoveries: each root cause, then what is under it, with that root cause."""
-        if self.mixed is None:
-            return []
-        mixed = self.mixed
-        out: list[list[tuple[Discovery, Root | None]]] = []
+    def _grouped(self, mixed: Mixed) -> list[Group]:
+        """All discoveries by root cause, the worst first."""
+        out: list[Group] = []
         place = {id(discovery): number for number, discovery in enumerate(mixed.ordered)}
         for name in (*mixed.names, GROUP):
             found = {discovery.what: discovery for discovery in mixed.of(name)}
             reached = mixed.exercised.get(name, Counter[str]())
             failures = [failure_of(one.finding, one.schedules, reached[what]) for what, one in found.items()]
             out += [
-                [(found[root.id], None), *((found[what], root) for what in root.under)]
+                (found[root.id], [(found[what], why) for what, why in root.under.items()])
                 for root in roots(self._scope.rules, failures, self._dialect(name))
             ]
-        return [pair for group in sorted(out, key=lambda group: place[id(group[0][0])]) for pair in group]
+        return sorted(out, key=lambda group: place[id(group[0])])
 
     def _dialect(self, name: str) -> str:
         dialect = self._cast.dialect(name) if name != GROUP else None
@@ -171,30 +173,23 @@ class MixedGroups:
         """Shrink, keep and tell what was found, the worst first."""
         if mixed.interrupted:
             return
-        grouped, told = self._grouped(), -1
-        total = len(grouped)
-        for number, (discovery, root) in enumerate(grouped):
-            told += root is None
-            with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
-                try:
-                    example = shrunk(
-                        troupe,
-                        discovery,
-                        self._scope,
-                        ATTEMPTS if root is None and told < max(IN_FULL, self._stories) else FEW_ATTEMPTS,
-                    )
-                except NotPlayed:
-                    example = None
-            files = self._kept(example, folder) if example is not None else {}
-            self.found.append((discovery, example, files))
-            if quiet:
-                continue
-            if root is None:
-                self._show(told, discovery, example, files)
-            elif told < self._stories:
-                show_under(self._out, root, discovery.what, discovery.finding)
-            last = number + 1 == total or grouped[number + 1][1] is None
-            if last and (told < self._stories or number + 1 == total):
+        number, total = 0, sum(1 + len(members) for _, members in self._groups)
+        for place, (root, members) in enumerate(self._groups):
+            for discovery in (root, *(member for member, _ in members)):
+                attempts = ATTEMPTS if discovery is root and place < max(IN_FULL, self._stories) else FEW_ATTEMPTS
+                with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
+                    try:
+                        example = shrunk(troupe, discovery, self._scope, attempts)
+                    except NotPlayed:
+                        example = None
+                number += 1
+                files = self._kept(example, folder) if example is not None else {}
+                self.found.append((discovery, example, files))
+                if discovery is root and not quiet:
+                    self._show(place, discovery, example, files)
+            if not quiet and place < self._stories:
+                self._show_under(members)
+            if not quiet and (place < self._stories or place + 1 == len(self._groups)):
                 self._out.print()
 
     def _kept(self, example: MixedExample, folder: Path) -> Mapping[str, Path]:
@@ -256,8 +251,15 @@ class MixedGroups:
         labelled(out, "Found", Text(found))
         labelled(out, "Played by", Text(example.parts + (": it needs nobody else" if example.alone else "")))
         _show_story(out, example, files.get("story"))
-        if files:
-            show_again(out, files, self._again(example, files["schedule"]))
+
+    def _show_under(self, members: Sequence[tuple[Discovery, str]]) -> None:
+        """What fails because of the last root cause, and how to replay that."""
+        found = self.found[len(self.found) - len(members) - 1 :]
+        details = {discovery.what: details_of(discovery.finding, files) for discovery, _, files in found}
+        show_under(self._out, {member.what: why for member, why in members}, details.__getitem__)
+        _, example, files = found[0]
+        if example is not None and files:
+            show_again(self._out, files, self._again(example, files["schedule"]))
 
     def _again(self, example: MixedExample, file: Path) -> str:
         needed = dict.fromkeys(example.roles.values())
@@ -285,8 +287,9 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
 
 
 def _as_json(
-    discovery: Discovery, root: Root | None, example: MixedExample | None, files: Mapping[str, Path]
+    discovery: Discovery, under: tuple[str, str] | None, example: MixedExample | None, files: Mapping[str, Path]
 ) -> dict[str, Any]:
+    """``under`` is the root cause that it is under, with the reason."""
     finding = example.finding if example is not None else discovery.finding
     out: dict[str, Any] = {
         "id": discovery.what,
@@ -299,7 +302,7 @@ def _as_json(
         "seen": finding.seen,
         "reproduced": example is not None,
         "files": {key: str(path) for key, path in files.items()},
-        **({"under": {"id": root.id, "why": root.under[discovery.what]}} if root is not None else {}),
+        **({"under": {"id": under[0], "why": under[1]}} if under is not None else {}),
     }
     if example is not None:
         out |= {

@@ -25,7 +25,7 @@ from ...judging.verdict import Verdict
 from ...protocols import protocol_of
 from ...reports.baseline import Match, judged
 from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
-from ...telling.story import labelled, plain_table, show_doubts, show_name
+from ...telling.story import labelled, plain_table, show_doubts, show_name, show_under
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.causes import WrongAnswers, causes_of
@@ -299,16 +299,12 @@ def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
         names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
         more = f" and {len(others) - MOST_NAMES} more" if len(others) > MOST_NAMES else ""
         labelled(out, "Also", Text(f"{names}{more}"))
-    if len(cause.under) > MOST_NAMES:
-        labelled(out, "With it", Text(", ".join(cause.under)))
-    else:
-        for name, why in cause.under.items():
-            labelled(out, "With it", Text.assemble((name, "bold"), f": {why}" if why else ""))
+    show_under(out, cause.under)
     out.print()
 
 
 MOST_NAMES = 6
-"""Other vectors of a root cause that are named, and other requirements that are named with a reason."""
+"""Other vectors of a root cause that are named."""
 
 
 def _show_answer(out: Console, asked: Asked, revision: str, *, alike: bool = False) -> None:

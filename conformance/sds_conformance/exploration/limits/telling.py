@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,8 +11,11 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
+from ...judging.causes import Failure, roots
+from ...judging.quoting import counted
 from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import Verdict
+from ...protocols import protocol_of
 from ...telling.last_screen import CauseLine, ordered
 from ...telling.story import labelled, plain_table, show_command, unbroken
 from ..telling import severity_number
@@ -33,6 +36,8 @@ _VERDICTS = {
     Weight.WARNING.value: Verdict.WARN,
     Weight.ERROR.value: Verdict.ERROR,
 }
+_FAILURES = {**_VERDICTS, Weight.ERROR.value: Verdict.FAIL}
+"""Root causes know failures and warnings only."""
 _ORDER = (Weight.FINDING.value, Weight.ERROR.value, Weight.WARNING.value)
 
 
@@ -43,17 +48,48 @@ def worst_of(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def cause_lines(told: Mapping[str, Any]) -> list[CauseLine]:
-    """The lines of the last screen: one per dimension with a finding or a warning."""
-    return ordered(
-        CauseLine(
-            _VERDICTS[row["verdict"]],
-            severity_number(row["requirement"]) if row["requirement"] else BREAKDOWN_SEVERITY,
-            row["requirement"] or row["dimension"],
-            f"{row['title']}, {cell(row['first_not'])}: {headline(row)}",
-        )
-        for row in told["rows"]
-        if row["verdict"] in _VERDICTS
+    """The lines of the last screen: one per root cause, and one per dimension whose failure violates no requirement."""
+    rows = [row for row in told["rows"] if row["verdict"] in _VERDICTS]
+    lines = [_cause_line(row, BREAKDOWN_SEVERITY) for row in rows if not row["requirement"]]
+    lines += [
+        _cause_line(group[0], min(severity_number(row["requirement"]) for row in group), len(group) - 1)
+        for group in _grouped(told, [row for row in rows if row["requirement"]])
+    ]
+    return ordered(lines)
+
+
+def _cause_line(row: Mapping[str, Any], severity: int, others: int = 0) -> CauseLine:
+    more = f" (and in {counted(others, 'more dimension')})" if others else ""
+    return CauseLine(
+        _VERDICTS[row["verdict"]],
+        severity,
+        row["requirement"] or row["dimension"],
+        f"{row['title']}, {cell(row['first_not'])}{more}: {headline(row)}",
     )
+
+
+def _grouped(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The rows that violate requirements by root cause, those of the root cause itself first, the worst of them first.
+
+    A dimension counts as a run. It is not known which other dimensions exercise a requirement.
+    """
+    by_requirement: dict[str, list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: _ORDER.index(row["verdict"])):
+        by_requirement.setdefault(row["requirement"], []).append(row)
+    failures = [
+        Failure(
+            requirement,
+            _FAILURES[those[0]["verdict"]],
+            len(those),
+            len(those),
+            codes=frozenset((row["code"] or "").partition("/")[2] for row in those),
+        )
+        for requirement, those in by_requirement.items()
+    ]
+    return [
+        [row for requirement in (root.id, *root.under) for row in by_requirement[requirement]]
+        for root in roots(protocol_of(told["revision"]).rules, failures)
+    ]
 
 
 def show_limits(console: Console, told: Mapping[str, Any], stories: int | None = None) -> None:
