@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -250,7 +251,7 @@ class Script:
 
     def unique(self, label: str) -> str:
         """The label, or a similar one that is not in use."""
-        labels = (label, *(f"{label}~{number}" for number in range(2, 100_000)))
+        labels = chain((label,), (f"{label}~{number}" for number in count(2)))
         found = next(one for one in labels if one not in self._labels)
         self._labels.add(found)
         return found
