@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sds_harness.docstrings import first_line
 from sds_harness.environment import PLAIN, Environment
+from sds_harness.schedules import Schedule
 
 from .asking import Facts
 from .judgement import Observation
@@ -62,6 +63,17 @@ class Showing:
 
 
 @dataclass(frozen=True)
+class ScenarioFile:
+    """The file of a user that a scenario was read from."""
+
+    path: str
+    """As the user typed it, or within the folder that the user typed."""
+    description: str = ""
+    expected: tuple[tuple[int, str], ...] = ()
+    """Its expectations: the line of each, 0 if it is unknown, and a sentence."""
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A test case written by hand."""
 
@@ -77,6 +89,10 @@ class Scenario:
     """It depends on rules of its own text only, so it is not played for equivalent requirements of other texts."""
     counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
     """By requirement: equivalent requirements of other texts."""
+    file: ScenarioFile | None = None
+    """The file that it was read from; None if it is built in."""
+    schedule: Schedule | None = field(default=None, repr=False, compare=False)
+    """The schedule that it plays; None if a function plays it."""
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -87,6 +103,8 @@ class Scenario:
 
     @property
     def summary(self) -> str:
+        if self.file is not None:
+            return self.file.description.partition("\n")[0] or f"a scenario of the file {self.file.path}"
         return first_line(self.function)
 
 
