@@ -87,14 +87,21 @@ def _value(constructor: Any, node: Any, path: Path, lines: dict[Path, int]) -> A
 
 
 def _scalar(constructor: Any, node: Any, tag: str, line: int) -> Any:
+    from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.nodes import ScalarNode
+
+    if not isinstance(node, ScalarNode):
+        raise YamlError(f"the tag {printable(tag, 60)} is not accepted for a list or a mapping", line)
     if tag in (f"{_TAG}str", f"{_TAG}timestamp"):
         return str(node.value)
     if tag not in (f"{_TAG}null", f"{_TAG}bool", f"{_TAG}int", f"{_TAG}float"):
         raise YamlError(f"the tag {printable(tag, 60)} is not accepted", line)
     try:
         value = constructor.construct_object(node)
-    except (ValueError, OverflowError) as error:
-        raise YamlError(printable(str(error), 120), line) from None
+    except (ValueError, LookupError, ArithmeticError, AttributeError, YAMLError) as error:  # !!int x, !!bool 2, ...
+        raise YamlError(
+            f"{printable(str(node.value), 40)} is no {tag.removeprefix(_TAG)}: {printable(str(error), 120)}", line
+        ) from None
     if isinstance(value, float):
         if not math.isfinite(value):
             raise YamlError(f"{printable(str(node.value), 20)} is not a number of JSON", line)
