@@ -44,7 +44,7 @@ from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, judged
-from ..scenario_files.loading import Loaded
+from ..scenario_files.reader import Loaded
 from ..telling.last_screen import LastScreen, show_last_screen
 from ..telling.story import labelled, show_errors, show_implementation
 from .allowing import Seconds

@@ -20,7 +20,7 @@ from ..judging.quoting import counted
 from ..judging.verdict import full_code
 from ..protocols import protocols, repertoires
 from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Entry, Judged, Match, Outcome, load, match
-from ..scenario_files.loading import SUFFIXES
+from ..scenario_files.reader import SUFFIXES
 from ..telling.story import hanging, show_command
 from .files import refused
 from .options import program

@@ -33,7 +33,7 @@ from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
-from ..scenario_files.loading import Loaded
+from ..scenario_files.reader import Loaded
 from ..telling.invocation import Invocation
 from ..telling.last_screen import show_last_screen
 from ..telling.story import labelled, show_breakdown, show_implementation

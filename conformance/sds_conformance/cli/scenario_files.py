@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..scenario_files.loading import Loaded, ScenarioFileError, load, one_revision
+from ..scenario_files.reader import Loaded, ScenarioFileError, load, one_revision
 from .options import Decorator
 from .paths import INPUT
 from .scheduled import revision_of

@@ -18,7 +18,7 @@ from ..judging.planning import Plan, plan
 from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialect
 from ..protocols import default, protocol_of, revisions
-from ..scenario_files.loading import Loaded, ScenarioFileError, load, one_revision
+from ..scenario_files.reader import Loaded, ScenarioFileError, load, one_revision
 from ..telling.invocation import Invocation, unusual
 
 SHORTEST_S = 0.05

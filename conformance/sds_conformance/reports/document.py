@@ -72,7 +72,7 @@ def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 
 
 
 def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, Any]]:
-    """What became of each scenario file: the requirements that it is for, and its expectations."""
+    """A row for each scenario file: the requirements that it is for, and its expectations."""
     out = []
     verdicts = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
     for scenario in outcome.plan.scenarios:

@@ -6,7 +6,7 @@ implementation does not declare the signal, or if part of the schedule could not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sds_harness.declaration import Declaration, printable
@@ -64,9 +64,8 @@ def sentence(expected: Expectation) -> str:
     return KINDS[expected.what].sentence.format(printable(expected.who), _listed(expected.labels))
 
 
-def check(performance: Performance, reading: Reading, shown_as: Callable[[str], str] = lambda name: name) -> Result:
-    """Compare a performance with the expectations of its schedule. ``shown_as`` is the name of a participant in the
-    environment."""
+def check(performance: Performance, reading: Reading) -> Result:
+    """Compare a performance with the expectations of its schedule."""
     unmet = []
     if performance.storm:
         unmet.append((ENDLESS, "no end of messages"))
@@ -79,7 +78,7 @@ def check(performance: Performance, reading: Reading, shown_as: Callable[[str], 
         if why := _undeclared(expected, performance.cast[expected.who].declaration):
             return Result(tuple(unmet), why)
     for index, expected in enumerate(expectations):
-        if seen := _contradiction(expected, performance, reading, {expected.who, shown_as(expected.who)}):
+        if seen := _contradiction(expected, performance, reading):
             unmet.append((index, seen))
     return Result(tuple(unmet))
 
@@ -91,18 +90,18 @@ def _undeclared(expected: Expectation, declared: Declaration) -> str:
     return f"{NEEDS}{name}" if kind.signal and not declared.can_by_name(name) else ""
 
 
-def _contradiction(expected: Expectation, performance: Performance, reading: Reading, who: Collection[str]) -> str:
-    """What was seen instead; "" if the expectation was met."""
+def _contradiction(expected: Expectation, performance: Performance, reading: Reading) -> str:
+    """The observation that contradicts an expectation; "" if the expectation was met."""
     kind = KINDS[expected.what]
     if not kind.signal:
-        return _accepted(expected, performance, who)
+        return _accepted(expected, performance)
     keys = {label: reading.labelled(performance, label) for label in expected.labels}
     if unsent := [label for label, key in keys.items() if key is None]:
         return f"{_listed(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
     signalled: dict[object, int] = {}
     """By message: the number of the first act that signals it."""
     for act in performance.acts:
-        if act.who in who:
+        if act.who == expected.who:
             for signal in reading.signals(act.step):
                 if signal.kind == kind.signal:
                     for key in signal.keys:
@@ -120,11 +119,11 @@ def _contradiction(expected: Expectation, performance: Performance, reading: Rea
     return f"{verb}: {_listed([label for _, label in shown]) or 'none of them'}"
 
 
-def _accepted(expected: Expectation, performance: Performance, who: Collection[str]) -> str:
+def _accepted(expected: Expectation, performance: Performance) -> str:
     """The messages that were not refused; "" if all were."""
     refused, met = set(), set()
     for act in performance.acts:
-        if act.who in who:
+        if act.who == expected.who:
             operations = performance.schedule.operations
             own = getattr(operations[act.operation], "label", "") if 0 <= act.operation < len(operations) else ""
             label = act.packet.label if act.packet is not None else own

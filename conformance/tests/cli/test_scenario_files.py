@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from played import reference_command
 from sds_conformance.cli import main
-from sds_conformance.scenario_files.loading import name_of
+from sds_conformance.scenario_files.reader import name_of
 
 WAITS = """\
 description: A message that depends on a waiting message must wait, too.
@@ -186,6 +186,14 @@ def test_environments_and_scenarios_of_the_suite_are_played_where_they_are_selec
     _, data = run("--scenario-file", file, "--environment", "*")
     assert len(data["summary"]["environments"]) == data["summary"]["runs"] > 5
     assert data["scenario_files"][0]["expectations"][0]["verdict"] == "met"
+    code, data = run("--scenario-file", file, "--environment", "*", command=MUTANT)
+    runs = next(row["runs"] for row in data["requirements"] if row["id"] == "SDS-RECV-06")
+    assert (code, len(runs)) == (1, data["summary"]["runs"]), "it is exercised in each environment"
+    everywhere = ("--environment", "*", "--json")
+    result = typed("run", "--scenario-file", written(tmp_path, CLEARSKIES, "c.yaml"), *everywhere)
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["summary"]["runs"] > 3) == (0, True)
+    assert [row["verdict"] for row in data["scenario_files"][0]["expectations"]] == ["met", "met"]
     _, data = run("--scenario-file", file, "--scenario", "ties", "--environment", "plain")
     assert data["summary"]["scenarios"] == 2
     assert typed("run", "--scenario-file", file, "--scenario", "no-such").exit_code == 2

@@ -34,8 +34,8 @@ def test_a_file_takes_the_place_of_the_suite(pytester: pytest.Pytester) -> None:
 
 def test_files_and_environments_are_taken_from_the_configuration(pytester: pytest.Pytester) -> None:
     pytester.mkdir("mine").joinpath("waits.yaml").write_text(WAITS, "utf-8")
-    pytester.makeini("[pytest]\nsds_scenario_file = mine\nsds_environment = turkish\n")
-    run(pytester, reference_command(), "sds::waits.yaml@turkish").assert_outcomes(passed=3)
+    pytester.makeini("[pytest]\nsds_scenario_file = mine\nsds_environment = all-scripts\n")
+    run(pytester, reference_command(), "sds::waits.yaml@all-scripts").assert_outcomes(passed=3)
 
 
 def test_a_file_names_its_revision(pytester: pytest.Pytester) -> None:

@@ -112,7 +112,7 @@ class Notation:
             raise
 
     def errors(self, document: Document) -> list[ScheduleFileError]:
-        """What is wrong with a file, at most ``MOST_ERRORS``, in the order of its lines."""
+        """The errors of a file, at most ``MOST_ERRORS``, in the order of its lines."""
         data = document.data
         try:
             self._hold_to_counts(data)

@@ -21,7 +21,7 @@ from ...interop.story import InteropStory
 from ...judging.exits import Exit
 from ...judging.quoting import counted
 from ...protocols import protocol_of, scheduled
-from ...scenario_files.loading import Loaded
+from ...scenario_files.reader import Loaded
 from ...telling.last_screen import LastScreen, show_last_screen
 from ...telling.story import labelled
 from ..carrying import SCHEME, without_server

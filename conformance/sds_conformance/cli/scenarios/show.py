@@ -16,7 +16,7 @@ from ...drawing.spacetime import spacetime_svg
 from ...exploration.casting import Company
 from ...judging.registry import Scenario
 from ...protocols import protocol_of, protocols, repertoire_of
-from ...scenario_files.loading import SUFFIXES, ScenarioFileError, load_one
+from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
 from ...telling.story import labelled
 from ..files import write_file
 from ..names import names_of, unknown

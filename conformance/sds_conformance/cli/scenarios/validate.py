@@ -10,7 +10,7 @@ import click
 from sds_harness.declaration import printable
 
 from ...judging.exits import Exit
-from ...scenario_files.loading import ScenarioFileError, errors_in, files_in
+from ...scenario_files.reader import ScenarioFileError, errors_in, files_in
 from ..paths import INPUT
 
 _EPILOG = """

@@ -6,13 +6,13 @@ A scenario has the name of its file, with the ending: no scenario of the suite h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import printable
-from sds_harness.schedules import Schedule, ScheduleFileError
+from sds_harness.schedules import Operation, Route, Schedule, ScheduleFileError
 from sds_harness.schedules.files import YAML_SUFFIXES, Document, read
 from sds_harness.suggestions import did_you_mean
 
@@ -39,10 +39,33 @@ class PlaySchedule:
     def __call__(self, stage: Any) -> None:
         """Play on a stage, and store in its trace which expectations were not met. Raises TesteeFault."""
         repertoire = repertoire_of(self.revision)
-        show = repertoire.perform(self.schedule, dict.fromkeys(self.schedule.names, stage))
-        result = check(show, repertoire.reading, stage.label)
+        schedule = renamed(self.schedule, stage.label)
+        show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage))
+        result = check(show, repertoire.reading)
         stage.trace.unmet, stage.trace.unchecked = result.unmet, result.unchecked
         stage.trace.stopped = next(iter(show.left_out.values()), "")
+
+
+def renamed(schedule: Schedule, label: Callable[[str], str]) -> Schedule:
+    """The schedule with other names of participants, scripted peers and channels: those of an environment."""
+
+    def name(value: Any) -> Any:
+        return tuple(map(label, value)) if isinstance(value, tuple) else label(value)
+
+    def changed(operation: Operation) -> Operation:
+        values = {key: name(getattr(operation, key)) for key in (*operation.names, "peer") if hasattr(operation, key)}
+        if route := getattr(operation, "route", None):
+            late = tuple((label(listener), ms) for listener, ms in route.late)
+            values["route"] = Route(name(route.lost), late, name(route.twice))
+        return operation.changed(**values) if values else operation
+
+    return replace(
+        schedule,
+        members=tuple(replace(member, name=label(member.name)) for member in schedule.members),
+        operations=tuple(map(changed, schedule.operations)),
+        channels=name(schedule.channels),
+        expect=tuple(replace(expected, who=label(expected.who)) for expected in schedule.expect),
+    )
 
 
 @dataclass(frozen=True)
@@ -117,7 +140,7 @@ def load_one(path: Path) -> Loaded:
 
 
 def errors_in(path: Path) -> list[str]:
-    """What is wrong with a scenario file, a sentence with the line for each; none if it can be played."""
+    """The errors of a scenario file, a sentence with the line for each; none if it can be played."""
     return _examined(path)[1]
 
 
