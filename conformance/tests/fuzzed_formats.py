@@ -19,6 +19,7 @@ from valid_inputs import (
     outcomes,
     reports,
     run_command,
+    scenario_files,
     seal_vectors,
     transcripts,
     vectors,
@@ -88,6 +89,7 @@ def driving_commands() -> Sequence[Sequence[Command]]:
 FORMATS: dict[str, Format | Replies] = {
     "reports": Format(reports, r"(report|limits)\.jsonl?|traces/.*"),
     "counterexamples": Format(counterexamples, r".*\.json"),
+    "scenario-files": Format(scenario_files, r".*\.(yaml|json)"),
     "transcripts": Format(transcripts, r"talk\.jsonl"),
     "baselines": Format(baselines, r"known\.yaml"),
     "certificates": Format(certificates, r"certificate\.json(\.sig)?|signers", digest_certificate),

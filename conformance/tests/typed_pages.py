@@ -110,7 +110,8 @@ def edited(text: str, piece: str) -> str:
 
 @dataclass
 class Reader:
-    """Types the lines of a page one by one in a shell, and makes its edits."""
+    """Types the lines of a page one by one in a shell, makes its edits, and saves its YAML files: their first line is a
+    comment with the name."""
 
     folder: Path
     """The current folder; ``cd`` changes it."""
@@ -156,6 +157,8 @@ class Reader:
             for name, piece in zip(edits[::2], edits[1::2], strict=True):
                 path = self.folder / name
                 path.write_text(edited(path.read_text("utf-8"), piece), "utf-8")
+        if kind == "yaml" and (named := re.match(r"# (\w[\w-]*\.yaml)\n", block)):
+            (self.folder / named[1]).write_text(block, "utf-8")
         if kind == "console":
             for line, shown in commands(block):
                 printed = self.types(line)

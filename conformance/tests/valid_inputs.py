@@ -19,7 +19,7 @@ from played import REPOSITORY
 from scripted_process import scripted
 from sds_conformance.cli import main
 from sds_conformance.vectors.canonical import digest, formatted
-from sds_harness.schedules.files import to_json
+from sds_harness.schedules.files import to_json, to_yaml, yaml_document
 
 SDS = (sys.executable, "-m", "sds_reference")
 CLEARSKIES = (sys.executable, "-m", "clearskies_reference")
@@ -139,6 +139,53 @@ def _generated(revision: str, index: int) -> bytes:
 @cache
 def counterexamples() -> Sequence[Input]:
     return [one for name in _RUNS for one in _counterexample(name)]
+
+
+_SCENARIO = b"""\
+description: Everything that a person may write.
+members: [alice, {name: bob, late: true, clock_ms: -5}]
+channels: [c1, c2]
+requirements: [SDS-RECV-06, SDS-SEND-01]
+configuration: {causal_history_size: 3}
+operations:
+- {op: say, peer: xavier, label: second, after: [first], to: alice}
+- op: send
+  who: alice
+  label: own
+  route: {lost: [bob], late: {bob: 30}}
+- {op: join, who: bob}
+- {op: look}
+expect:
+- {who: alice, does_not_deliver: [second]}
+- who: alice
+  delivers: [own]
+"""
+
+
+@cache
+def scenario_files() -> Sequence[Input]:
+    from sds_conformance.protocols import repertoire_of
+
+    out = []
+    for name in ("sds", "clearskies"):
+        revision, mutant, _ = _RUNS[name]
+        notation, model = repertoire_of(revision).notation, CLEARSKIES if name == "clearskies" else SDS
+        generated = [notation.from_json(json.loads(_generated(revision, number))) for number in range(2)]
+        files = {f"{number}.yaml": to_yaml(one, notation).encode() for number, one in enumerate(generated)}
+        files |= {"mine.yaml": _SCENARIO, "mine.json": json.dumps(yaml_document(_SCENARIO.decode()).data).encode()}
+        driven = ("--", *model, *(("--mutant", mutant) if mutant else ()))
+        for file, data in files.items():
+            path = f"{{folder}}/{file}"
+            commands: list[Command] = [
+                ("scenarios", "validate", path),
+                ("scenarios", "show", path, "--svg", "{out}/p.svg"),
+                ("scenarios", "show", path, "--json"),
+                ("run", "--scenario-file", path, "--report", "{out}/r", "--html", "{out}/h.html", *driven),
+                ("run", "--scenario-file", "{folder}", "--environment", "all-scripts", "--json", *driven),
+                ("fuzz", "--examples", "0", "--scenario-file", path, "--jobs", "1", "--save", "{out}", *driven),
+            ]
+            out.append(Input(f"{name}/{file}", {file: data}, commands))
+    return out
 
 
 @cache

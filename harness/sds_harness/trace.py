@@ -145,6 +145,10 @@ class Trace(Generic[S]):
     stopped: str = ""
     """Set if the schedule stopped for a legal reason: says which capability was missing or which command was
     refused."""
+    unmet: tuple[tuple[int, str], ...] = field(default=(), compare=False)
+    """The expectations of the schedule that were not met: the index of each, and what was seen instead."""
+    unchecked: str = field(default="", compare=False)
+    """Why the expectations of the schedule were not checked; "" if they were."""
     recorded: int = field(default=0, compare=False)
     """The line of the transcript at which it begins; 0 without a transcript."""
 

@@ -33,6 +33,7 @@ _SECTIONS = {
     },
     "Judge": {
         "run": "Test an implementation against every requirement.",
+        "scenarios": "List, show and validate scenarios.",
         "replay": "Play a schedule again, for example a counterexample.",
         "vectors": "Test an implementation with the golden vectors.",
         "baseline": "Write, update or check a file of known failures.",

@@ -43,12 +43,14 @@ from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, judged
+from ..scenario_files.reader import Loaded
 from ..telling.last_screen import LastScreen, show_last_screen
 from ..telling.story import show_errors, show_implementation, show_under
 from .allowing import Seconds
 from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record
 from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, which_schedules
+from .scenario_files import with_scenario_files
 from .scheduled import grammar_of
 from .showing import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
@@ -60,17 +62,23 @@ Examples:
   sds-conformance fuzz --cast among --participants 3-4 -- ./my-adapter
   sds-conformance fuzz --passage gap --passage partition -- ./my-adapter
   sds-conformance fuzz --revision forum-2024 -- ./my-adapter
+  sds-conformance fuzz --examples 0 --scenario-file mine.yaml -- ./my-adapter
 
 The same seed gives the same schedules on every machine. Counterexamples are
 written to the folder of --save; `sds-conformance replay` plays them again, on
-any implementation.
+any implementation, and `sds-conformance run --scenario-file` judges them.
 """
 
 
 @click.command("fuzz", epilog=_EPILOG)
 @click.option(
-    "--examples", type=click.IntRange(1, 10_000_000), default=500, show_default=True, help="Number of schedules."
+    "--examples",
+    type=click.IntRange(0, 10_000_000),
+    default=500,
+    show_default=True,
+    help="Number of generated schedules; 0 plays scenario files only.",
 )
+@with_scenario_files("Play this scenario file, or all in this folder, before the generated schedules; repeatable.")
 @which_schedules
 @click.option(
     "--time-budget",
@@ -89,6 +97,7 @@ any implementation.
 def fuzz_command(
     driven: Driven,
     examples: int,
+    files: tuple[Loaded, ...],
     seed: int,
     time_budget: float | None,
     casting: str,
@@ -110,6 +119,8 @@ def fuzz_command(
     Every requirement and every property of the group is judged. Each failure is shrunk to a short counterexample.
     """
     out, err = console(), console(stderr=True)
+    if not (examples or files):
+        raise click.UsageError("--examples 0 plays nothing: add --scenario-file FILE, or a number of schedules")
     grammar = grammar_of(driven, revision, profile, participants, passages)
     baseline = begun(baseline_file, revision)
     order = Order(
@@ -123,21 +134,25 @@ def fuzz_command(
         seed,
         examples,
         time_budget or 0.0,
-        min(jobs, examples),
+        min(jobs, examples + len(files)),
         strict,
+        files=tuple(loaded.explored for loaded in files),
     )
-    err.print(f"Seed {seed}: {counted(examples, 'schedule')}", soft_wrap=True)
+    what = f"{counted(examples, 'schedule')} of seed {seed}"
+    if files:
+        what = counted(len(files), "scenario file") + (f" and {what}" if examples else "")
+    err.print(f"Seed {seed}: {counted(order.schedules, 'schedule')}", soft_wrap=True)
     shows, plays = not (json_wanted or quiet), Plays(out)
 
     def show_head(declared: Declaration) -> None:
         if shows:
             show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.carried)
-            plays.begin(f"{counted(examples, 'schedule')} of seed {seed}")
+            plays.begin(what)
 
-    with driven_or_ended(err, driven), found_bar(err, "schedules", order.examples) as bar:
+    with driven_or_ended(err, driven), found_bar(err, "schedules", order.schedules) as bar:
 
         def progress(tally: Tally) -> None:
-            plays(tally.schedules, examples)
+            plays(tally.schedules, order.schedules)
             bar(tally.schedules, len(tally.found))
 
         tally = explore(order, progress, show_head)

@@ -20,6 +20,7 @@ from ..judging.quoting import counted
 from ..judging.verdict import full_code
 from ..protocols import protocols, repertoires
 from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Entry, Judged, Match, Outcome, load, match
+from ..scenario_files.reader import SUFFIXES
 from ..telling.story import hanging, show_command
 from .files import refused
 from .options import program
@@ -54,7 +55,9 @@ def held(baseline: Baseline, judged: Judged) -> Match:
     codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
     codes |= {one.id: one.codes for repertoire in repertoires() for one in repertoire.properties.values()}
     scenarios = {name for p in protocols() for name in p.rules.register.scenarios}
-    return match(baseline, judged, codes, scenarios)
+    # A scenario file that is not played now may still be listed.
+    listed = {name for entry in baseline.entries for name in entry.scenarios if name.lower().endswith(SUFFIXES)}
+    return match(baseline, judged, codes, scenarios | listed)
 
 
 def gate(found: Match | None, code: int) -> int:

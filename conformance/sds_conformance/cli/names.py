@@ -15,10 +15,10 @@ from click.shell_completion import CompletionItem
 
 from sds_harness.docstrings import first_line
 from sds_harness.schedules.worlds import Part
+from sds_harness.suggestions import did_you_mean
 
 from ..judging.planning import plan
 from ..protocols import default, protocol_of, repertoires, revisions
-from .near import did_you_mean
 
 
 @dataclass(frozen=True)

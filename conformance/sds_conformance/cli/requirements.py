@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.environment import PLAIN
+from sds_harness.suggestions import did_you_mean
 
 from ..judging.catalogue import POSITION_VERDICTS, Position, Requirement
 from ..judging.exercise import Sightings, played
@@ -32,7 +33,6 @@ from ..judging.verdict import full_code
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
 from .names import Pattern
-from .near import did_you_mean
 from .options import POSITIONS, animated, console, full_id, program
 from .showing import print_json
 

@@ -13,8 +13,10 @@ from rich.text import Text
 
 from sds_harness import signals
 from sds_harness.declaration import printable
+from sds_harness.environment import PLAIN
 from sds_harness.faults import TesteeFault
 from sds_harness.files import check_whole, try_to_write
+from sds_harness.suggestions import did_you_mean
 
 from ..judging.certification import Certification, certify, not_driven
 from ..judging.exits import Exit
@@ -31,6 +33,7 @@ from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
+from ..scenario_files.reader import Loaded
 from ..telling.invocation import Invocation
 from ..telling.last_screen import show_last_screen
 from ..telling.story import labelled, show_breakdown, show_implementation
@@ -38,10 +41,10 @@ from .files import refused
 from .gating import BASELINE, baseline_json, begun, gate, held, show_gate
 from .keeping import keeping, record, record_judged
 from .names import Pattern, unknown
-from .near import did_you_mean
 from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
 from .report import Wanted, reporting
+from .scenario_files import with_scenario_files
 from .showing import Plays, print_json, steps_bar
 
 _EPILOG = """
@@ -59,6 +62,7 @@ Examples:
   sds-conformance run --profile core -- ./my-adapter
   sds-conformance run --revision forum-2024 -- ./my-adapter
   sds-conformance run --clock faketime -- ./my-adapter
+  sds-conformance run --scenario-file my-scenario.yaml -- ./my-adapter
 """
 
 
@@ -94,6 +98,10 @@ Examples:
     metavar="GLOB",
     help="Play only in these environments; repeatable. `sds-conformance list environments` shows the names.",
 )
+@with_scenario_files(
+    "Play this scenario file, or all in this folder, and no scenario of the suite unless --scenario selects it; "
+    "repeatable. `sds-conformance docs scenario-files` describes the format."
+)
 @judging
 @click.option(
     "--report",
@@ -123,6 +131,7 @@ def run_command(
     deselect: tuple[str, ...],
     scenarios: tuple[str, ...],
     environments: tuple[str, ...],
+    files: tuple[Loaded, ...],
     profile: str,
     revision: str,
     strict: bool,
@@ -146,13 +155,15 @@ def run_command(
     rules = spoken(revision).rules
     if misfit := rules.misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
-    what = plan(rules, select, deselect, profile, revision, scenarios=scenarios, environments=environments or ("*",))
+    entered = environments or (("*",) if scenarios or not files else (PLAIN.name,))
+    own = [loaded.scenario(revision, everywhere=bool(environments)) for loaded in files]
+    what = plan(rules, select, deselect, profile, revision, scenarios=scenarios, environments=entered, files=own)
     for glob in (*select, *deselect):
         if not plan(rules, [glob], profile=profile, revision=revision).requirements:
             raise click.UsageError(_nothing_matches(rules, glob, profile, revision))
     if not what.requirements:
         raise click.UsageError("nothing is left: `sds-conformance requirements` lists the IDs")
-    if not what.scenarios:
+    if len(what.scenarios) == len(own) and (scenarios or not own):
         raise click.UsageError(unknown("scenarios", ", ".join(scenarios), revision))
     if not what.environments:
         raise click.UsageError(unknown("environments", ", ".join(environments), revision))
@@ -161,7 +172,7 @@ def run_command(
     with refused():
         before = read_report(last) if last is not None else None
     there_are = len(what.scenarios)
-    if select and not scenarios:
+    if select and not (scenarios or files):
         # What failed last time is not mended for not being played.
         failed = before.failed_runs(what.requirements) if before is not None else ()
         what = what.of_its_own({scenario_of(run) for run in failed})
@@ -214,7 +225,8 @@ def run_command(
     record_judged(driven, outcome)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     repeated += ["--revision", revision] if revision != CURRENT else []
-    how = Invocation(driven.command, driven.carried, tuple(repeated), program())
+    played_files = {scenario.name: scenario.file.path for scenario in own if scenario.file is not None}
+    how = Invocation(driven.command, driven.carried, tuple(repeated), program(), played_files)
     there_were = there_are - len(what.scenarios) if select else 0
     report = Report.of(outcome, how, there_were)
     found = held(baseline, judged(report.data)) if baseline is not None else None
@@ -237,7 +249,10 @@ def run_command(
         if len(what.requirements) == 1:
             show_conversation(out, report, what.requirements[0])
         show_report(out, report, program(), stories)
-    sys.exit((ends or gate(found, outcome.exit_code)) if written else Exit.USAGE)
+    code = gate(found, outcome.exit_code)
+    if outcome.unmet and code == Exit.CONFORMANT:
+        code = Exit.NON_CONFORMANT  # a baseline lists no expectations
+    sys.exit((ends or code) if written else Exit.USAGE)
 
 
 def _show_since(out: Console, before: Report, report: Report) -> None:

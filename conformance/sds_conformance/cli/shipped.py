@@ -46,6 +46,7 @@ PAGES = {
     "pytest": Page("docs/pytest.md", "the suite as items of pytest"),
     "transports": Page("docs/transports.md", "JSON lines, binary frames, gRPC, dialects and timeouts"),
     "environments": Page("docs/environments.md", "the eight environments, and the system clock"),
+    "scenario-files": Page("docs/scenario-files.md", "test cases of your own as YAML or JSON files"),
     "fuzz-and-exhaust": Page("docs/fuzz-and-exhaust.md", "generated schedules, or all of a small group"),
     "limits": Page("docs/limits.md", "the sizes at which an implementation breaks"),
     "interop": Page("docs/interop.md", "several implementations in one group"),

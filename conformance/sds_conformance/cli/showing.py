@@ -148,6 +148,8 @@ def schedule_in(file: Path) -> Schedule:
     try:
         return load(file)
     except ScheduleFileError as error:
+        if error.line:
+            raise click.UsageError(f"{file}, line {error.line}: {error}") from None
         raise click.UsageError(f"{file} is no schedule that can be played: {error}") from None
 
 

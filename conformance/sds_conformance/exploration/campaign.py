@@ -51,6 +51,7 @@ class Order:
     """What schedules may contain; None for everything."""
     seed: int = 0
     examples: int = 500
+    """The number of generated schedules."""
     time_budget_s: float = 0.0
     """No schedule starts after that; 0 is no limit."""
     jobs: int = 1
@@ -58,15 +59,24 @@ class Order:
     twins: bool = True
     told: bool = False
     """Deviations from a MAY count as findings."""
+    files: tuple[Schedule, ...] = ()
+    """Schedules of users, which are played first."""
 
     @cached_property
     def scope(self) -> Scope:
         return Scope.of(self.profile, self.revision, strict=self.strict, told=self.told)
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule with that number."""
+        """The schedule with that number. Those of users come first."""
+        if index < len(self.files):
+            return self.files[index]
         repertoire = repertoire_of(self.revision)
-        return repertoire.generated(self.seed, index, self.grammar or repertoire.grammar())
+        return repertoire.generated(self.seed, index - len(self.files), self.grammar or repertoire.grammar())
+
+    @property
+    def schedules(self) -> int:
+        """The number of all schedules."""
+        return len(self.files) + self.examples
 
     def company(self) -> Company:
         return Company(self.connect, self.limits, self.casting, self.revision, self.dialect)
@@ -183,7 +193,7 @@ def explore(
         begun(tally.declaration)
         alone = order.jobs <= 1 or tally.declaration.alone
         source = (
-            _played_here(order, company, tally, began, range(order.examples))
+            _played_here(order, company, tally, began, range(order.schedules))
             if alone
             else _played_by_workers(order, tally, began)
         )
@@ -282,7 +292,7 @@ def _played_later(order: Order, tally: Tally, began: float, ended: Ended) -> Gen
     company = order.company()
     try:
         company.start()
-        yield from _played_here(order, company, tally, began, range(ended.at, order.examples, order.jobs))
+        yield from _played_here(order, company, tally, began, range(ended.at, order.schedules, order.jobs))
     except TesteeFault as fault:
         tally.not_started = f"{ended.not_started}; and later: {fault}"
     finally:
@@ -295,7 +305,7 @@ def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
     try:
         company.start()
         with rarely_collecting():
-            for index in range(worker, order.examples, order.jobs):
+            for index in range(worker, order.schedules, order.jobs):
                 if stop.is_set():
                     break
                 results.put(play_one(order, company, index))

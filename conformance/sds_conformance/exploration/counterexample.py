@@ -168,14 +168,16 @@ def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tup
 
 def load(path: Path) -> Schedule:
     """Load a schedule; its notes name the revision. Raises ScheduleFileError."""
-    data = read(path)
+    document = read(path)
+    data = document.data
     notes = data.get("notes") if isinstance(data, dict) else None
-    noted = notes.get("revision") if isinstance(notes, dict) else None
+    noted = data.get("revision") if isinstance(data, dict) else None
+    noted = noted or (notes.get("revision") if isinstance(notes, dict) else None)
     try:
         notation = repertoire_of(judged_revision("" if noted is None else str(noted))).notation
     except ValueError as error:
         raise ScheduleFileError(str(error)) from None
-    return notation.from_json(data)
+    return notation.from_document(document)
 
 
 def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[str, Path]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sds_harness.schedules import Performance, Schedule
@@ -198,9 +198,15 @@ Progress = Callable[[Mixed], None]
 
 
 def explore_mixed(
-    troupe: Troupe, seed: int, examples: int, scope: Scope, progress: Progress = lambda mixed: None
+    troupe: Troupe,
+    seed: int,
+    examples: int,
+    scope: Scope,
+    progress: Progress = lambda mixed: None,
+    files: Sequence[Schedule] = (),
 ) -> Mixed:
-    """Play generated schedules with all implementations that can be driven, and judge them.
+    """Play schedules with all implementations that can be driven, and judge them: first the ``files`` of users, each as
+    often as there are implementations, so that each plays each participant; then generated ones.
 
     Abandoned implementations are left out of later schedules. An interrupt (Ctrl-C) ends the playing; the schedules
     that were played count.
@@ -211,9 +217,11 @@ def explore_mixed(
     try:
         repertoire, in_common = repertoire_of(troupe.cast.revision), troupe.fixed()
         grammar = grammar_for(repertoire, names)
-        for index in range(examples):
+        first = [file for file in files for _ in names]
+        for index in range(len(first) + examples):
             # A schedule depends on its number only, not on which implementations were abandoned.
-            schedule = configured(repertoire.generated(seed, index, grammar), in_common)
+            own = first[index] if index < len(first) else repertoire.generated(seed, index - len(first), grammar)
+            schedule = configured(own, in_common)
             _play_one(troupe, mixed, index, schedule, scope)
             progress(mixed)
             if len(mixed.given_up) >= len(names) - 1:

@@ -55,6 +55,10 @@ class Certification:
     played: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
+    unmet: dict[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
+    """By run of a scenario file: the expectations that were not met, by index, and what was seen."""
+    unchecked: dict[str, str] = field(default_factory=dict)
+    """By run of a scenario file: why its expectations were not checked."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Skipped environments, with the reason."""
     sightings: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -102,6 +106,8 @@ class Certification:
             return Exit.INTERRUPTED
         hard = {b.breakdown.kind.value for b in self.breakdowns if not self.tolerates(b)}
         if FaultKind.DEAF.value in hard:
+            return Exit.NON_CONFORMANT
+        if self.unmet:
             return Exit.NON_CONFORMANT
         if not any(v.exercised for v in self.verdicts):
             return Exit.NOT_DRIVEN if hard else Exit.NOTHING_EXERCISED
@@ -156,7 +162,9 @@ def certify(
             source: Source = Alone(player, units)
             if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
                 others = stack.enter_context(workers())
-                order = Order(connect, limits, what.revision, dialect, dumps(declaration), what.requirements, keep)
+                files = tuple(scenario for scenario in what.scenarios if scenario.file is not None)
+                declared = dumps(declaration)
+                order = Order(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
                 source = Shared(player, units, others, what.rules.language, told.ended)
                 source.begin(order, sharing.rules_of, jobs)
             stack.enter_context(rarely_collecting())
@@ -212,6 +220,7 @@ def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
     if not why_unplayed and got.hearing.deaf:
         out.breakdowns.append(BrokenRun.at(ALL_RUNS, got.hearing.breakdown))
     out.played, out.steps = got.played, got.steps
+    out.unmet, out.unchecked = got.unmet, got.unchecked
 
 
 class _Told:

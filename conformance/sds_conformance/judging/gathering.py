@@ -33,11 +33,15 @@ class Gathering:
         self.breakdowns: list[BrokenRun] = []
         self.heard: list[Any] = []
         """What `Rules.heed` extracted from each run."""
+        self.unmet: dict[str, tuple[tuple[int, str], ...]] = {}
+        """By run of a scenario file: the expectations that were not met."""
+        self.unchecked: dict[str, str] = {}
+        """By run of a scenario file: why its expectations were not checked."""
         self._runs = {run.name: run for run in runs}
         self._told = {run.name for run in self._runs.values() if run.plain}
         """The runs whose traces are kept even without findings."""
         self._in_a_row = 0
-        self._broke = False
+        self._broke = self._surprised = False
 
     @property
     def used_up(self) -> str:
@@ -57,8 +61,13 @@ class Gathering:
         self.breakdowns += [broken for broken in result.broken if not (known and broken.where == END)]
         shown = result.shown
         self._broke = shown is not None and shown.breakdown is not None
+        self._surprised = bool(result.unmet)
         if shown is None:
             return
+        if result.unmet:
+            self.unmet[result.run] = result.unmet
+        if result.unchecked:
+            self.unchecked[result.run] = result.unchecked
         self.judge.take(shown, self._runs[result.run])
         self.hearing.add(shown.hearing)
         self.ways.merge(shown.ways)
@@ -79,10 +88,12 @@ class Gathering:
                 self.judge.take(shown, run)
 
     def fails(self, enough: Callable[[str], bool]) -> bool:
-        """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" if the last run broke?"""
-        return any(map(enough, [*self.judge.failed, *(["breakdown"] if self._broke else [])]))
+        """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" or "expectation" if the last run
+        broke, or did not meet an expectation?"""
+        last = {"breakdown": self._broke, "expectation": self._surprised}
+        return any(map(enough, [*self.judge.failed, *(what for what, so in last.items() if so)]))
 
     def _keep(self, run: str, packed: bytes) -> None:
         self.traces.add(run, packed)
         found = {finding.run for verdict in self.judge.evidence for finding in verdict.findings}
-        self.traces.keep_only(found | self._told | {broken.where for broken in self.breakdowns})
+        self.traces.keep_only(found | self._told | {*self.unmet} | {broken.where for broken in self.breakdowns})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -63,11 +63,13 @@ def plan(
     revision: str = "",
     scenarios: Iterable[str] = (),
     environments: Iterable[str] = (PLAIN.name,),
+    files: Sequence[Scenario] = (),
 ) -> Plan:
     """Select the requirements that match the globs and have checks, and the scenarios and environments to play.
 
     Checks look at all scenarios, so all are played. Exceptions: the globs in ``scenarios`` select some, the profile
-    excludes all their requirements, or the revision does not state any of them. Without a profile everything is judged,
+    excludes all their requirements, or the revision does not state any of them. If there are ``files``, scenarios that
+    were read from files, only they and those that the globs select are played. Without a profile everything is judged,
     without a revision the current one.
     """
     profile, revision = profile or rules.full, revision or rules.current
@@ -91,13 +93,15 @@ def plan(
             for s in rules.register.scenarios.values()
             if spoken.intersection(s.exercises)
             if (any(fnmatchcase(s.name, glob) for glob in played) if played else within.intersection(s.exercises))
-        ),
+            if played or not files
+        )
+        + tuple(files),
         tuple(e for e in rules.environments.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
         frozenset(
             what
             for what, some in {
                 "requirements": select or deselect,
-                "scenarios": played,
+                "scenarios": played or files,
                 "environments": "*" not in entered,
             }.items()
             if some

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sds_harness.trace import Trace
+
 from .garbage import garbage_at_the_end
 from .keeping import pack
 from .looking import Looker, Shown
@@ -31,6 +33,10 @@ class Result:
     """Packed; None if reports do not need it."""
     heard: Any = None
     """What `Rules.heed` extracted to report what is in doubt; None if nothing."""
+    unmet: tuple[tuple[int, str], ...] = ()
+    """The expectations of its file that were not met: the index of each, and what was seen."""
+    unchecked: str = ""
+    """Why the expectations of its file were not checked; "" if they were."""
 
     def in_a_row(self, before: int) -> int:
         """Return the number of consecutive breakdowns after this result, given the number ``before`` it."""
@@ -105,14 +111,23 @@ class Player:
         if trace is None:
             return Result(run.name, None, self._broken())
         shown = self._looker.look(trace)
-        told = shown.worth_a_word or trace.breakdown is not None
+        told = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
         kept = told or (self._keep.plain and run.plain)
         heard = self._rules.heed(trace) if self._keep.traces and (told or run.plain) else None
         packed = pack(trace) if self._keep.traces and kept else None
-        return Result(run.name, shown, self._broken(), packed, heard)
+        return Result(run.name, shown, self._broken(), packed, heard, trace.unmet, _unchecked(run, trace))
 
     def _broken(self) -> tuple[BrokenRun, ...]:
         """The breakdowns since the last call."""
         new = self.runner.breakdowns[self._told :]
         self._told += len(new)
         return tuple(new)
+
+
+def _unchecked(run: Run, trace: Trace[Any]) -> str:
+    """Why the expectations of a scenario file were not checked; "" if they were, and if it has none."""
+    if run.scenario.file is None or not run.scenario.file.expected:
+        return ""
+    if trace.breakdown is not None:
+        return f"the implementation broke down first ({trace.breakdown.kind.value})"
+    return trace.unchecked or trace.suite_error

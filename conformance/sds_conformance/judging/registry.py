@@ -63,6 +63,17 @@ class Showing:
 
 
 @dataclass(frozen=True)
+class ScenarioFile:
+    """The file of a user that a scenario was read from."""
+
+    path: str
+    """As the user typed it, or within the folder that the user typed."""
+    description: str = ""
+    expected: tuple[tuple[int, str], ...] = ()
+    """Its expectations: the line of each, 0 if it is unknown, and a sentence."""
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A test case written by hand."""
 
@@ -72,14 +83,21 @@ class Scenario:
     """The requirements that it was written for."""
     violated: frozenset[str] = frozenset()
     """Those of ``declared`` that only a faulty implementation exercises in it."""
-    schedule: Callable[[], Schedule] | None = None
-    """Writes the scenario as a schedule; None if it is a function on the stage."""
     long: bool = False
     """It has many steps and would show nothing new in another environment."""
     of_one_text: bool = False
     """It depends on rules of its own text only, so it is not played for equivalent requirements of other texts."""
     counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
     """By requirement: equivalent requirements of other texts."""
+    file: ScenarioFile | None = None
+    """The file that it was read from; None if it is built in."""
+    write: Callable[[], Schedule] | None = field(default=None, repr=False, compare=False)
+    """Writes the schedule that it plays; None if it is a function on the stage."""
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """The schedule that it plays; None if it is a function on the stage."""
+        return self.write() if self.write is not None else None
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -90,6 +108,8 @@ class Scenario:
 
     @property
     def summary(self) -> str:
+        if self.file is not None:
+            return self.file.description.partition("\n")[0] or f"a scenario of the file {self.file.path}"
         return first_line(self.function)
 
 
@@ -227,13 +247,13 @@ class Register:
         violated: tuple[str, ...] = (),
         long: bool = False,
         of_one_text: bool = False,
-        schedule: Callable[[], Schedule] | None = None,
+        write: Callable[[], Schedule] | None = None,
     ) -> Callable[[ScenarioFunction], ScenarioFunction]:
         """Register a scenario for the requirements ``exercises``, given without the default prefix.
 
         ``violated`` are further requirements that only a faulty implementation exercises in it. A ``long`` scenario is
         played in one environment only, the plain one if selected. With ``of_one_text`` it is played only for the text
-        of its requirements. ``schedule`` writes it as a schedule. Raises ValueError if the name exists.
+        of its requirements. ``write`` writes it as a schedule. Raises ValueError if the name exists.
         """
 
         def register(function: ScenarioFunction) -> ScenarioFunction:
@@ -245,7 +265,7 @@ class Register:
                 for those in (exercises, violated)
             )
             self.scenarios[name] = Scenario(
-                name, function, ids + only, frozenset(only), schedule, long, of_one_text, self.counterparts
+                name, function, ids + only, frozenset(only), long, of_one_text, self.counterparts, write=write
             )
             return function
 

@@ -20,7 +20,7 @@ from sds_harness.resources import ResourceMissing
 from .garbage import rarely_collecting
 from .keeping import dumps, loads
 from .playing import Keep, Player, Result
-from .registry import IN, Run
+from .registry import IN, Run, Scenario
 from .rules import Rules
 from .runner import Connect, Runner
 from .workers import Workers
@@ -68,6 +68,8 @@ class Order:
     """Made by `dumps`."""
     requirements: tuple[str, ...]
     keep: Keep
+    files: tuple[Scenario, ...] = ()
+    """The scenarios that were read from files. Workers know all others by name."""
 
 
 def units_of(runs: Sequence[Run]) -> list[Unit]:
@@ -206,10 +208,11 @@ class Shared(Source):
         return loads(result, self._language) if isinstance(result, bytes) else result
 
 
-def named_run(rules: Rules, name: str) -> Run:
-    """Return the run with that name."""
+def named_run(rules: Rules, name: str, files: Sequence[Scenario] = ()) -> Run:
+    """Return the run with that name; ``files`` are the scenarios that were read from files."""
     scenario, _, environment = name.partition(IN)
-    return Run(rules.register.scenarios[scenario], rules.environments[environment or PLAIN.name])
+    known = next((file for file in files if file.name == scenario), None) or rules.register.scenarios[scenario]
+    return Run(known, rules.environments[environment or PLAIN.name])
 
 
 def _next(taken: Any, there_are: int) -> int | None:
@@ -229,7 +232,9 @@ def _work(reports: Any, order: Order, rules_of: RulesOf, units: Sequence[Sequenc
     try:
         with rarely_collecting():
             while (number := _next(taken, len(units))) is not None:
-                for place, result in enumerate(player.unit([named_run(rules, name) for name in units[number]])):
+                for place, result in enumerate(
+                    player.unit([named_run(rules, name, order.files) for name in units[number]])
+                ):
                     if not place and result.shown is None:  # it may start when fewer processes play: return the unit
                         reports.put((number, "", None))
                         return

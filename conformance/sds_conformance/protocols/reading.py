@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from sds_harness.schedules import Operation, Packet
+from sds_harness.schedules import Operation, Packet, Performance
 
 Key = tuple[str, str]
 """Identifies a sent item: its channel, or the unit of its protocol that corresponds to a channel, and its ID there."""
@@ -116,6 +116,12 @@ class Reading(ABC):
     @abstractmethod
     def item(self, wire: Any) -> Item | None:
         """The item in a wire; None if the protocol does not know the bytes."""
+
+    def labelled(self, performance: Performance, label: str) -> Key | None:
+        """The key of the message with a label of the schedule; None if it was never sent, or cannot be read."""
+        packet = performance.labels.get(label)
+        item = self.item(packet.wire) if packet is not None else None
+        return item.key if item is not None else None
 
     @abstractmethod
     def wires(self, step: Any) -> Sequence[Any]:

@@ -20,6 +20,10 @@ OPTIONS = {
     "revision": ("NAME", "Which revision of the text is judged."),
     "profile": ("NAME", "Which part of the protocol is judged."),
     "environment": ("GLOB", "Play in these environments; may be repeated. By default only in `plain`; '*' is all."),
+    "scenario-file": (
+        "FILE",
+        "Play this scenario file, or all in this folder, in place of the suite; may be repeated.",
+    ),
     "timeout": ("SECONDS", "How long one command may take."),
     "start-timeout": ("SECONDS", "How long the first answer of a fresh process may take."),
     "dialect": ("NAME", "Translate a private wire layout."),
@@ -38,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         if name == "strict":
             group.addoption(option, action="store_true", default=None, help=what)
             parser.addini(stored, what, type="bool", default=False)
-        elif name == "environment":
+        elif name in ("environment", "scenario-file"):
             group.addoption(option, action="append", metavar=metavar, help=what)
             parser.addini(stored, what, type="args", default=[])
         else:

@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
 
 from ..judging.planning import Plan, plan
+from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialect
 from ..protocols import default, protocol_of, revisions
+from ..scenario_files.reader import Loaded, ScenarioFileError, load, one_revision
 from ..telling.invocation import Invocation, unusual
 
 SHORTEST_S = 0.05
@@ -33,6 +36,8 @@ class Asked:
     limits: Limits
     strict: bool
     what: Plan
+    files: tuple[Scenario, ...] = ()
+    """The scenarios that were read from files."""
 
     def connect(self, variables: Mapping[str, str]) -> Link:
         """Start a new process with these environment variables in addition to the inherited ones."""
@@ -50,12 +55,17 @@ class Asked:
             "--revision": (self.what.revision, default().rules.current),
         }
         typed = (*unusual(values), *(["--strict"] if self.strict else []))
-        return Invocation(self.command, self.framing.value, typed)
+        files = {scenario.name: scenario.file.path for scenario in self.files if scenario.file is not None}
+        return Invocation(self.command, self.framing.value, typed, files=files)
 
 
 def asked(config: pytest.Config) -> Asked:
     """Read the options. Raises UsageError."""
-    revision = _value(config, "revision") or default().rules.current
+    loaded = _files(config)
+    noted = one_revision(loaded)
+    revision = _value(config, "revision") or noted or default().rules.current
+    if noted and revision in revisions() and revisions()[noted].prefix != revisions()[revision].prefix:
+        raise pytest.UsageError(f"--sds-scenario-file: {loaded[0].path} is about {noted}, and not about {revision}")
     if revision not in revisions():
         raise pytest.UsageError(f"--sds-revision {revision!r}: there are {', '.join(revisions())}")
     rules = protocol_of(revision).rules
@@ -82,8 +92,16 @@ def asked(config: pytest.Config) -> Asked:
     limits = Limits(
         start_s=_seconds(config, "start-timeout", usual.start_s), command_s=_seconds(config, "timeout", usual.command_s)
     )
-    what = plan(rules, profile=profile, revision=revision, environments=environments)
-    return Asked(_command(config), Framing(framing), dialect, limits, bool(_value(config, "strict")), what)
+    files = tuple(one.scenario(revision, everywhere=True) for one in loaded)
+    what = plan(rules, profile=profile, revision=revision, environments=environments, files=files)
+    return Asked(_command(config), Framing(framing), dialect, limits, bool(_value(config, "strict")), what, files)
+
+
+def _files(config: pytest.Config) -> list[Loaded]:
+    try:
+        return load(map(Path, _value(config, "scenario-file")))
+    except ScenarioFileError as error:
+        raise pytest.UsageError(f"--sds-scenario-file: {error}") from None
 
 
 def _value(config: pytest.Config, name: str) -> Any:

@@ -50,6 +50,10 @@ class Outcome:
     broke: Told | None = None
     error: str = ""
     """The scenario raised an error: an error of the suite."""
+    surprises: tuple[str, ...] = ()
+    """The expectations of the file that were not met, a sentence each."""
+    unchecked: str = ""
+    """Why the expectations of the file were not checked; "" if they were."""
     unplayed: str = ""
     """Why the run was not played."""
 
@@ -168,7 +172,7 @@ class Engagement:
         for verdict in verdicts:
             if verdict.requirement.id not in run.scenario.exercises:
                 beside += verdict.exercised
-        return Outcome(judged, beside, broke, trace.suite_error)
+        return Outcome(judged, beside, broke, trace.suite_error, surprises(run, trace), trace.unchecked)
 
     def _worth_keeping(
         self, verdicts: Iterable[RequirementVerdict], outcome: Certification, run: Run
@@ -190,3 +194,16 @@ class Engagement:
     def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> Told:
         how = self.asked.invocation if outcome is not None else None
         return told_breakdown(broken, outcome, how)
+
+
+def surprises(run: Run, trace: Trace[Any]) -> tuple[str, ...]:
+    """The expectations of a scenario file that were not met: the place, what was expected, and what was seen."""
+    file = run.scenario.file
+    if file is None:
+        return ()
+    out = []
+    for index, seen in trace.unmet:
+        line, expected = file.expected[index] if index >= 0 else (0, "an end of the messages")
+        place = f"{file.path}, line {line}" if line else file.path
+        out.append(printable(f"{place}: expected: {expected}; seen: {seen}", LONGEST))
+    return tuple(out)

@@ -18,7 +18,7 @@ from .stories import LONGEST, SdsWarning, Told
 
 ROOT = "sds"
 """The root node."""
-HANDSHAKE, OTHERS = "handshake", "others"
+HANDSHAKE, OTHERS, EXPECTATIONS = "handshake", "others", "expectations"
 """Items that belong to no requirement."""
 EXERCISED = pytest.StashKey[int]()
 """Set on an item after it ran: number of observations."""
@@ -56,6 +56,9 @@ class Played(pytest.Collector):
             if requirement in judged:
                 yield Requirement.from_parent(self, name=requirement, engagement=self._engagement, run=self._run)
         yield Others.from_parent(self, name=OTHERS, engagement=self._engagement, run=self._run)
+        file = self._run.scenario.file
+        if file is not None and file.expected:
+            yield Expectations.from_parent(self, name=EXPECTATIONS, engagement=self._engagement, run=self._run)
 
 
 class SdsItem(pytest.Item):
@@ -139,3 +142,16 @@ class Others(_OfARun):
             self.warn(SdsWarning(f"{name} {judged.brief}"))
         if not self.outcome.exercised_beside:
             pytest.skip("inconclusive: not exercised")
+
+
+class Expectations(_OfARun):
+    """The expectations of a scenario file."""
+
+    def runtest(self) -> None:
+        self.stash[EXERCISED] = 1
+        if found := self.outcome.surprises:
+            raise Told("\n\n".join(found), found[0])
+        if self.outcome.broke is not None:
+            raise self.outcome.broke.with_traceback(None)
+        if self.outcome.unchecked:
+            pytest.skip(f"inconclusive: {printable(self.outcome.unchecked, LONGEST)}")

@@ -12,6 +12,7 @@ from ..judging.quoting import counted
 from ..judging.verdict import Verdict
 from .baseline import BREAKDOWN
 from .report import Report, RootCause, code_of, sides, worst
+from .scenario_files import remarks, unmet
 from .standing import Tone, standing
 
 MOST = 10
@@ -38,7 +39,13 @@ class Annotation:
 def annotations(report: Report) -> str:
     """Return one command per line: errors in the baseline, breakdowns, then root causes."""
     whole = standing(report)
-    found = [*_on_the_whole(report), *_baseline(report), *_breakdowns(report), *_causes(report)]
+    found = [
+        *_on_the_whole(report),
+        *_baseline(report),
+        *_scenario_files(report),
+        *_breakdowns(report),
+        *_causes(report),
+    ]
     lines = [*_at_most(found, "error"), *_at_most(found, "warning")]
     level = "notice" if lines or whole.tone is Tone.GOOD else "warning"
     lines.append(Annotation(level, f"{report.data['revision']}: {whole.short}", (f"{report.name} {whole.sentence}",)))
@@ -52,6 +59,15 @@ def _at_most(found: list[Annotation], level: str) -> list[Annotation]:
     shown, rest = of_level[: MOST - 1], of_level[MOST - 1 :]
     titles = ", ".join(one.title for one in rest)
     return [*shown, Annotation(level, f"{counted(len(rest), level)} more", (f"The report tells them: {titles}",))]
+
+
+def _scenario_files(report: Report) -> list[Annotation]:
+    """The expectations that were not met, at their lines, and the files that do not test what they say."""
+    found = []
+    for one in unmet(report):
+        place = {"file": one.file["file"], **({"line": one.data["line"]} if one.data["line"] else {})}
+        found.append(Annotation("error", "An expectation was not met", (one.sentence, one.file["again"]), place))
+    return found + [Annotation("warning", "A scenario file", (sentence,)) for sentence in remarks(report)]
 
 
 def _on_the_whole(report: Report) -> list[Annotation]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from sds_harness.environment import PLAIN
 from sds_harness.files import packaged_schema
 from sds_testee.version import suite_version
 
@@ -29,6 +31,7 @@ load_schema = partial(packaged_schema, __package__, "report.schema.json")
 def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:
     """Return the document. ``left_out_scenarios`` is the number of scenarios left out by the selected requirements."""
     declared = outcome.declaration
+    files = _scenario_files(outcome, how)
     return {
         "schema": SCHEMA_ID,
         "suite": {"name": "sds-conformance", "version": suite_version()},
@@ -64,7 +67,72 @@ def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 
         "requirements": [_requirement(verdict, outcome, how) for verdict in outcome.verdicts],
         "breakdowns": [_breakdown(broken, outcome, how) for broken in outcome.breakdowns],
         "ways": [_ways(position, outcome) for position in outcome.ways],
+        **({"scenario_files": files} if files else {}),
     }
+
+
+def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, Any]]:
+    """A row for each scenario file: the requirements that it is for, and its expectations."""
+    out = []
+    verdicts = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
+    for scenario in outcome.plan.scenarios:
+        if (file := scenario.file) is None:
+            continue
+        runs = [run.name for run in outcome.plan.runs if run.scenario is scenario]
+        played = [run for run in runs if run in outcome.played]
+        exercised = {r: sum(outcome.sightings.get(r, {}).get(run, 0) for run in runs) for r in scenario.declared}
+        unmet = [(run, *each) for run in runs for each in outcome.unmet.get(run, ())]
+        unchecked = next((outcome.unchecked[run] for run in runs if run in outcome.unchecked), "")
+        unchecked = unchecked or ("" if played else "it was not played")
+        endless = [{"line": 0, "text": "an end of the messages", **_unmet(one)} for one in unmet if one[1] < 0][:1]
+        out.append(
+            {
+                "scenario": scenario.name,
+                "file": _text(file.path),
+                "description": file.description,
+                "requirements": [
+                    {
+                        "id": r,
+                        "exercised": exercised[r],
+                        "why": "" if exercised[r] else _unexercised(r, verdicts, outcome),
+                    }
+                    for r in scenario.declared
+                ],
+                "expectations": [
+                    {"line": line, "text": text, **_met(index, unmet, unchecked)}
+                    for index, (line, text) in enumerate(file.expected)
+                ]
+                + endless,
+                "again": _text(how.play(scenario.name, PLAIN.name)),
+            }
+        )
+    return out
+
+
+def _met(index: int, unmet: list[tuple[str, int, str]], unchecked: str) -> dict[str, Any]:
+    """The verdict on an expectation, in the first run that did not meet it."""
+    if found := next((one for one in unmet if one[1] == index), None):
+        return _unmet(found)
+    return {"verdict": "unchecked" if unchecked else "met", "run": "", "seen": unchecked}
+
+
+def _unmet(one: tuple[str, int, str]) -> dict[str, Any]:
+    run, _, seen = one
+    return {"verdict": "unmet", "run": run, "seen": seen}
+
+
+def _unexercised(requirement: str, verdicts: Mapping[str, RequirementVerdict], outcome: Certification) -> str:
+    """Why a requirement was not exercised by the file that is for it."""
+    plan = outcome.plan
+    known = plan.catalogue.requirements[requirement]
+    if requirement in verdicts:
+        verdict = verdicts[requirement]
+        return verdict.reason or "its situation did not arise in this scenario"
+    if not known.stated_in(plan.revision):
+        return f"it is not stated in {plan.revision}"
+    if requirement not in plan.rules.register.checks:
+        return "it has no check"
+    return "it was not selected"
 
 
 def summary(outcome: Certification) -> dict[str, Any]:

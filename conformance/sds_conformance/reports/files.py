@@ -57,7 +57,8 @@ def write_report(folder: Path, report: Report) -> list[Path]:
         write_whole(folder / JSON_LINES, "".join(dumps(line) + "\n" for line in lines)),
     ]
     found = {run_of(finding) for row in report.requirements() for finding in row["findings"]}
-    for run in sorted(found | {broken["where"] for broken in data["breakdowns"]}):
+    surprised = {expectation["run"] for _, expectation in report.unmet}
+    for run in sorted(found | surprised | {broken["where"] for broken in data["breakdowns"]}):
         if (trace := report.trace(run)) is not None:
             make_folder(folder / TRACES)
             text = "".join(line + "\n" for line in trace.to_json_lines())
@@ -154,7 +155,8 @@ def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
         if kind == row_kind:
             return misshapen(_validator(), row, part=fields[key]["items"])
     known = fields.keys() - ROWS.keys() - _IN_FOOTER if kind == "header" else _IN_FOOTER
-    part = {"required": sorted(known), "properties": {key: fields[key] for key in known}, "additionalProperties": False}
+    required = sorted(known.intersection(schema["required"]))
+    part = {"required": required, "properties": {key: fields[key] for key in known}, "additionalProperties": False}
     return misshapen(_validator(), row, part=part)
 
 

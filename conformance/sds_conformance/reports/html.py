@@ -26,6 +26,7 @@ from ..protocols.words import named as name_of_limit
 from ..telling.markup import environment
 from .limits import Line, lines
 from .report import Report, Row
+from .scenario_files import remarks, unmet
 from .standing import standing
 from .stories import PageStory, Stories, stories_of
 
@@ -214,6 +215,10 @@ def notices(report: Report) -> Iterator[Notice]:
         file = data["baseline"]["file"]
         lines = [f"{file}, line {row['line']}: {row['what']} {row['change']}" for row in wrong]
         yield Notice("The baseline is at fault", tuple(lines), grave=True)
+    if found := [f"{one.place}: {one.sentence}" for one in unmet(report)]:
+        yield Notice("Expectations of scenario files that were not met", tuple(found), grave=True)
+    if told := [*remarks(report)]:
+        yield Notice("Scenario files that do not test what they say", tuple(told), grave=True)
     if data["doubts"]:
         yield Notice("Beware", tuple(data["doubts"]), grave=True)
     left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]

@@ -15,6 +15,7 @@ from sds_harness.declaration import harmless, printable
 
 from .plain import breakdown, story
 from .report import Report, Row, flaky, sides, worst
+from .scenario_files import SUITE, Unmet
 from .standing import standing
 
 CONVERSATION = "conversation"
@@ -31,6 +32,8 @@ def junit(report: Report) -> str:
     for row in report.by_severity():
         sections.setdefault(_section(report, row), []).append(_case(report, row))
     sections[CONVERSATION] = _conversation(report)
+    if report.scenario_files:
+        sections[SUITE] = _scenario_files(report)
     if report.data["baseline"] is not None:
         sections[BASELINE] = _baseline(report)
     about = {key: report.data[key] for key in ("revision", "profile")}
@@ -115,6 +118,28 @@ def _conversation(report: Report) -> list[TestCase]:
         case.result = Error(_clean(f"The report was cut off {report.cut_off}."), "cut-off")
         cases.append(case)
     return cases or [_named("it holds", CONVERSATION)]
+
+
+def _scenario_files(report: Report) -> list[TestCase]:
+    """One test case per expectation, and one for each requirement that a file is for."""
+    cases = []
+    for file in report.scenario_files:
+        for row in file["expectations"]:
+            one = Unmet(file, row)
+            case = _named(f"{printable(one.place, _TITLE)}: {printable(row['text'], _TITLE)}", SUITE)
+            if row["verdict"] == "unmet":
+                case.result = _with(
+                    Failure(_clean(one.sentence), "expectation"), f"{one.sentence}\n\nAgain: {file['again']}"
+                )
+            elif row["verdict"] == "unchecked":
+                case.result = Skipped(_clean(f"not checked: {row['seen']}"), "unchecked")
+            cases.append(case)
+        for row in file["requirements"]:
+            case = _named(f"{printable(file['file'], _TITLE)} exercises {row['id']}", SUITE)
+            if not row["exercised"]:
+                case.result = Skipped(_clean(f"not exercised: {row['why']}"), "inconclusive")
+            cases.append(case)
+    return cases or [_named("nothing is expected", SUITE)]
 
 
 def _baseline(report: Report) -> list[TestCase]:

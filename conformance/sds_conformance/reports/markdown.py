@@ -10,6 +10,7 @@ from .baseline import Outcome
 from .gfm import block, code, prose
 from .plain import breakdown, story
 from .report import Report, RootCause, Row, code_of, flaky, sides, worst
+from .scenario_files import remarks, unmet
 from .standing import standing
 
 LIMIT = 900_000
@@ -45,6 +46,10 @@ def _parts(report: Report) -> Iterator[str]:
     yield _played(data)
     if data["doubts"]:
         yield "**Beware.** " + " ".join(map(prose, data["doubts"]))
+    for one in unmet(report):
+        yield f"{_ITEM}**Expectation not met**, {code(one.place)}: {prose(one.sentence)}"
+    for sentence in remarks(report):
+        yield f"{_ITEM}**Warning.** {prose(sentence)}"
     yield from _causes(report)
     yield from _breakdowns(report)
     yield from _known(report)

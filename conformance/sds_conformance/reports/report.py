@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from string import ascii_letters, digits
 from typing import Any
 
 from sds_harness.declaration import Declaration, printable
@@ -34,7 +35,8 @@ Row = dict[str, Any]
 """A row of the document: of a requirement, a finding, a breakdown."""
 TRACES = "traces"
 """The folder of the traces, in the folder of a report."""
-_OF_A_RUN = frozenset(f"abcdefghijklmnopqrstuvwxyz0123456789-{IN}")
+_OF_A_RUN = frozenset(f"{ascii_letters}{digits}-._{IN}")
+"""The characters in the name of a run. That of a scenario file has a dot."""
 
 
 class ReportError(Exception):
@@ -174,7 +176,22 @@ class Report:
         found = [run_of(finding) for row in rows for finding in row["findings"]]
         broken = [row["where"] for row in self.data["breakdowns"]]
         others = [scenario for row in rows for kind in row["kinds"] for scenario in kind["scenarios"]]
-        return list(dict.fromkeys([*found, *broken, *others]))
+        surprised = [expectation["run"] for _, expectation in self.unmet]
+        return list(dict.fromkeys([*found, *broken, *surprised, *others]))
+
+    # ---- Scenario files ----------------------------------------------------------------------------------------------
+
+    @property
+    def scenario_files(self) -> list[Row]:
+        """The rows of the scenario files that were played."""
+        return list(self.data.get("scenario_files", ()))
+
+    @property
+    def unmet(self) -> list[tuple[Row, Row]]:
+        """The expectations that were not met, each with the row of its file."""
+        return [
+            (file, row) for file in self.scenario_files for row in file["expectations"] if row["verdict"] == "unmet"
+        ]
 
     # ---- Root causes and breakdowns ----------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """A report as SARIF 2.1.0: each code with findings is a rule, each finding a result.
 
-There are no source files: a result is located by scenario, environment and step. A failure in a baseline is a result
-with `known` set. A new failure under a known root cause has the requirement of that cause as `underKnown`.
+A result is located by scenario, environment and step, and an expectation of a scenario file by its line. A failure in a
+baseline is a result with `known` set. A new failure under a known root cause has the requirement of that cause as
+`underKnown`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 from datetime import UTC
 from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 from sds_harness.declaration import printable
 from sds_harness.json_text import dumps
 
 from ..protocols import stating
 from .report import Report, Row, sides, worst
+from .scenario_files import SUITE, Unmet, unmet
 from .standing import standing
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
@@ -32,6 +35,10 @@ def sarif(report: Report) -> str:
     rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}
     places = {code: number for number, code in enumerate(rules)}
     results = [_result(report, places[finding["code"]], row, finding) for row, finding in found]
+    surprises = list(unmet(report))
+    if surprises:
+        rules[SUITE] = {"id": SUITE, "shortDescription": {"text": "An expectation of a scenario file was not met."}}
+    results += [_surprise(len(rules) - 1, one) for one in surprises]
     run = {
         "tool": {
             "driver": {
@@ -96,6 +103,24 @@ def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]
             "underKnown": _text(report.known_cause(row["id"])) if violated else "",
             "notShown": more,
         },
+    }
+
+
+def _surprise(rule: int, one: Unmet) -> dict[str, Any]:
+    """An expectation that was not met. Its location is the line in the file."""
+    line = one.data["line"]
+    place = {
+        "artifactLocation": {"uri": quote(_text(one.file["file"]))},
+        **({"region": {"startLine": line}} if line else {}),
+    }
+    return {
+        "ruleId": SUITE,
+        "ruleIndex": rule,
+        "kind": "fail",
+        "level": "error",
+        "message": {"text": _text(f"{one.sentence}. Again: {one.file['again']}")},
+        "locations": [{"physicalLocation": place}],
+        "partialFingerprints": {"code/v1": sha256(f"{SUITE}/{one.data['text']}".encode()).hexdigest()},
     }
 
 

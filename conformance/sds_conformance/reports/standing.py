@@ -51,6 +51,9 @@ def standing(report: Report) -> Standing:
         so_far = f" So far: {unfinished}." if unfinished else ""
         said = f"does not conform: {counted(hard, 'breakdown')}.{so_far}"
         return Standing(Tone.BAD, counted(hard, "breakdown"), said)
+    if report.unmet:
+        unmet = counted(len(report.unmet), "expectation")
+        return Standing(Tone.BAD, f"{unmet} not met", f"does not meet {unmet} of scenario files.")
     if counts["error"]:
         what = f"{counted(counts['error'], 'requirement')} could not be judged by a fault of the suite"
         return Standing(Tone.NONE, "no verdict", f"has no verdict as a whole: {what}.")
@@ -72,6 +75,7 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> Standing:
     if known:
         what.append("all of them known" if known == len(failing) else f"{known} of them known")
     what += [counted(len(broken), "breakdown")] if (broken := report.hard_breakdowns) else []
+    what += [f"{counted(len(unmet), 'expectation')} not met"] if (unmet := report.unmet) else []
     what += [f"{counts['error']} not judged by a fault of the suite"] if counts["error"] else []
     so_far = f" So far: {unfinished}." if unfinished else ""
     return Standing(Tone.BAD, short, f"does not conform: {', '.join(what)}.{so_far}")

@@ -39,6 +39,7 @@ from ..telling.story import (
     show_under,
 )
 from .report import Report, RootCause, Row, again_of, code_of, finding_of, run_of, worst
+from .scenario_files import cause_lines, show_scenario_files
 from .standing import Tone, asked, forgone, standing
 
 _TONES = {Tone.GOOD: "bold green", Tone.PARTIAL: "bold yellow", Tone.BAD: "bold red", Tone.NONE: "bold yellow"}
@@ -76,6 +77,7 @@ def show_report(console: Console, report: Report, program: str, stories: int | N
     show_doubts(console, data["doubts"])
     _show_table(console, report)
     _show_stories(console, report, stories)
+    show_scenario_files(console, report)
     _show_notes(console, report)
     for sentence in data["unplayed"]:
         console.print(Text(f"{printable(sentence, _LONGEST)}\n", "yellow"))
@@ -105,7 +107,7 @@ def _cause_lines(report: Report) -> list[CauseLine]:
     for cause in report.causes:
         rule = f"{'known: ' if cause.known else ''}{cause.rule}"
         lines.append(CauseLine(cause.verdict, cause.data["severity"], cause.row["id"], rule))
-    return ordered(lines)
+    return ordered([*lines, *cause_lines(report)])
 
 
 def _facts(report: Report) -> list[tuple[str, Text]]:
@@ -166,6 +168,8 @@ def _next(report: Report, program: str) -> tuple[str, str]:
     failing = [cause for cause in report.causes if cause.verdict is Verdict.FAIL]
     if new := [cause for cause in failing if not cause.known]:
         return new[0].data["again"], "shows the first root cause, message by message"
+    if report.unmet:
+        return report.unmet[0][0]["again"], "plays the scenario file again"
     if data["summary"]["exit_code"] in (Exit.NOTHING_EXERCISED, Exit.NOT_DRIVEN) or report.hard_breakdowns:
         return drive("smoke", "--validate"), "tries the adapter, and checks the form of its messages"
     if data["narrowed"] or not data["summary"]["complete"]:
@@ -188,8 +192,7 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
     row = next(row for row in report.requirements() if row["id"] == requirement)
     found = [finding_of(requirement, finding) for finding in row["findings"]]
     finding = min(found, key=lambda one: one.severity is Verdict.PASS, default=None)
-    scenarios = report.protocol.rules.register.scenarios
-    declared = [run for run in row["runs"] if requirement in scenarios[scenario_of(run)].exercises]
+    declared = [run for run in row["runs"] if requirement in _written_for(report, scenario_of(run))]
     traces = [trace for run in declared or row["runs"] if (trace := report.trace(run)) is not None]
     shortest = min(traces, key=lambda trace: len(trace.steps), default=None)
     trace = report.trace(finding.run) if finding is not None else shortest
@@ -210,6 +213,13 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
     if trace.stopped:
         console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
     console.print()
+
+
+def _written_for(report: Report, scenario: str) -> Sequence[str]:
+    """The requirements that a scenario is for; none if this version of the suite does not have it."""
+    known = report.protocol.rules.register.scenarios.get(scenario)
+    files = (file for file in report.scenario_files if file["scenario"] == scenario)
+    return known.exercises if known is not None else [row["id"] for file in files for row in file["requirements"]]
 
 
 def _show_table(console: Console, report: Report) -> None:

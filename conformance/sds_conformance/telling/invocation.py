@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sds_harness.environment import PLAIN
 
@@ -23,16 +23,23 @@ class Invocation:
     """Options that a replay must repeat."""
     program: str = "sds-conformance"
     """The name under which the suite was called."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The scenario files that were played, by the name of the scenario."""
 
     def replay(self, requirement: str, finding: Finding | None) -> str:
         """The command that replays a finding; without one, all runs of the requirement."""
-        options = ("--select", requirement)
-        return self._run(*options) if finding is None else self.play(finding.run, finding.environment, *options)
+        options = ["--select", requirement]
+        if finding is not None:
+            return self.play(finding.run, finding.environment, *options)
+        return self._run(*options, *(word for path in self.files.values() for word in ("--scenario-file", path)))
 
     def play(self, run: str, environment: str, *options: str) -> str:
         """The command that replays one run."""
         where = ("--environment", environment) if environment != PLAIN.name else ()
-        return self._run(*options, "--scenario", scenario_of(run), *where)
+        scenario = scenario_of(run)
+        file = self.files.get(scenario)
+        what = ("--scenario", scenario) if file is None else ("--scenario-file", file)
+        return self._run(*options, *what, *where)
 
     def _run(self, *options: str) -> str:
         driven = ["--", *self.command] if self.command else []

@@ -280,7 +280,7 @@ def test_a_replay_is_cast_as_noted_or_as_typed(somewhere: Path) -> None:
     [
         ("{", "it is no JSON"),
         ("[]", "[] is not of type 'object'"),
-        ('{"version": 2}', "broken.json is no schedule that can be played:"),
+        ('{"version": 2}', "broken.json, line 1: version: this is version 2 of the format"),
         (dumps(Schedule((Member("alice"),))).replace("[]", '[{"op": "sync", "who": "bob"}]'), "no participant 'bob'"),
         ("\x00", "it is no JSON"),
         ("", "it is no JSON"),

@@ -135,7 +135,8 @@ def test_commands_print_what_the_guide_shows(page: Path, tmp_path: Path) -> None
         adapter.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m sds_reference "$@"\n', "utf-8")
         adapter.chmod(0o755)
     reader = Reader(folder, programs)
-    for block in typed:
-        reader.follows("console", block)
+    for kind, block in blocks(text):
+        if kind in ("console", "yaml"):
+            reader.follows(kind, block)
     assert not reader.wrong, "the output differs:\n\n" + "\n\n".join(reader.wrong)
     assert not reader.failed, "no verdict:\n\n" + "\n\n".join(reader.failed)

@@ -41,6 +41,7 @@ KEPT = {
 STREAMED = {
     *(f"{name} --{form}" for name in ("run", "report") for form in FORMS),
     *("compare --html", "compare --markdown", "hunt --markdown", "selftest --markdown"),
+    "scenarios show --svg",
     *("certificate write --out", "certificate write --html", "certificate show --html"),
 }
 """Other files."""

@@ -12,13 +12,13 @@ import pytest
 from rich.console import Console
 
 from played import plan, reference, reference_command
-from sds_conformance.cli.near import did_you_mean
 from sds_conformance.cli.showing import steps_bar
 from sds_conformance.exploration.telling import how_found
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS
 from sds_harness.link import Limits, LocalLink
+from sds_harness.suggestions import did_you_mean
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from suite_terminal import MUTANT, typed, words

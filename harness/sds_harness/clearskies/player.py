@@ -106,9 +106,9 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             Leave: self._leave,
         }
 
-    def play(self) -> Performance:
+    def perform(self) -> Performance:
         try:
-            return super().play()
+            return super().perform()
         finally:
             self._network.let_go()
 

@@ -1,24 +1,41 @@
-"""Reads and writes schedules as JSON, the format of counterexamples. The JSON Schema of each protocol has shape and
-bounds.
+"""Reads and writes schedules as files: counterexamples, and the scenarios of users.
+
+A file is JSON, or YAML if its name ends in .yaml or .yml. Both have the same content, and the JSON Schema of each
+protocol has its shape and bounds. The top-level keys that people seldom need may be left out.
 
 Files are untrusted until they are checked: the size is bounded, the shape must match the schema, and every name must be
-that of a participant.
+that of a participant. A ScheduleFileError says which field is wrong, and in which line if the text is known.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import yaml_text
 from ..declaration import printable
 from ..files import FileError, packaged_schema, read_bytes
+from ..suggestions import did_you_mean
+from ..yaml_text import YamlError
 from .expressions import ExpressionError, names_in
-from .operations import EVERYBODY, STRAIGHT, Calm, Member, Operation, Require, Route, Schedule, Wait
+from .operations import (
+    EVERYBODY,
+    STRAIGHT,
+    Calm,
+    Expectation,
+    Member,
+    Operation,
+    Require,
+    Route,
+    Schedule,
+    Wait,
+)
 from .performer import MAX_STEPS, QUIET_ROUNDS
 
 if TYPE_CHECKING:  # imported when a file is read, because the import is slow
@@ -29,6 +46,9 @@ if TYPE_CHECKING:  # imported when a file is read, because the import is slow
 VERSION = 1
 """Version of the file format. Other versions are rejected."""
 MAX_BYTES = 4 << 20
+MAX_YAML_BYTES = 256 << 10
+"""A megabyte of YAML takes eight seconds to read."""
+YAML_SUFFIXES = (".yaml", ".yml")
 MOST_ERRORS = 50
 MOST_ARRIVALS = 6_000
 """Most messages times their recipients in one schedule. Each arrival is a step; this many take a gigabyte of memory."""
@@ -36,6 +56,30 @@ MOST_ARRIVALS = 6_000
 
 class ScheduleFileError(Exception):
     """A file is not a valid schedule. The message says what is wrong and where."""
+
+    def __init__(self, message: str, path: yaml_text.Path = (), line: int = 0) -> None:
+        super().__init__(message)
+        self.path = path
+        """The keys and indices that lead to the field."""
+        self.line = line
+        """The line in the file, from 1; 0 if it is unknown."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The values in the text of a file, not yet checked to be a schedule."""
+
+    data: Any
+    text: str = ""
+    """The text if it is JSON."""
+    lines: Mapping[yaml_text.Path, int] = field(default_factory=dict)
+    """The line of each value if it is YAML."""
+
+    def line(self, path: yaml_text.Path) -> int:
+        """The line of a value, or of the innermost value around it that exists; 0 if it is unknown."""
+        if not self.lines:
+            return line_in_json(self.text, path)
+        return next((self.lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self.lines), 0)
 
 
 @dataclass(frozen=True)
@@ -60,26 +104,69 @@ class Notation:
         self._hold_to_counts(data)
         if not self._quick_validator.is_valid(data):
             self._hold_to_schema(data)
-        schedule = Schedule(
-            tuple(self.member(**_values(member)) for member in data["members"]),
-            tuple(self._operation(dict(row)) for row in data["operations"]),
-            tuple(data["channels"]),
-            tuple(sorted(data.get("configuration", {}).items())),
-            data["seed"],
-            data.get("name", ""),
-            tuple(sorted(data.get("notes", {}).items())),
-        )
+        schedule = self._schedule(data)
         for complaint in _loose_ends(schedule):
-            raise ScheduleFileError(complaint)
+            raise complaint
         return schedule
 
     def loads(self, text: str) -> Schedule:
-        """Parse the text of a file. Raises ScheduleFileError."""
-        return self.from_json(parsed(text))
+        """Parse the text of a JSON file. Raises ScheduleFileError."""
+        return self.from_document(Document(parsed(text), text))
 
     def load(self, path: Path) -> Schedule:
         """Read a schedule from a file. Raises ScheduleFileError, also if the file cannot be read."""
-        return self.from_json(read(path))
+        return self.from_document(read(path))
+
+    def from_document(self, document: Document) -> Schedule:
+        """Parse a file that was read. Raises ScheduleFileError with the line."""
+        try:
+            return self.from_json(document.data)
+        except ScheduleFileError as error:
+            error.line = document.line(error.path)
+            raise
+
+    def errors(self, document: Document) -> list[ScheduleFileError]:
+        """The errors of a file, at most ``MOST_ERRORS``, in the order of its lines."""
+        data = document.data
+        try:
+            self._hold_to_counts(data)
+            found = [_error(error) for error in islice(self._validator.iter_errors(data), MOST_ERRORS)]
+            found = found or list(islice(_loose_ends(self._schedule(data)), MOST_ERRORS))
+        except RecursionError as too_deep:
+            found = [ScheduleFileError(f"it is no JSON: {too_deep}")]
+        except ScheduleFileError as only:
+            found = [only]
+        for each in found:
+            each.line = document.line(each.path)
+        return sorted(found, key=lambda each: each.line)
+
+    def _schedule(self, data: dict[str, Any]) -> Schedule:
+        """The schedule of data that match the schema."""
+        rules = self.schema["properties"]
+        notes = dict(data.get("notes", {}))
+        if "revision" in data and notes.setdefault("revision", data["revision"]) != data["revision"]:
+            told = f"the notes name another one, {printable(repr(notes['revision']), 60)}"
+            raise ScheduleFileError(f"revision: {told}", ("revision",))
+        return Schedule(
+            tuple(
+                self.member(**_values({"name": member} if isinstance(member, str) else member))
+                for member in data["members"]
+            ),
+            tuple(self._operation(dict(row)) for row in data["operations"]),
+            tuple(data.get("channels", rules["channels"]["default"])),
+            tuple(sorted(data.get("configuration", {}).items())),
+            data.get("seed", rules["seed"]["default"]),
+            data.get("name", ""),
+            tuple(sorted(notes.items())),
+            data.get("description", ""),
+            tuple(data.get("requirements", ())),
+            tuple(
+                Expectation(row["who"], what, tuple(labels))
+                for row in data.get("expect", ())
+                for what, labels in row.items()
+                if what != "who"
+            ),
+        )
 
     def _hold_to_schema(self, data: Any) -> None:
         """Check the data against the schema. Raises ScheduleFileError."""
@@ -91,15 +178,23 @@ class Notation:
         except RecursionError as too_deep:
             raise ScheduleFileError(f"it is no JSON: {too_deep}") from None
         if error is not None:
-            raise ScheduleFileError(_in_words(error))
+            raise _error(error)
 
     def _hold_to_counts(self, data: Any) -> None:
-        """Reject lists that are too long before their items are checked, which would take long. Raises
-        ScheduleFileError."""
+        """Reject other versions of the format, and lists that are too long, before items are checked, which would take
+        long. Raises ScheduleFileError."""
+        version = data.get("version", VERSION) if isinstance(data, dict) else VERSION
+        if type(version) is int and version != VERSION:
+            shown = version if abs(version) < 1_000_000 else "…"
+            raise ScheduleFileError(
+                f"version: this is version {shown} of the format, and this suite reads version {VERSION}: record it "
+                "again, with `fuzz`, `exhaust` or `corpus record` of this suite",
+                ("version",),
+            )
         for key, rule in self.schema["properties"].items():
             found = data.get(key) if isinstance(data, dict) else None
             if isinstance(found, list) and len(found) > (most := rule.get("maxItems", len(found))):
-                raise ScheduleFileError(f"{key}: {len(found):,} of them, and there can be {most:,}")
+                raise ScheduleFileError(f"{key}: {len(found):,} of them, and there can be {most:,}", (key,))
 
     @cached_property
     def _quick_validator(self) -> Validator:
@@ -128,15 +223,64 @@ class Notation:
         return kind(**_values(row, self.entry))
 
 
-def read(path: Path) -> Any:
-    """The JSON in a file, not yet checked to be a schedule. Raises ScheduleFileError, also if the file cannot
-    be read."""
+def read(path: Path) -> Document:
+    """The content of a file, not yet checked to be a schedule. Raises ScheduleFileError, also if the file cannot be
+    read."""
+    in_yaml = path.suffix.lower() in YAML_SUFFIXES
     try:
-        return parsed(read_bytes(path, MAX_BYTES).decode("utf-8"))
+        text = read_bytes(path, MAX_YAML_BYTES if in_yaml else MAX_BYTES).decode("utf-8")
+        return yaml_document(text) if in_yaml else Document(parsed(text), text)
     except FileError as error:
         raise ScheduleFileError(f"it {error}") from None
     except UnicodeDecodeError:
         raise ScheduleFileError("it is no text in UTF-8") from None
+
+
+def yaml_document(text: str) -> Document:
+    """The content of a YAML file. Raises ScheduleFileError."""
+    try:
+        data, lines = yaml_text.parse(text)
+        json.dumps(data, ensure_ascii=False).encode()  # an escape may name half of a character
+    except YamlError as error:
+        raise ScheduleFileError(f"it is no YAML of a schedule: {error}", line=error.line) from None
+    except ValueError as error:
+        raise ScheduleFileError(f"it is no YAML of a schedule: {printable(str(error), 120)}") from None
+    return Document(data, lines=lines)
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def line_in_json(text: str, path: yaml_text.Path) -> int:
+    """The line of a value in valid JSON, or of the innermost value around it that exists; 0 without a text."""
+    if not text:
+        return 0
+    skip = json.JSONDecoder().raw_decode
+
+    def after_space(at: int) -> int:
+        found = _SPACE.match(text, at)
+        return found.end() if found is not None else at
+
+    at = place = after_space(0)
+    try:
+        for part in path:
+            index, here = 0, after_space(at + 1)
+            while text[here] not in "]}":
+                begin, key = here, index
+                if text[at] == "{":
+                    key, here = skip(text, here)
+                    here = after_space(after_space(here) + 1)
+                if key == part:
+                    at, place = here, begin
+                    break
+                here = after_space(skip(text, here)[1])
+                here = after_space(here + 1) if text[here] == "," else here
+                index += 1
+            else:
+                break
+    except (IndexError, ValueError, RecursionError):
+        pass  # the text is valid JSON but for a number that Python does not read: the place so far is good enough
+    return text.count("\n", 0, place) + 1
 
 
 def parsed(text: str) -> Any:
@@ -171,6 +315,10 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
     out: dict[str, Any] = {"version": VERSION}
     if schedule.name:
         out["name"] = schedule.name
+    if schedule.description:
+        out["description"] = schedule.description
+    if schedule.requirements:
+        out["requirements"] = list(schedule.requirements)
     out["seed"] = schedule.seed
     out["members"] = [_plain(member) for member in schedule.members]
     out["channels"] = list(schedule.channels)
@@ -178,6 +326,8 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
         out["configuration"] = dict(schedule.configuration)
     if schedule.notes:
         out["notes"] = dict(schedule.notes)
+    if schedule.expect:
+        out["expect"] = [{"who": each.who, each.what: list(each.labels)} for each in schedule.expect]
     out["operations"] = [{"op": operation.op, **_plain(operation)} for operation in schedule.operations]
     return out
 
@@ -203,6 +353,45 @@ def _values(row: Mapping[str, Any], entry: Callable[..., Any] = dict) -> dict[st
     return out
 
 
+def to_yaml(schedule: Schedule, notation: Notation) -> str:
+    """The schedule as the text of a YAML file for people: one operation per line, without keys that have their
+    default."""
+    data = to_json(schedule)
+    rules = notation.schema["properties"]
+    data = {key: value for key, value in data.items() if value != rules[key].get("default")}
+    data["members"] = [member["name"] if len(member) == 1 else member for member in data["members"]]
+    notes = data.get("notes", {})
+    if "revision" in notes:
+        data = {"revision": notes.pop("revision"), **data}
+        data = {key: value for key, value in data.items() if key != "notes" or value}
+    last = [key for key in ("operations", "expect") if key in data]
+    out = []
+    for key in sorted(data, key=lambda key: last.index(key) + 1 if key in last else 0):
+        if key in last:
+            out += [f"{key}:" if data[key] else f"{key}: []", *(f"- {_flow(row)}" for row in data[key])]
+        else:
+            out.append(f"{key}: {_flow(data[key])}")
+    return "\n".join(out) + "\n"
+
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*([.-][A-Za-z0-9_]+)*")
+"""Text that YAML needs no quotes for, unless it is one of ``_WORDS``."""
+_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def _flow(value: Any) -> str:
+    """A JSON value in the flow style of YAML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def _plain(item: Any) -> dict[str, Any]:
     """The fields of a member, an operation or a part of one whose value differs from their default."""
     out: dict[str, Any] = {}
@@ -221,57 +410,106 @@ def _plain(item: Any) -> dict[str, Any]:
     return out
 
 
-def _in_words(error: ValidationError) -> str:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+def _error(error: ValidationError) -> ScheduleFileError:
+    """The violation of a schema in words, with a suggestion for an unknown name."""
+    path = tuple(error.absolute_path)
     message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
-    return f"{printable(where.lstrip('.')) or 'the file'}: {message}"
+    known: Mapping[str, Any] = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
+    value: Any = error.instance
+    if error.validator == "additionalProperties" and (extra := [key for key in value if key not in known]):
+        path = (*path, extra[0])
+        message = f"there is no such field.{did_you_mean(extra[0], known) or _listed(known)}"
+    elif error.validator == "enum" and path[-1:] == ("op",) and isinstance(value, str):
+        names: list[str] = list(error.schema["enum"]) if isinstance(error.schema, dict) else []
+        message = f"there is no operation {value[:60]!r}.{did_you_mean(value, names) or _listed(names)}"
+    return ScheduleFileError(f"{_place(path)}: {printable(message)}", path)
 
 
-def _loose_ends(schedule: Schedule) -> Iterator[str]:
+def _listed(names: Collection[str]) -> str:
+    return f" There are {', '.join(names)}." if names else ""
+
+
+def _place(path: yaml_text.Path) -> str:
+    """A path as a user writes it: ``operations[2].who``."""
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    return printable(where, 200) or "the file"
+
+
+def _loose_ends(schedule: Schedule) -> Iterator[ScheduleFileError]:
     """Errors that a JSON Schema cannot express."""
     names, number = set(schedule.names), len(schedule.channels)
     if len(names) != len(schedule.members):
-        yield "members: two participants have the same name"
+        yield ScheduleFileError("members: two participants have the same name", ("members",))
     if len(set(schedule.channels)) != number:
-        yield "channels: two channels have the same name"
-    for member in schedule.members:
+        yield ScheduleFileError("channels: two channels have the same name", ("channels",))
+    for place, member in enumerate(schedule.members):
         if any(channel >= number for channel in getattr(member, "channels", ())):
-            yield f"members: {member.name!r} joins a channel that is not in the list of channels"
+            yield ScheduleFileError(
+                f"members: {member.name!r} joins a channel that is not in the list of channels",
+                ("members", place, "channels"),
+            )
     listeners = len(schedule.members) - 1
     sent = sum(getattr(operation, "times", 0) for operation in schedule.operations)
     if (arrivals := sent * listeners) > MOST_ARRIVALS:
-        yield (
+        yield ScheduleFileError(
             f"operations: {sent:,} messages to {listeners} participants are {arrivals:,} arrivals, and "
-            f"{MOST_ARRIVALS:,} can be played: lower `times`, or take fewer members"
+            f"{MOST_ARRIVALS:,} can be played: lower `times`, or take fewer members",
+            ("operations",),
         )
     # A calm operation plays at least two rounds, unless it asks for one. All participants tick in each round.
     calm = [operation.rounds for operation in schedule.operations if isinstance(operation, Calm)]
     rounds = sum(min(most, QUIET_ROUNDS) for most in calm)
     there = sum(not member.late for member in schedule.members)
     if (steps := rounds * there) > MAX_STEPS:
-        yield (
+        yield ScheduleFileError(
             f"operations: {rounds:,} calm rounds of {there} participants are {steps:,} steps or more, and "
-            f"{MAX_STEPS:,} can be played: take fewer calm operations, or fewer members"
+            f"{MAX_STEPS:,} can be played: take fewer calm operations, or fewer members",
+            ("operations",),
         )
     for index, operation in enumerate(schedule.operations):
-        where = f"operations[{index}] ({operation.op})"
-        for name in named_in(operation):
-            if name not in names:
-                yield f"{where}: there is no participant {name!r}"
-        if (channel := getattr(operation, "channel", 0) or 0) >= max(1, number):
-            yield f"{where}: there is no channel {channel}"
-        match operation:
-            case Wait(period=expression) | Require(condition=expression) if expression:
-                yield from _no_expression(expression, where)
-        if (peer := getattr(operation, "peer", None)) in names:
-            yield f"{where}: the scripted peer {peer!r} is a participant, too"
+        for complaint in _strangers(operation, names, number):
+            yield ScheduleFileError(f"operations[{index}] ({operation.op}): {complaint}", ("operations", index))
+    labels = set(labels_in(schedule))
+    for index, expected in enumerate(schedule.expect):
+        path = ("expect", index, "who")
+        if expected.who not in names:
+            told = f"there is no participant {expected.who!r}.{did_you_mean(expected.who, names)}"
+            yield ScheduleFileError(f"{_place(path)}: {told}", path)
+        for place, label in enumerate(expected.labels):
+            if label not in labels:
+                where = ("expect", index, expected.what, place)
+                told = f"no operation has the label {printable(label, 60)!r}.{did_you_mean(label, sorted(labels))}"
+                yield ScheduleFileError(f"{_place(where)}: {told}", where)
 
 
-def _no_expression(text: str, where: str) -> Iterator[str]:
+def _strangers(operation: Operation, names: Collection[str], channels: int) -> Iterator[str]:
+    """What an operation names and the schedule does not have."""
+    for name in sorted(named_in(operation)):
+        if name not in names:
+            yield f"there is no participant {name!r}{did_you_mean(name, names)}"
+    if (channel := getattr(operation, "channel", 0) or 0) >= max(1, channels):
+        yield f"there is no channel {channel}"
+    match operation:
+        case Wait(period=expression) | Require(condition=expression) if expression:
+            yield from _no_expression(expression)
+    if (peer := getattr(operation, "peer", None)) in names:
+        yield f"the scripted peer {peer!r} is a participant, too"
+
+
+def labels_in(schedule: Schedule) -> Iterator[str]:
+    """The labels of all messages of a schedule. An operation that sends several messages numbers them."""
+    for operation in schedule.operations:
+        if label := getattr(operation, "label", ""):
+            yield label
+            if (times := getattr(operation, "times", 1)) > 1:
+                yield from (f"{label}.{number}" for number in range(1, times + 1))
+
+
+def _no_expression(text: str) -> Iterator[str]:
     try:
         names_in(text)
     except ExpressionError as error:
-        yield f"{where}: {error}"
+        yield str(error)
 
 
 def named_in(operation: Operation) -> set[str]:

@@ -177,6 +177,17 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """Something that must be seen when a schedule is played. ``check`` of ``schedules.expectations`` decides it."""
+
+    who: str
+    what: str
+    """A key of ``EXPECTATIONS``, such as ``delivers``."""
+    labels: tuple[str, ...]
+    """The messages."""
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """A test case: everything except the implementations."""
 
@@ -191,6 +202,11 @@ class Schedule:
     name: str = ""
     notes: tuple[tuple[str, str], ...] = ()
     """Notes of the finder, such as the cast, the revision, and what the schedule shows."""
+    description: str = ""
+    """Its purpose, for people."""
+    requirements: tuple[str, ...] = ()
+    """IDs of the requirements that it was written for."""
+    expect: tuple[Expectation, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

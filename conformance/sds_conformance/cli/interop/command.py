@@ -21,6 +21,7 @@ from ...interop.story import InteropStory
 from ...judging.exits import Exit
 from ...judging.quoting import counted
 from ...protocols import protocol_of, scheduled
+from ...scenario_files.reader import Loaded
 from ...telling.last_screen import LastScreen, show_last_screen
 from ...telling.story import labelled
 from ..carrying import SCHEME, without_server
@@ -40,6 +41,7 @@ from ..options import (
     which_seed,
 )
 from ..paths import INPUT_FILE
+from ..scenario_files import with_scenario_files
 from ..scheduled import revision_of
 from ..showing import Plays, print_json, steps_bar
 from .again import needed, play_again, schedule_of
@@ -59,6 +61,7 @@ Examples:
   sds-conformance interop --transcript talk.jsonl 'a=./a' 'b=./b'
   sds-conformance interop --replay counterexamples/G-01-b.json 'a=./a' 'b=./b'
   sds-conformance interop --revision forum-2024 'a=./a' 'b=./b'
+  sds-conformance interop --scenario-file mine.yaml 'a=./a' 'b=./b'
   sds-conformance interop --dialect a=mine.json 'a=./a' 'b=./b'
   sds-conformance interop a=grpc://127.0.0.1:50051 'b=grpc://auto ./b'
 
@@ -80,6 +83,10 @@ Exit codes:
     show_default=True,
     metavar="N",
     help="Number of generated schedules that all play in one group; 0 for none.",
+)
+@with_scenario_files(
+    "Play this scenario file, or all in this folder, in mixed groups before the generated schedules, once with each "
+    "implementation as each participant; repeatable."
 )
 @which_seed(SEED_HELP, "S")
 @click.option(
@@ -110,6 +117,7 @@ Exit codes:
 def interop_command(
     named: tuple[str, ...],
     examples: int,
+    files: tuple[Loaded, ...],
     seed: int,
     revision: str | None,
     dialects: tuple[str, ...],
@@ -174,8 +182,8 @@ def interop_command(
         if shows:
             shown.show()
         groups = MixedGroups(out, err, cast, commands, translated, IN_FULL if stories is None else stories)
-        if examples and not outcome.interrupted:
-            groups.play(seed, examples, folder, quiet=not shows)
+        if (examples or files) and not outcome.interrupted:
+            groups.play(seed, examples, folder, quiet=not shows, files=[loaded.explored for loaded in files])
             record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
     code = _exit_code(outcome, groups)
     if as_json:

@@ -12,6 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from sds_harness.schedules import Schedule
+
 from ...exploration.casts import Cast, NotPlayed
 from ...exploration.judging import Scope
 from ...exploration.telling import (
@@ -68,22 +70,24 @@ class MixedGroups:
         self.unkept = ""
         """Why counterexamples could not be kept."""
 
-    def play(self, seed: int, examples: int, folder: Path, *, quiet: bool) -> None:
-        """All of it; an interrupt ends it, and what there is is told."""
+    def play(self, seed: int, examples: int, folder: Path, *, quiet: bool, files: Sequence[Schedule] = ()) -> None:
+        """Play the ``files`` of users and generated schedules, and print the results, also after an interrupt."""
         if len(self._cast.driven) < 2:
             return
-        self._err.print(f"Seed {seed}: {counted(examples, 'schedule')} in mixed groups", soft_wrap=True)
+        total = examples + len(files) * len(self._cast.driven)
+        self._err.print(f"Seed {seed}: {counted(total, 'schedule')} in mixed groups", soft_wrap=True)
         plays = Plays(self._out)
         if not quiet:
-            plays.begin(f"{counted(examples, 'schedule')} of seed {seed} in mixed groups")
+            own = f"{counted(len(files), 'scenario file')} in every cast, " if files else ""
+            plays.begin(f"{own}{counted(examples, 'schedule')} of seed {seed} in mixed groups")
         with Troupe(self._cast) as troupe:
-            with found_bar(self._err, "mixed groups", examples, BAR_WIDTH) as bar:
+            with found_bar(self._err, "mixed groups", total, BAR_WIDTH) as bar:
 
                 def progress(mixed: Mixed) -> None:
-                    plays(mixed.schedules, examples)
+                    plays(mixed.schedules, total)
                     bar(mixed.schedules, len(mixed.discoveries))
 
-                self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress)
+                self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress, files)
             plays.end()
             self._groups = self._grouped(self.mixed)
             if not quiet:

@@ -27,7 +27,7 @@ from sds_harness.clearskies.operations import (
     Say,
     Unlink,
 )
-from sds_harness.clearskies.performance import Packet, Wire
+from sds_harness.clearskies.performance import Packet, Performance, Wire
 from sds_harness.clearskies.trace import Step
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
@@ -83,6 +83,23 @@ def _who(by: Any, club: Club) -> str:
     return name if name != by else f"{by[:OF_AN_ID]}…"
 
 
+def _record_of(performance: Performance, label: str) -> str:
+    """The key of the record that the operation with a label writes; "" if there is none. Environments may put a prefix
+    before it."""
+    for operation in performance.schedule.operations:
+        if isinstance(operation, Rename) and operation.label == label:
+            return operation.new_key
+        if isinstance(operation, Put | Delete) and label in (operation.label, *_numbered(operation, label)):
+            return operation.key + label.removeprefix(operation.label)
+    return ""
+
+
+def _numbered(operation: Operation, label: str) -> tuple[str, ...]:
+    """The label, if it is one of the further records of a write."""
+    head, _, number = label.rpartition(".")
+    return (label,) if isinstance(operation, Put) and head == operation.label and number.isdigit() else ()
+
+
 def _between(op: Hold | Release) -> str:
     match [short(name) for name in (op.who, op.to) if name]:
         case [one, other]:
@@ -126,6 +143,20 @@ class ClearSkiesReading(Reading):
     def item(self, wire: Wire) -> Item | None:
         """The first complete message in the bytes of one write; there is rarely more than one."""
         return _of_message(wire, len(wire.messages) - 1) if wire.messages else None
+
+    def labelled(self, performance: Performance, label: str) -> Key | None:
+        """The version that a change made. One write to a link may have several updates: the key of the record tells
+        them apart."""
+        packet = performance.labels.get(label)
+        if packet is None:
+            return None
+        record = _record_of(performance, label)
+        updates = [message for message in packet.wire.messages if reads_as_update(message)]
+        own = [m for m in updates if str(m.body.members.get("key", "")).endswith(record)] if record else []
+        for message in own or updates:
+            members = message.body.members
+            return "", _version(members.get("last_updated_by"), members.get("last_updated_rev"))
+        return None
 
     def wires(self, step: Step) -> list[Wire]:
         """The bytes that a step moves over links."""

@@ -11,7 +11,7 @@ from sds_harness.clearskies.generator import NAMES, Grammar, generated
 from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.operations import Operation, Put, Say, Schedule, Scripted
 from sds_harness.clearskies.passages import PASSAGES
-from sds_harness.clearskies.player import play
+from sds_harness.clearskies.player import Player, play
 from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
 from sds_harness.clearskies.writer import LURKERS, PEERS
 from sds_harness.declaration import Declaration
@@ -63,6 +63,7 @@ REPERTOIRE = Repertoire(
     generated,
     NOTATION,
     play,
+    lambda schedule, stages: Player(schedule, stages).perform(),
     READING,
     simpler,
     stand_in,

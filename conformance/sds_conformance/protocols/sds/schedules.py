@@ -14,7 +14,7 @@ from sds_harness.sds.generator import NAMES, Grammar, generated, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Operation, Say, Schedule, Send
 from sds_harness.sds.passages import PASSAGES
-from sds_harness.sds.player import play
+from sds_harness.sds.player import Player, play
 from sds_harness.sds.writer import PEERS, SDS, Text
 from sds_reference import FORUM_2024, HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
 
@@ -85,6 +85,7 @@ _SDS = Repertoire(
     generated,
     NOTATION,
     play,
+    lambda schedule, stages: Player(schedule, stages).perform(),
     READING,
     simpler,
     stand_in,

@@ -20,7 +20,7 @@ from sds_harness.stage import ScheduleStopped
 
 REVISION = "sds-2026-01"
 REPERTOIRE = repertoire_of(REVISION)
-SCHEDULES = {name: scenario.schedule for name, scenario in SCENARIOS.items() if scenario.schedule is not None}
+SCHEDULES = {name: scenario.write for name, scenario in SCENARIOS.items() if scenario.write is not None}
 MOST_DRAWN = 60
 """Operations of a schedule that is drawn and shrunk: with more, both take long and show nothing new."""
 SHORT = [name for name, schedule in SCHEDULES.items() if len(schedule().operations) <= MOST_DRAWN]

@@ -108,7 +108,7 @@ def scenario(
         def play(stage: Stage) -> None:
             perform(schedule(), stage)
 
-        return REGISTER.scenario(*exercises, violated=violated, long=long, of_one_text=of_one_text, schedule=schedule)(
+        return REGISTER.scenario(*exercises, violated=violated, long=long, of_one_text=of_one_text, write=schedule)(
             play
         )
 

@@ -8,11 +8,13 @@ from difflib import get_close_matches
 
 _ALIKE = 0.75
 """How much of two names has to be the same, of 1."""
+_LONGEST = 80
+"""Characters of a word for which names are compared: comparing longer ones takes too long, and no name is longer."""
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A question to end a complaint with, and a blank before it; "" where no name is like the word."""
-    known = list(names)
+    known = list(names) if len(word) <= _LONGEST else []
     # Numbers in IDs have two digits.
     padded = re.sub(r"-(\d)$", r"-0\1", word)
     near = [padded] if padded in known else get_close_matches(word, known, 1, _ALIKE)

@@ -1,0 +1,65 @@
+"""``sds-conformance scenarios list``."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+import click
+from rich.text import Text
+
+from ...judging.planning import plan
+from ...protocols import revisions, rules_of
+from ...telling.story import plain_table, unbroken
+from ..names import Pattern, unknown
+from ..options import CURRENT, console
+from ..showing import print_json
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance scenarios list
+  sds-conformance scenarios list 'waiting-*' '*sync*'
+  sds-conformance scenarios list --revision clearskies-database --json
+"""
+
+
+@click.command("list", epilog=_EPILOG)
+@click.argument("globs", nargs=-1, metavar="[GLOB]...", type=Pattern("scenarios"))
+@click.option(
+    "--revision",
+    type=click.Choice(list(revisions())),
+    default=CURRENT,
+    show_default=True,
+    help="The revision whose scenarios to list.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
+    """List the scenarios of the suite.
+
+    Those that are data can be copied and changed: `sds-conformance scenarios show NAME` prints a scenario file. The
+    others are functions in Python.
+    """
+    there = plan(rules_of(revision), revision=revision).scenarios
+    for glob in globs:
+        if not any(fnmatchcase(scenario.name, glob) for scenario in there):
+            raise click.UsageError(unknown("scenarios", glob, revision))
+    chosen = [s for s in there if not globs or any(fnmatchcase(s.name, glob) for glob in globs)]
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": scenario.name,
+                    "summary": scenario.summary,
+                    "requirements": list(scenario.exercises),
+                    "data": scenario.schedule is not None,
+                }
+                for scenario in chosen
+            ]
+        )
+        return
+    out = console()
+    table = plain_table(unbroken("Scenario"), unbroken("Is"), "Summary")
+    for scenario in chosen:
+        kind = "data" if scenario.schedule is not None else "Python"
+        table.add_row(Text(scenario.name), Text(kind, "" if scenario.schedule is not None else "dim"), scenario.summary)
+    out.print(table)

@@ -1,0 +1,106 @@
+"""``sds-conformance scenarios show``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from sds_harness.link import Limits
+from sds_harness.schedules import Schedule
+from sds_harness.schedules.files import to_json, to_yaml
+
+from ...drawing.spacetime import spacetime_svg
+from ...exploration.casting import Company
+from ...judging.registry import Scenario
+from ...protocols import protocol_of, protocols, repertoire_of
+from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
+from ...telling.story import labelled
+from ..files import write_file
+from ..names import names_of, unknown
+from ..options import CURRENT, console, program
+from ..paths import OUTPUT_FILE
+from ..showing import print_json
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance scenarios show ties
+  sds-conformance scenarios show my-scenario.yaml --svg picture.svg
+  sds-conformance scenarios show counterexamples/SDS-RECV-06.json
+  sds-conformance scenarios show my-scenario.yaml --json > my-scenario.json
+"""
+
+
+@click.command("show", epilog=_EPILOG)
+@click.argument("what", metavar="NAME|FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of YAML.")
+@click.option(
+    "--svg", "picture", type=OUTPUT_FILE, metavar="FILE", help="Play it on the reference model and draw what happens."
+)
+def show_command(what: str, as_json: bool, picture: Path | None) -> None:
+    """Show a scenario, as data and as a diagram.
+
+    NAME is a scenario of the suite, FILE a scenario file or a counterexample. The output is a scenario file, in YAML.
+    """
+    if Path(what).suffix.lower() in SUFFIXES or Path(what).is_file():
+        try:
+            loaded = load_one(Path(what))
+        except ScenarioFileError as error:
+            raise click.UsageError(str(error)) from None
+        revision, schedule = loaded.revision or CURRENT, loaded.schedule
+        if schedule.name == loaded.name:
+            schedule = replace(schedule, name="")  # a file has its own name without saying so
+    else:
+        revision, scenario = _built_in(what)
+        if scenario.schedule is None:
+            _show_function(revision, scenario, as_json=as_json, drawn=picture is not None)
+            return
+        schedule = scenario.schedule
+    if as_json:
+        print_json(to_json(schedule))
+    else:
+        click.echo(to_yaml(schedule, repertoire_of(revision).notation), nl=False)
+    if picture is not None:
+        write_file(picture, _drawn(schedule, revision))
+
+
+def _built_in(name: str) -> tuple[str, Scenario]:
+    """A scenario of the suite, and a revision that it is played for. Raises UsageError."""
+    for protocol in protocols():
+        if found := protocol.rules.register.scenarios.get(name):
+            stated = protocol.rules.catalogue.requirements
+            return next(r for each in found.declared for r in stated[each].revisions), found
+    if name in names_of("scenarios"):
+        raise AssertionError(f"the scenario {name} is listed and not registered")
+    raise click.UsageError(unknown("scenarios", name, CURRENT))
+
+
+def _show_function(revision: str, scenario: Scenario, *, as_json: bool, drawn: bool) -> None:
+    about = {"name": scenario.name, "summary": scenario.summary, "requirements": list(scenario.exercises)}
+    told = f"{scenario.name} is a function in Python and not data"
+    if drawn:
+        raise click.UsageError(f"{told}, so there is nothing to draw: `run --report DIR --html FILE` draws findings")
+    if as_json:
+        print_json({**about, "data": None})
+        return
+    out = console()
+    labelled(out, "Scenario", Text(scenario.name, "bold"))
+    labelled(out, "Plot", Text(scenario.summary))
+    labelled(out, "For", Text(", ".join(scenario.exercises)))
+    which = "" if revision == CURRENT else f" --revision {revision}"
+    labelled(out, "Play it", Text(f"{program()} run --scenario {scenario.name}{which} -- COMMAND"))
+    labelled(out, "Note", Text(f"{told}, so it cannot be shown as a scenario file.", "yellow"))
+
+
+def _drawn(schedule: Schedule, revision: str) -> str:
+    """A diagram of the schedule, played by the reference model."""
+    company = Company(lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision)
+    try:
+        company.start()
+        performance = company.play(schedule)
+    finally:
+        company.kill()
+    return spacetime_svg(performance, title=f"{schedule.name or 'a scenario'}: the reference model")

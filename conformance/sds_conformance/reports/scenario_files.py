@@ -1,0 +1,89 @@
+"""The part of a report about scenario files: expectations that were not met, and requirements that were not exercised.
+
+Each form of a report prints these sentences in its own place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ..judging.severity import BREAKDOWN_SEVERITY
+from ..judging.verdict import Verdict
+from ..telling.last_screen import CauseLine
+from ..telling.story import headline, labelled, show_command
+from .report import Report, Row
+
+SUITE = "scenario files"
+"""The test suite of JUnit, and the rule of SARIF."""
+LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """An expectation that was not met."""
+
+    file: Row
+    """The row of the file."""
+    data: Row
+    """The row of the expectation."""
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.file['file']}{f', line {line}' if (line := self.data['line']) else ''}"
+
+    @property
+    def sentence(self) -> str:
+        """What was expected, and what was seen."""
+        return f"expected: {self.data['text']}; seen: {self.data['seen']}"
+
+
+def unmet(report: Report) -> Iterator[Unmet]:
+    """The expectations that were not met."""
+    for file, expectation in report.unmet:
+        yield Unmet(file, expectation)
+
+
+def remarks(report: Report) -> Iterator[str]:
+    """A sentence for each file that does not test what it says: a requirement that was not exercised, or expectations
+    that were not checked."""
+    for file in report.scenario_files:
+        for row in file["requirements"]:
+            if not row["exercised"]:
+                yield f"{file['file']} does not exercise {row['id']}, which it is for: {row['why']}"
+        unchecked = [row for row in file["expectations"] if row["verdict"] == "unchecked"]
+        if unchecked:
+            yield f"{file['file']}: its expectations were not checked: {unchecked[0]['seen']}"
+
+
+def show_scenario_files(console: Console, report: Report) -> None:
+    """Print the expectations that were not met, and the remarks."""
+    for one in unmet(report):
+        console.print(headline(Verdict.FAIL, "expectation", Text(printable(one.place, LONGEST))))
+        if description := one.file["description"].partition("\n")[0]:
+            labelled(console, "Plot", Text(printable(description, LONGEST)))
+        labelled(console, "Expected", Text(printable(one.data["text"], LONGEST)))
+        labelled(console, "Seen", Text(printable(one.data["seen"], LONGEST)))
+        show_command(console, "Again", one.file["again"])
+        console.print()
+    told = [*remarks(report)]
+    for sentence in told:
+        labelled(console, "Warning", Text(printable(sentence, LONGEST), "yellow"))
+    if told:
+        console.print()
+
+
+def cause_lines(report: Report) -> list[CauseLine]:
+    """A line of the last screen for each expectation that was not met."""
+    out = []
+    for one in unmet(report):
+        line = f", line {one.data['line']}" if one.data["line"] else ""
+        told = printable(f"{one.file['scenario']}{line}: {one.data['text']}", LONGEST)
+        out.append(CauseLine(Verdict.FAIL, BREAKDOWN_SEVERITY, "expectation", told))
+    return out

@@ -1,0 +1,142 @@
+"""Compares a performance with the expectations of its schedule.
+
+An expectation is about the signals of one participant, by the labels of messages. It is not checked if the
+implementation does not declare the signal, or if part of the schedule could not be played for lack of a capability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sds_harness.declaration import Declaration, printable
+from sds_harness.schedules import Performance
+from sds_harness.schedules.operations import Expectation
+from sds_harness.stage import NEEDS
+
+from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Reading
+
+UNSUPPORTED = "was answered `unsupported`"
+"""Part of the reason for an operation that an implementation could not play."""
+CHANGED = "changed"
+"""The capability of implementations that signal deliveries as changes of a database."""
+ENDLESS = -1
+"""In place of an index: participants sent messages without end."""
+_REFUSES = "refuses"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of expectation."""
+
+    sentence: str
+    """With places for the participant and the messages."""
+    signal: str = ""
+    """The kind of signal that it is about; "" if it is about answers."""
+    negated: bool = False
+    ordered: bool = False
+
+
+KINDS = {
+    "delivers": Kind("{} delivers {}", DELIVERED, ordered=True),
+    "does_not_deliver": Kind("{} does not deliver {}", DELIVERED, negated=True),
+    "acknowledged": Kind("{} reports {} as acknowledged", ACKNOWLEDGED),
+    "not_acknowledged": Kind("{} does not report {} as acknowledged", ACKNOWLEDGED, negated=True),
+    "misses": Kind("{} reports {} as missing", "missing"),
+    "gives_up": Kind("{} reports {} as lost", "lost"),
+    _REFUSES: Kind("{} refuses {}"),
+}
+"""All kinds, by their key in a file. The schema of each protocol has those that it can show."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of checking the expectations of a schedule."""
+
+    unmet: tuple[tuple[int, str], ...] = ()
+    """The index of each expectation that was not met, and what was seen."""
+    unchecked: str = ""
+    """Why they were not checked; "" if they were."""
+
+
+def sentence(expected: Expectation) -> str:
+    """An expectation as a sentence without a full stop."""
+    return KINDS[expected.what].sentence.format(printable(expected.who), _listed(expected.labels))
+
+
+def check(performance: Performance, reading: Reading) -> Result:
+    """Compare a performance with the expectations of its schedule."""
+    unmet = []
+    if performance.storm:
+        unmet.append((ENDLESS, "no end of messages"))
+    expectations = performance.schedule.expect
+    if not expectations:
+        return Result(tuple(unmet))
+    if performance.ended:
+        return Result(tuple(unmet), performance.ended)
+    if why := next((why for why in performance.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):
+        return Result(tuple(unmet), why)
+    for expected in expectations:
+        if why := _undeclared(expected, performance.cast[expected.who].declaration):
+            return Result(tuple(unmet), why)
+    for index, expected in enumerate(expectations):
+        if seen := _contradiction(expected, performance, reading):
+            unmet.append((index, seen))
+    return Result(tuple(unmet))
+
+
+def _undeclared(expected: Expectation, declared: Declaration) -> str:
+    """The capability that the implementation would have to declare to meet an expectation; "" if it declares it."""
+    kind = KINDS[expected.what]
+    name = CHANGED if declared.spoken.number_of(kind.signal) is None else kind.signal
+    return f"{NEEDS}{name}" if kind.signal and not declared.can_by_name(name) else ""
+
+
+def _contradiction(expected: Expectation, performance: Performance, reading: Reading) -> str:
+    """The observation that contradicts an expectation; "" if the expectation was met."""
+    kind = KINDS[expected.what]
+    if not kind.signal:
+        return _accepted(expected, performance)
+    keys = {label: reading.labelled(performance, label) for label in expected.labels}
+    if unsent := [label for label, key in keys.items() if key is None]:
+        return f"{_listed(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
+    signalled: dict[object, int] = {}
+    """By message: the number of the first act that signals it."""
+    for act in performance.acts:
+        if act.who == expected.who:
+            for signal in reading.signals(act.step):
+                if signal.kind == kind.signal:
+                    for key in signal.keys:
+                        signalled.setdefault(key, act.number)
+    verb = {DELIVERED: "delivered", "missing": "reported as missing", "lost": "reported as lost"}.get(
+        kind.signal, kind.signal
+    )
+    shown = sorted((number, label) for label, key in keys.items() if (number := signalled.get(key)) is not None)
+    if kind.negated:
+        return ", ".join(f"{verb} {printable(label)} at step {number}" for number, label in shown)
+    lacking = [label for label, key in keys.items() if key not in signalled]
+    in_order = [signalled.get(key, 0) for key in keys.values()]
+    if not lacking and (not kind.ordered or in_order == sorted(in_order)):
+        return ""
+    return f"{verb}: {_listed([label for _, label in shown]) or 'none of them'}"
+
+
+def _accepted(expected: Expectation, performance: Performance) -> str:
+    """The messages that were not refused; "" if all were."""
+    refused, met = set(), set()
+    for act in performance.acts:
+        if act.who == expected.who:
+            operations = performance.schedule.operations
+            own = getattr(operations[act.operation], "label", "") if 0 <= act.operation < len(operations) else ""
+            label = act.packet.label if act.packet is not None else own
+            met.add(label)
+            refused |= {label} if act.step.answer == "rejected" else set()
+    accepted = [label for label in expected.labels if label in met - refused]
+    strange = [label for label in expected.labels if label not in met]
+    told = [f"accepted {_listed(accepted)}"] if accepted else []
+    return ", ".join([*told, *([f"{_listed(strange)} never arrived"] if strange else [])])
+
+
+def _listed(labels: Sequence[str]) -> str:
+    shown = [printable(label, 60) for label in labels[:20]]
+    return ", ".join([*shown, *(["…"] if len(labels) > len(shown) else [])])

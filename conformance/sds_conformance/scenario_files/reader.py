@@ -1,0 +1,213 @@
+"""Reads scenario files and makes scenarios of them, which a run plays like those of the suite.
+
+A scenario has the name of its file, with the ending: no scenario of the suite has a dot in its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sds_harness.declaration import printable
+from sds_harness.schedules import Operation, Route, Schedule, ScheduleFileError
+from sds_harness.schedules.files import YAML_SUFFIXES, Document, read
+from sds_harness.suggestions import did_you_mean
+
+from ..judging.registry import Scenario, ScenarioFile
+from ..protocols import repertoire_of, revisions, rules_of, scheduled
+from .expectations import check, sentence
+
+SUFFIXES = (".json", *YAML_SUFFIXES)
+MOST_FILES = 1_000
+LONGEST_NAME = 100
+
+
+class ScenarioFileError(Exception):
+    """A file cannot be played. The message has the file, the line if it is known, the field, and what to change."""
+
+
+@dataclass(frozen=True)
+class PlaySchedule:
+    """The function of a scenario that is a schedule: one implementation plays all participants. Can be pickled."""
+
+    schedule: Schedule
+    revision: str
+
+    def __call__(self, stage: Any) -> None:
+        """Play on a stage, and store in its trace which expectations were not met. Raises TesteeFault."""
+        repertoire = repertoire_of(self.revision)
+        schedule = renamed(self.schedule, stage.label)
+        show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage))
+        result = check(show, repertoire.reading)
+        stage.trace.unmet, stage.trace.unchecked = result.unmet, result.unchecked
+        stage.trace.stopped = show.ended or next(iter(show.left_out.values()), "")
+
+
+def renamed(schedule: Schedule, label: Callable[[str], str]) -> Schedule:
+    """The schedule with other names of participants, scripted peers and channels: those of an environment."""
+
+    def name(value: Any) -> Any:
+        return tuple(map(label, value)) if isinstance(value, tuple) else label(value)
+
+    def changed(operation: Operation) -> Operation:
+        values = {key: name(getattr(operation, key)) for key in (*operation.names, "peer") if hasattr(operation, key)}
+        if route := getattr(operation, "route", None):
+            late = tuple((label(listener), ms) for listener, ms in route.late)
+            values["route"] = Route(name(route.lost), late, name(route.twice))
+        return operation.changed(**values) if values else operation
+
+    return replace(
+        schedule,
+        members=tuple(replace(member, name=label(member.name)) for member in schedule.members),
+        operations=tuple(map(changed, schedule.operations)),
+        channels=name(schedule.channels),
+        expect=tuple(replace(expected, who=label(expected.who)) for expected in schedule.expect),
+    )
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A scenario file that was read."""
+
+    path: Path
+    name: str
+    """The name of its scenario."""
+    schedule: Schedule
+    revision: str
+    """The revision that the file names; "" if it names none."""
+    lines: tuple[int, ...] = ()
+    """The line of each expectation; 0 if it is unknown."""
+
+    def scenario(self, revision: str, *, everywhere: bool = False) -> Scenario:
+        """The scenario, to be judged by a revision. Unless ``everywhere``, it is played in one environment only."""
+        expected = tuple(zip(self.lines, map(sentence, self.schedule.expect), strict=True))
+        file = ScenarioFile(str(self.path), self.schedule.description, expected)
+        play, needed = PlaySchedule(self.schedule, revision), self.schedule.requirements
+        return Scenario(self.name, play, needed, long=not everywhere, file=file, write=partial(replace, self.schedule))
+
+    @property
+    def explored(self) -> Schedule:
+        """The schedule for campaigns. They shrink it, and an expectation may name a message that is left out then."""
+        return replace(self.schedule, expect=(), requirements=(), description="")
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """The files, and in place of a folder the scenario files in it. Raises ScenarioFileError."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        try:
+            inside = sorted(each for each in path.iterdir() if each.suffix.lower() in SUFFIXES)
+        except OSError as error:
+            raise ScenarioFileError(f"{_shown(path)} cannot be read: {error.strerror}") from None
+        if not inside:
+            raise ScenarioFileError(f"{_shown(path)} has no scenario file: their names end in {', '.join(SUFFIXES)}")
+        found += inside
+    found = list(dict.fromkeys(found))
+    if len(found) > MOST_FILES:
+        raise ScenarioFileError(f"there are {len(found):,} scenario files, and {MOST_FILES:,} can be played at a time")
+    return found
+
+
+def load(paths: Iterable[Path]) -> list[Loaded]:
+    """Read scenario files and folders of them. Raises ScenarioFileError at the first error."""
+    out: dict[str, Loaded] = {}
+    for path in files_in(paths):
+        loaded = load_one(path)
+        if (other := out.setdefault(loaded.name, loaded)) is not loaded:
+            told = f"{_shown(other.path)} and {_shown(path)} would both be the scenario {loaded.name}"
+            raise ScenarioFileError(f"{told}: rename one of them")
+    return list(out.values())
+
+
+def load_one(path: Path) -> Loaded:
+    """Read a scenario file. Raises ScenarioFileError."""
+    document, found = _examined(path)
+    if found:
+        raise ScenarioFileError(found[0])
+    data = document.data
+    revision = _noted(data)
+    notation = repertoire_of(revision or next(iter(scheduled()))).notation
+    name = name_of(path)
+    schedule = notation.from_document(document)
+    lines = tuple(document.line(("expect", index)) for index in range(len(schedule.expect)))
+    return Loaded(path, name, schedule if schedule.name else replace(schedule, name=name), revision, lines)
+
+
+def errors_in(path: Path) -> list[str]:
+    """The errors of a scenario file, a sentence with the line for each; none if it can be played."""
+    return _examined(path)[1]
+
+
+def name_of(path: Path) -> str:
+    """The name of the scenario in a file."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", path.name)[-LONGEST_NAME:]
+
+
+def _examined(path: Path) -> tuple[Document, list[str]]:
+    try:
+        document = read(path)
+    except ScheduleFileError as error:
+        return Document(None), [_sentence(path, error)]
+    noted = _noted(document.data)
+    if noted and noted not in revisions():
+        line = document.line(("revision",))
+        told = f"revision: there is no {printable(noted, 60)!r}.{did_you_mean(noted, revisions()) or _known()}"
+        return document, [_sentence(path, ScheduleFileError(told, line=line))]
+    if noted and noted not in scheduled():
+        line = document.line(("revision",))
+        told = f"revision: no schedules of {noted} can be played: there are those of {', '.join(scheduled())}"
+        return document, [_sentence(path, ScheduleFileError(told, line=line))]
+    revision = noted or next(iter(scheduled()))
+    found = repertoire_of(revision).notation.errors(document)
+    if not found:
+        stated = rules_of(revision).catalogue.requirements
+        for place, requirement in enumerate(document.data.get("requirements", ())):
+            if requirement not in stated:
+                told = f"requirements[{place}]: there is no {printable(requirement)!r}."
+                told += did_you_mean(requirement, stated) or " `sds-conformance requirements` lists the IDs."
+                found.append(ScheduleFileError(told, line=document.line(("requirements", place))))
+    return document, [_sentence(path, error) for error in found]
+
+
+def _noted(data: Any) -> str:
+    """The revision that a file names; "" if it names none."""
+    if not isinstance(data, dict):
+        return ""
+    notes = data.get("notes")
+    noted = data.get("revision") or (notes.get("revision") if isinstance(notes, dict) else "")
+    return noted if isinstance(noted, str) else ""
+
+
+def _known() -> str:
+    return f" There are {', '.join(scheduled())}."
+
+
+def _sentence(path: Path, error: ScheduleFileError) -> str:
+    """An error with its file and line."""
+    told = str(error)
+    if error.line:
+        return f"{_shown(path)}, line {error.line}: {told}"
+    return f"{_shown(path)} {told.removeprefix('it ')}" if told.startswith("it ") else f"{_shown(path)}: {told}"
+
+
+def _shown(path: Path) -> str:
+    return printable(str(path), 300)
+
+
+def one_revision(files: Sequence[Loaded]) -> str:
+    """The revision that the files name; "" if they name none. Raises ScenarioFileError if they name several."""
+    named: dict[str, Path] = {}
+    for loaded in files:
+        if loaded.revision:
+            named.setdefault(loaded.revision, loaded.path)
+    if len(named) > 1:
+        told = " and ".join(f"{_shown(path)} is about {revision}" for revision, path in list(named.items())[:2])
+        raise ScenarioFileError(f"{told}: play them in two runs")
+    return next(iter(named), "")
