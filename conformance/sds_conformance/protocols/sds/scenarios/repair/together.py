@@ -8,7 +8,7 @@ from sds_reference import Message
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario
 from ..core.room import Room, nobody, requests_only
-from .repairing import repairing, t_max, t_min
+from .live import repairing, t_max, t_min
 from .statistics import scattered
 
 HOLDERS = 24
