@@ -159,7 +159,7 @@ class Script:
         self.operations += operations
 
     def schedule(self, name: str) -> Schedule:
-        """The schedule. Broadcasts reach nobody by themselves: the script says what arrives where."""
+        """The schedule. The network between participants is cut: each arrival is an operation of the script."""
         names = tuple(member.name for member in self.members)
         cut = [Cut(names, names)] if len(names) > 1 else []
         start = next((n for n, one in enumerate(self.operations) if not is_about_declarations(one)), 0)

@@ -52,7 +52,7 @@ def the_same_twice_in_one_request(script: Script, alice: Part, bob: Peer, carol:
 
 @repair_scenario("R-RECV-08")
 def asked_again_after_somebody_elses_answer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Others respond to six requests first; much later the same is asked for again, and nobody else responds."""
+    """Others respond to six requests first; later the same is asked for again, and only the participant responds."""
     messages = holding(alice, bob, 6)
     ask(carol, alice, *messages)
     alice.receive(*messages)

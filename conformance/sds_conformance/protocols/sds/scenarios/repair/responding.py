@@ -65,7 +65,7 @@ def ask_one_by_one(peer: Peer, part: Part, *messages: Message) -> None:
     *("R-SWEEP-01", "R-SWEEP-02", "R-SWEEP-04", "R-SWEEP-05", "R-TRESP-01"),
 )
 def asked_for_what_it_has(script: Script, alice: Part, bob: Peer, dave: Peer, carol: Peer) -> None:
-    """A participant is asked for the last of three messages; nobody else answers, and nothing else happens."""
+    """A participant is asked for the last of three messages; no other participant responds."""
     base = script.now + AHEAD_MS
     root, side = bob.content(base), dave.content(base + 1)
     last = bob.content(base + 2, *signed(side, root), requests=["never-sent"])
