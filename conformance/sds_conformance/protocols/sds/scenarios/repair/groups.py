@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.peer import signed as signed_entries
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
 from ..scripts import Message, Part, Peer, Script, scenario, signed
 from . import live
-from .repairing import T_MIN, repairing
+from .repairing import T_MIN, repairing, scattered
 from .responding import ask, holding, wait_out
 
 MANY_GROUPS = (2, 3, 4, 7, 8, 128)
@@ -20,14 +21,9 @@ def grouped(script: Script, groups: int) -> Part:
     return repairing(script, configuration=configuration, instance=f"{groups} response groups")
 
 
-def authors(script: Script, number: int) -> list[Peer]:
-    """Scripted peers."""
-    return [script.peer(f"author-{count}") for count in range(number)]
-
-
-def one_of_each(part: Part, peers: list[Peer]) -> list[Message]:
+def one_of_each(part: Part, number: int, names: str = "author") -> list[Message]:
     """Let messages of many authors be delivered to the participant, one of each."""
-    return [holding(part, peer, 1)[0] for peer in peers]
+    return [holding(part, part.script.peer(scattered(names, count)), 1)[0] for count in range(number)]
 
 
 @scenario("R-GROUP-02")
@@ -44,10 +40,9 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
 @scenario("R-GLOBAL-05", "R-GROUP-01")
 def members_and_outsiders(script: Script, carol: Peer) -> None:
     """Participants in channels with two to eight response groups are asked for messages of ten authors."""
-    peers = authors(script, 10)
     for groups in MANY_GROUPS[:-1]:
         alice = grouped(script, groups)
-        ask(carol, alice, *one_of_each(alice, peers))
+        ask(carol, alice, *one_of_each(alice, 10, f"author-{groups}"))
         alice.observe()
         wait_out(alice)
 
@@ -56,27 +51,27 @@ def members_and_outsiders(script: Script, carol: Peer) -> None:
 def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) -> None:
     """With two response groups, three participants ask one after the other for the same messages of ten authors."""
     alice = grouped(script, 2)
-    messages = one_of_each(alice, authors(script, 10))
+    messages = one_of_each(alice, 10)
     for peer in (carol, dave, erin):
         ask(peer, alice, *messages)
         wait_out(alice)
         script.advance(T_MIN)
 
 
-@scenario("R-RECV-11", "R-GROUP-01", long=True)
-def a_share_of_many(script: Script, bob: Peer, carol: Peer) -> None:
+@cast.scenario("R-RECV-11", "R-GROUP-01", long=True)
+def a_share_of_many(stage: cast.Stage) -> None:
     """In many response groups, participants are asked for own messages and for those of a hundred authors."""
-    peers = authors(script, 100)
     for groups in (2, 4, 7, 128):
-        alice = grouped(script, groups)
-        own = alice.send()
-        alice.receive(bob.content(script.now, *signed(own)))  # acknowledges it
-        ask(carol, alice, own)
+        asked = pb.Configuration(num_response_groups=groups)
+        alice = live.repairing(stage, configuration=asked, instance=f"{groups} response groups")
+        own, bob = alice.send(), stage.peer("bob")
+        alice.receive(bob.content(stage.now_ms, *signed_entries(own), message_id=f"acknowledges-{groups}"))
+        live.ask(stage, stage.peer("carol"), alice, own)
         alice.tick()  # a participant that never responds shows nothing about groups
-        messages = one_of_each(alice, peers)
+        messages = [live.holding(stage, alice, 1, f"author-{count}")[0] for count in range(100)]
         for start in (0, 50):
-            ask(carol, alice, *messages[start : start + 50])
-            wait_out(alice)
+            live.ask(stage, stage.peer("carol"), alice, *messages[start : start + 50])
+            live.wait_out(stage, alice)
 
 
 @cast.scenario("R-GROUP-04")

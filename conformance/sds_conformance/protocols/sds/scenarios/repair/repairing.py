@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from hashlib import sha256
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -54,3 +55,9 @@ def repairing(
 
 repair_scenario = partial(scenario, opening=repairing)
 """Registers a scenario in which alice uses SDS-R."""
+
+
+def scattered(name: str, number: int) -> str:
+    """An ID such as applications use. The hashes of "bob-1" and "bob-2" may be close, because the specification does
+    not require a strong hash (AMB-01)."""
+    return f"{name}-{sha256(str(number).encode()).hexdigest()[:16]}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
@@ -11,20 +9,15 @@ from sds_reference import Message
 from .. import scripts
 from ..cast import Actor, ScriptedPeer, Stage, scenario
 from . import repairing as scheduled
-from .groups import authors, one_of_each
+from .groups import one_of_each
 from .live import repair_scenario, repairing, t_max, t_min
+from .repairing import scattered
 from .responding import LONG_MS, ask, fine_ticks, holding, wait_out, watch
 
 CROWD = 20
 MANY = 50
 LOOKS = 36
 """Messages between T_min and T_max if the buffer is not shown. They bound the precision of each T_req."""
-
-
-def scattered(name: str, number: int) -> str:
-    """An ID such as applications use. The hashes of "bob-1" and "bob-2" may be close, because the specification does
-    not require a strong hash (AMB-01)."""
-    return f"{name}-{sha256(str(number).encode()).hexdigest()[:16]}"
 
 
 # ---- R-TREQ ----------------------------------------------------------------------------------------------------------
@@ -138,7 +131,7 @@ def many_holders(script: scripts.Script, frank: scripts.Peer) -> None:
 @scheduled.repair_scenario("R-TRESP-01", "R-TRESP-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def many_authors(script: scripts.Script, alice: scripts.Part, carol: scripts.Peer) -> None:
     """A participant is asked for messages of more than two hundred authors, one of each."""
-    messages = one_of_each(alice, authors(script, 240))
+    messages = one_of_each(alice, 240)
     for start in (0, 120):
         ask(carol, alice, *messages[start : start + 120])
     watch(alice)
