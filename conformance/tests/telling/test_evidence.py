@@ -7,7 +7,8 @@ from collections.abc import Callable
 from played import T, altered, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_conformance.protocols.sds.protocol import PROTOCOL
-from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
+from sds_conformance.protocols.sds.scenarios.repair.live import repairing
+from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS
 from sds_conformance.protocols.sds.words import LOG_SHOWN, Narrator
 from sds_conformance.reports.stories import Found, _turn
 from sds_conformance.telling.evidence import AFTER, LINES, RECENT, ROOM, Evidence, Exhibit

@@ -75,7 +75,7 @@ class Wait(Operation, op="wait"):
 @dataclass(frozen=True, slots=True)
 class Require(Operation, op="require"):
     """End the schedule here unless all implementations declare these capabilities and a condition holds. At the start
-    of a schedule, before any participant is opened."""
+    of a schedule, it is before any participant is opened, unless there is a condition."""
 
     capabilities: tuple[str, ...] = ()
     """Their names, as in the declaration."""
@@ -84,6 +84,11 @@ class Require(Operation, op="require"):
     see ``expressions``."""
     reason: str = ""
     """Why the schedule ends where the condition does not hold."""
+
+
+def is_about_declarations(operation: Operation) -> bool:
+    """Whether an operation needs no open participant, because it only requires capabilities."""
+    return isinstance(operation, Require) and not operation.condition
 
 
 @dataclass(frozen=True, slots=True)

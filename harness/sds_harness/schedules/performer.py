@@ -12,7 +12,19 @@ from typing import Any, Generic, TypeVar
 from ..faults import TesteeFault
 from ..stage import NEEDS, ScheduleStopped
 from .expressions import MOST, ExpressionError, value_of
-from .operations import EVERYBODY, Calm, Look, Member, Operation, Require, Schedule, StepClock, Tick, Wait
+from .operations import (
+    EVERYBODY,
+    Calm,
+    Look,
+    Member,
+    Operation,
+    Require,
+    Schedule,
+    StepClock,
+    Tick,
+    Wait,
+    is_about_declarations,
+)
 from .performance import Performance, S, T, W
 
 MAX_STEPS = 50_000
@@ -148,7 +160,7 @@ class Performer(ABC, Generic[A, S, T, W]):
         show, opened = self.performance, False
         try:
             for index, operation in enumerate(self.schedule.operations):
-                if not opened and not isinstance(operation, Require):
+                if not opened and not is_about_declarations(operation):
                     self._open_all()
                     opened = True
                 self._operation = index

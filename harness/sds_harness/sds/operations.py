@@ -77,6 +77,8 @@ class Sync(Operation, op="sync", command="send_sync"):
     route: Route = STRAIGHT
     label: str = ""
     """The label of the message; "" if no other operation refers to it."""
+    or_content: bool = False
+    """Whether it sends a content message instead if the implementation has no sync messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,10 @@ class Settle(Operation, op="settle", command="tick"):
     """Let time pass and run the periodic work until nothing more is delivered: some implementations deliver at once,
     others in sweeps. Each sweep takes the configured sweep period, or 60 s."""
 
+    labels: ClassVar[tuple[str, ...]] = ("undelivered",)
     who: str
+    undelivered: str = ""
+    """A label: no time passes if this message was delivered before, or if the implementation shows no deliveries."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _sync(self, op: Sync) -> None:
         for who in self._those(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
-            self._act(who, lambda: actor.send_sync(channel), op.route, label=op.label)  # noqa: B023
+            if op.or_content and not actor.stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+                self._send_one(Send(who, op.label, op.channel, numbered=True, route=op.route), who, op.label)
+            else:
+                self._act(who, lambda: actor.send_sync(channel), op.route, label=op.label)  # noqa: B023
 
     def _ephemeral(self, op: Ephemeral) -> None:
         for who in self._those(op.who):
@@ -278,6 +281,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _settle(self, op: Settle) -> None:
         for who in self._those(op.who):
             actor, quiet = self._actors[who], 0
+            if op.undelivered and not self._waits(actor, self._id(op.undelivered)):
+                continue
             in_force = actor.party.in_force
             for _ in range(MAX_TICKS):
                 self._pass(in_force.incoming_sweep_ms if in_force.HasField("incoming_sweep_ms") else 60_000)
@@ -287,6 +292,16 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 quiet = 0 if progress else quiet + 1
                 if quiet >= QUIET_TICKS:
                     break
+
+    def _waits(self, actor: Actor, message_id: str) -> bool:
+        """Whether an implementation that shows deliveries has not delivered a message yet."""
+        trace = actor.stage.trace
+        return trace.declaration.can(pb.CAPABILITY_DELIVERED) and not any(
+            event.kind == "delivered" and event.message_id == message_id
+            for step in reversed(trace.steps)
+            if step.participant == actor.name
+            for event in step.events
+        )
 
     def _mark(self, op: Mark) -> None:
         self._marks[op.label] = self._now_ms

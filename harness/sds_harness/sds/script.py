@@ -13,14 +13,17 @@ from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+from ..schedules.operations import is_about_declarations
 from .language import SDS
 from .operations import (
+    Again,
     Cut,
     Entry,
     Ephemeral,
     Garble,
     Join,
     Look,
+    Lookup,
     Mark,
     Member,
     Operation,
@@ -29,6 +32,7 @@ from .operations import (
     Schedule,
     Send,
     Settle,
+    StepClock,
     Sync,
     Tick,
     Wait,
@@ -164,10 +168,10 @@ class Script:
         self.operations += operations
 
     def schedule(self, name: str) -> Schedule:
-        """The schedule. Broadcasts reach nobody by themselves: the script says what arrives where."""
+        """The schedule. The network between participants is cut: each arrival is an operation of the script."""
         names = tuple(member.name for member in self.members)
         cut = [Cut(names, names)] if len(names) > 1 else []
-        start = next((n for n, one in enumerate(self.operations) if not isinstance(one, Require)), 0)
+        start = next((n for n, one in enumerate(self.operations) if not is_about_declarations(one)), 0)
         operations = (*self.operations[:start], *cut, *self.operations[start:])
         every = tuple(range(len(self._channels)))
         members = tuple(replace(one, channels=() if one.channels == every else one.channels) for one in self.members)
@@ -225,7 +229,7 @@ class Script:
             for field in configuration.DESCRIPTOR.fields:
                 if configuration.HasField(field.name):
                     asked[field.name] = getattr(configuration, field.name)
-        late = any(not isinstance(one, Require | Mark) for one in self.operations)
+        late = any(not (is_about_declarations(one) or isinstance(one, Mark)) for one in self.operations)
         self.named &= bool(channels)
         member = Member(
             f"{name} ({instance})" if instance else name,
@@ -289,6 +293,14 @@ class Part:
         """Let those of the messages arrive that the newest broadcast of the participant asks for."""
         self.script.add(Receive(self.name, tuple(message.label for message in messages), asked=True))
 
+    def receive_copy(self, message: Message, *requests: Message) -> None:
+        """Let a copy of a message arrive; ``requests`` is its repair request, in place of that of the message."""
+        self.script.add(Again(message.label, self.name, tuple(request.label for request in requests)))
+
+    def receive_missing(self) -> None:
+        """Let all messages arrive that the participant misses, if they were written."""
+        self.script.add(Lookup(self.name))
+
     def receive_bytes(self, wire: bytes) -> None:
         """Let bytes arrive."""
         self.script.add(Garble(self.name, wire.hex()))
@@ -304,12 +316,13 @@ class Part:
         self.script.add(Send(self.name, label, self._number(channel), message_id=message_id, **given))
         return Message(label, self.participant_id)
 
-    def send_sync(self, channel: str = "", *, optional: bool = False) -> Message:
-        """Send a sync message. Unless that is ``optional``, the schedule ends where the implementation sends none."""
-        if not optional:
+    def send_sync(self, channel: str = "", *, optional: bool = False, or_content: bool = False) -> Message:
+        """Send a sync message. Where the implementation has none, the schedule ends, unless the message is ``optional``
+        or content is sent instead."""
+        if not optional and not or_content:
             self.script.need(pb.CAPABILITY_SYNC)
         label = self.script.unique(f"sync-{self.name}")
-        self.script.add(Sync(self.name, self._number(channel), label=label))
+        self.script.add(Sync(self.name, self._number(channel), label=label, or_content=or_content))
         return Message(label, self.participant_id)
 
     def send_ephemeral(self, content: bytes = b"", channel: str = "", *, optional: bool = False) -> None:
@@ -324,10 +337,16 @@ class Part:
         self.script.add(Tick(self.name))
         return self
 
-    def settle(self) -> Part:
-        """Let time pass until nothing more is delivered. Returns the participant."""
-        self.script.add(Settle(self.name))
+    def settle(self, undelivered: Message | None = None) -> Part:
+        """Let time pass until nothing more is delivered; only if a message is ``undelivered``, if that is given.
+        Returns the participant."""
+        self.script.add(Settle(self.name, undelivered.label if undelivered is not None else ""))
         self.script.forget_time()
+        return self
+
+    def step_clock(self, ms: int) -> Part:
+        """Step the clock of the participant. That of scripted peers stays right. Returns the participant."""
+        self.script.add(StepClock(self.name, ms))
         return self
 
     def observe(self, *filter_ids: Dependency, channel: str = "") -> Part:

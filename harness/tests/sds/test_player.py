@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown
+from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown, without
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
 from sds_harness.sds.operations import Member, Route
@@ -321,3 +321,41 @@ def test_of_what_a_step_broadcasts_the_first_has_the_label() -> None:
     show = shown(ops.Send("alice", "m1"), handle=reference(chatter))
     assert heard(show, "bob") == ["m1", ""]
     assert [act.number for act in show.acts if act.step.broadcasts] == [packet.act for packet in show.packets[:1]]
+
+
+# ---- Scenarios -------------------------------------------------------------------------------------------------------
+
+ALICE = (Member("alice"),)
+
+
+def test_content_goes_out_in_place_of_a_sync_message_where_there_are_none() -> None:
+    sync = ops.Sync("alice", label="m1", or_content=True)
+    assert commands(shown(sync, members=ALICE)) == ["alice send_sync"]
+    show = shown(sync, members=ALICE, handle=without(pb.CAPABILITY_SYNC))
+    assert commands(show) == ["alice send"]
+    assert message(show, "m1").content == b"message 1 of alice"
+
+
+def test_settling_for_a_message_that_was_delivered_takes_no_time() -> None:
+    root, after = ops.Write("zoe", "m1"), ops.Write("zoe", "m2", after=("m1",))
+    settle = ops.Settle("alice", undelivered="m2")
+    told = shown(root, after, ops.Receive("alice", ("m1", "m2")), settle, members=ALICE)
+    assert commands(told) == ["alice receive", "alice receive"]
+    waiting = shown(root, after, ops.Receive("alice", ("m2",)), settle, members=ALICE)
+    assert commands(waiting) == ["alice receive", "alice tick", "alice tick"]
+    blind = without(pb.CAPABILITY_DELIVERED)
+    assert commands(shown(root, after, ops.Receive("alice", ("m2",)), settle, members=ALICE, handle=blind)) == [
+        "alice receive"
+    ]
+
+
+def test_a_condition_is_about_the_configuration_of_a_participant_that_was_opened() -> None:
+    members = (Member("alice", configuration=(("t_max_ms", 300_000), ("t_min_ms", 60_000))),)
+
+    def show(condition: str) -> str:
+        return shown(ops.Require(condition=condition, reason="too long"), ops.Tick(), members=members).ended
+
+    assert show("t_max_ms == 300000") == ""
+    assert show("t_max_ms <= 60000") == "too long"
+    both = ops.Require(("no-such",), "t_max_ms <= 60000")
+    assert shown(both, members=members).ended == "needs the capability no-such"

@@ -125,6 +125,8 @@ class SdsReading(Reading):
             case Write():
                 told = teller.about(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, writes {told}"
+            case Receive(asked=True):
+                return f"those of {', '.join(map(short, op.messages))} arrive at {short(op.who)} that it asks for"
             case Receive():
                 return f"{', '.join(map(short, op.messages))} arrive{'s' * (len(op.messages) == 1)} at {short(op.who)}"
             case Settle():

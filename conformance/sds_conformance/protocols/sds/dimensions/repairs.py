@@ -10,9 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from ..scenarios.repair.crowds import AT_ONCE
-from ..scenarios.repair.repairing import repairing, t_max
-from ..scenarios.repair.requesting import say
-from ..scenarios.repair.responding import ask, wait_out
+from ..scenarios.repair.live import ask, repairing, say, t_max, wait_out
 from .messages import MOST_ENTRIES, at_once
 from .register import DIMENSIONS, SMALL_MESSAGES, TOO_MANY
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial, wraps
 from inspect import signature
 
@@ -17,9 +17,6 @@ from ..register import REGISTER
 __all__ = ["Actor", "ScriptedPeer", "Stage", "resending", "scenario", "take_in", "tick_every"]
 
 HOUR = 3_600_000
-INT32_MS, UINT32_MS = 1 << 31, 1 << 32
-IN_2038_MS, IN_2106_MS = INT32_MS * 1_000, UINT32_MS * 1_000
-"""Epoch times at which seconds no longer fit."""
 WIDE = pb.Configuration(causal_history_size=12)
 """Causal histories that show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
@@ -83,12 +80,3 @@ def scenario(
 
 resending = partial(scenario, needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
 """Registers a scenario in which alice resends soon."""
-
-
-def before_each_limit(stage: Stage, span_ms: int) -> Iterator[int]:
-    """Shortly before each time at which a counter is full, with ``span_ms`` left: milliseconds since the beginning,
-    then seconds of the epoch."""
-    start = stage.now_ms
-    for limit in (start + INT32_MS, start + UINT32_MS, IN_2038_MS, IN_2106_MS):
-        stage.advance(limit - span_ms - stage.now_ms)
-        yield limit

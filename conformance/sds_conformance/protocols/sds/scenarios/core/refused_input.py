@@ -8,9 +8,7 @@ from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, take_in
-from ..repair.repairing import repair_scenario, t_max
-from ..repair.requesting import say_both
-from ..repair.responding import holding, wait_out
+from ..repair.live import holding, repair_scenario, say_both, t_max, wait_out
 
 DAY_MS = 24 * HOUR
 LARGEST_TIMESTAMP = (1 << 64) - 1

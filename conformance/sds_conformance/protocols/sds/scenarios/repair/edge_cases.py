@@ -1,200 +1,187 @@
-"""SDS-R in several channels, with IDs that are nearly the same, in many groups, and in unusual orders."""
+"""SDS-R in several channels, with nearly equal IDs, in many response groups, and in unusual orders."""
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
+from .. import cast
 from ..core.near_ids import BUILT_IN, NEAR
 from ..core.three_channels import CHANNELS
-from .repairing import repair_scenario, repairing, t_max, t_min
-from .requesting import missing, say, say_both
-from .responding import ask, fine_ticks, holding, wait_out
+from ..scripts import Part, Peer, Script, entry, scenario, signed, take_in
+from . import live
+from .repairing import T_MAX, T_MIN, repair_scenario, repairing
+from .requesting import missing, say_both, say_by_turns
+from .responding import ask, ask_one_by_one, fine_ticks, holding, wait_out
 
 
 @scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", long=True, violated=("R-SEND-01", "STATE-16"))
-def repairs_in_three_channels(stage: Stage) -> None:
-    """In each of three channels a message is missing and another is asked for, with IDs that other channels use too."""
-    alice = repairing(stage, channels=CHANNELS)
-    peers = [stage.peer("bob", channel) for channel in CHANNELS]
-    askers = [stage.peer("carol", channel) for channel in CHANNELS]
+def repairs_in_three_channels(script: Script) -> None:
+    """In each of three channels a message is missing and another is asked for; other channels use the same IDs."""
+    alice = repairing(script, channels=CHANNELS)
+    peers = [script.peer("bob", channel) for channel in CHANNELS]
+    askers = [script.peer("carol", channel) for channel in CHANNELS]
     names = [f"in-{number}" for number in range(3)]
-    now = stage.now_ms
+    now = script.now
     held = [peer.content(now, message_id=name) for peer, name in zip(peers, names, strict=True)]
     alice.receive(*held)
     for number, peer in enumerate(peers):
-        lost = HistoryEntry(names[(number + 1) % 3], None, "bob")
+        lost = entry(names[(number + 1) % 3], sender="bob")
         alice.receive(peer.content(now + 1, lost, message_id=f"waits-{number}"))
-        alice.observe(channel_id=peer.channel_id)
+        alice.observe(channel=peer.channel)
     for number, asker in enumerate(askers):
         alice.receive(asker.content(now + 2, requests=signed(held[number]), message_id=f"asks-{number}"))
     for number, asker in enumerate(askers):
-        other = HistoryEntry(names[(number + 2) % 3], None, "bob")
+        other = entry(names[(number + 2) % 3], sender="bob")
         alice.receive(asker.sync(now + 3, requests=(other,)))
-    wait_out(stage, alice)
+    wait_out(alice)
     for channel in CHANNELS:
-        alice.send(channel_id=channel)
-        alice.observe(channel_id=channel)
+        alice.send(channel=channel)
+        alice.observe(channel=channel)
 
 
 @scenario("R-STATE-04", long=True, violated=("STATE-16", "R-STATE-01"))
-def asked_for_in_another_channel(stage: Stage) -> None:
-    """What one channel has, and what one misses, is asked for in another one alone."""
-    alice = repairing(stage, channels=CHANNELS)
-    first, second, third = (stage.peer("bob", channel) for channel in CHANNELS)
-    held, lost = third.content(stage.now_ms), second.content(stage.now_ms)
-    alice.receive(held, second.content(stage.now_ms + 1, *signed(lost)))
-    alice.observe(channel_id=CHANNELS[1])
-    alice.receive(stage.peer("carol", CHANNELS[0]).content(stage.now_ms + 2, requests=signed(held, lost)))
+def asked_for_in_another_channel(script: Script) -> None:
+    """A message of one channel and a missing message of another are asked for in the third channel only."""
+    alice = repairing(script, channels=CHANNELS)
+    first, second, third = (script.peer("bob", channel) for channel in CHANNELS)
+    held, lost = third.content(script.now), second.content(script.now)
+    alice.receive(held, second.content(script.now + 1, *signed(lost)))
+    alice.observe(channel=CHANNELS[1])
+    alice.receive(script.peer("carol", CHANNELS[0]).content(script.now + 2, requests=signed(held, lost)))
     for channel in CHANNELS:
-        alice.observe(channel_id=channel)
-    wait_out(stage, alice)
-    alice.receive(first.content(stage.now_ms))
-    alice.send(channel_id=CHANNELS[1])
-    alice.observe(channel_id=CHANNELS[1])
+        alice.observe(channel=channel)
+    wait_out(alice)
+    alice.receive(first.content(script.now))
+    alice.send(channel=CHANNELS[1])
+    alice.observe(channel=CHANNELS[1])
 
 
 @repair_scenario("R-STATE-04", "R-RECV-09", "R-RECV-08", long=True)
-def asked_for_nearly_the_same(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A participant is asked for IDs that are nearly those that it has, then for those with names of built-in parts."""
-    alice.receive(*[bob.content(stage.now_ms + number, message_id=known) for number, (known, _) in enumerate(NEAR)])
-    ask(stage, carol, alice, *[bob.content(stage.now_ms, message_id=other) for _, other in NEAR])
+def asked_for_nearly_the_same(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A participant is asked for IDs that nearly equal those of its messages, then for IDs such as `__proto__`."""
+    alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(NEAR)])
+    ask(carol, alice, *[bob.content(script.now, message_id=other) for _, other in NEAR])
     alice.observe()
-    wait_out(stage, alice)
-    built_in = [bob.content(stage.now_ms, message_id=name) for name in BUILT_IN]
+    wait_out(alice)
+    built_in = [bob.content(script.now, message_id=name) for name in BUILT_IN]
     alice.receive(*built_in)
-    for message in built_in:
-        ask(stage, carol, alice, message)
-    wait_out(stage, alice)
+    ask_one_by_one(carol, alice, *built_in)
+    wait_out(alice)
 
 
 @repair_scenario("R-STATE-01", "R-STATE-09", "R-SEND-01", "R-TREQ-01", "R-RECV-03", long=True)
-def nearly_the_same_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Messages are missing; others with nearly their IDs come, or are asked for, or are missing, too."""
-    for number, what in enumerate(("comes", "asked", "missing")):
-        own = (stage.now_ms // 1000) % 1000 + number
+def nearly_the_same_is_missing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages are missing; others with nearly equal IDs arrive, are asked for, or are missing, too."""
+    for own, relation in enumerate(("comes", "asked", "missing")):
         pairs = [(f"{known}~{own}", f"{other}~{own}") for known, other in NEAR if known[:12] != other[:12]]
         pairs += [(f"message-{own}-2026-1", f"message-{own}-2026-2")]
-        pairs += [(name, f"{name}_") for name in BUILT_IN] if what == "missing" else []
-        lost = [bob.content(stage.now_ms, message_id=known) for known, _ in pairs]
-        twins = [bob.content(stage.now_ms, message_id=other) for _, other in pairs]
-        alice.given(bob.content(stage.now_ms + 1, *signed(*lost))).observe()
-        if what == "comes":
+        pairs += [(name, f"{name}_") for name in BUILT_IN] if relation == "missing" else []
+        lost = [bob.content(script.now, message_id=known) for known, _ in pairs]
+        twins = [bob.content(script.now, message_id=other) for _, other in pairs]
+        alice.given(bob.content(script.now + 1, *signed(*lost))).observe()
+        if relation == "comes":
             alice.receive(*twins)
-        elif what == "asked":
-            alice.receive(carol.sync(stage.now_ms, requests=signed(*twins)))
+        elif relation == "asked":
+            alice.receive(carol.sync(script.now, requests=signed(*twins)))
         else:
-            alice.given(bob.content(stage.now_ms + 2, *signed(*twins))).observe()
+            alice.given(bob.content(script.now + 2, *signed(*twins))).observe()
         alice.observe()
-        stage.advance(t_max(alice))
-        left = {message.message_id: message for message in (*lost, *(twins if what == "missing" else ()))}
-        for count in range(len(left) + 3):
-            asking = say(alice, content=count % 2 == 0)
-            asked = [entry.message_id for entry in asking.repair_request] if asking is not None else []
-            found = [left.pop(message_id) for message_id in asked if message_id in left]
-            if found:
-                alice.receive(*found)
-            if not left:
-                break
+        script.advance(T_MAX)
+        sought = (*lost, *twins) if relation == "missing" else lost
+        say_by_turns(alice, len(sought) + 3, *sought)
         say_both(alice, 1_000)
-        if left:
-            alice.receive(*left.values())
+        alice.receive_missing()
 
 
 @repair_scenario("R-RECV-03", "R-RECV-12", "R-STATE-01", long=True)
-def odd_entries_that_ask(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Entries repeat, in a causal history and in a repair request, before others that are missing, or are held."""
-    first, second, third = holding(stage, alice, 3)
-    gone = [HistoryEntry(f"never-sent-{number}", None, "bob") for number in range(3)]
+def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A causal history and a repair request repeat entries before others that count."""
+    first, second, third = holding(alice, bob, 3)
+    gone = [entry(f"never-sent-{number}", sender="bob") for number in range(3)]
     known, held = signed(first)[0], signed(second, third)
-    alice.given(bob.content(stage.now_ms, gone[0], gone[0], known, known, gone[1])).observe()
-    alice.given(carol.content(stage.now_ms, requests=(known, gone[2], gone[2], known, *held))).observe()
-    wait_out(stage, alice)
-    say_both(alice, t_max(alice), 1_000)
+    alice.given(bob.content(script.now, gone[0], gone[0], known, known, gone[1])).observe()
+    alice.given(carol.content(script.now, requests=(known, gone[2], gone[2], known, *held))).observe()
+    wait_out(alice)
+    say_both(alice, T_MAX, 1_000)
 
 
 @repair_scenario("R-TREQ-01", "R-GLOBAL-09", "R-TRESP-01", long=True, violated=("R-RECV-06",))
-def named_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """What is missing is overheard, then named again: its time is that of the formula both times. So is an answer's."""
-    (lost,) = missing(stage, alice, bob)
+def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A request is overheard and its message named again; a message is asked for twice: times follow the formula."""
+    (lost,) = missing(alice, bob)
     alice.observe()
-    alice.receive(carol.sync(stage.now_ms, requests=signed(lost)))
+    alice.receive(carol.sync(script.now, requests=signed(lost)))
     alice.observe()
-    alice.after(5_000).given(carol.content(stage.now_ms, *signed(lost))).observe()
-    say_both(alice, t_min(alice) - 1_000, t_max(alice), 1_000)
+    alice.after(5_000).given(carol.content(script.now, *signed(lost))).observe()
+    say_both(alice, T_MIN - 1_000, T_MAX, 1_000)
     take_in(alice, lost)
-    (held,) = holding(stage, alice, 1)
+    (held,) = holding(alice, bob, 1)
     for _ in range(2):
-        ask(stage, carol, alice, held)
+        ask(carol, alice, held)
         alice.observe()
-        fine_ticks(stage, alice)
-        wait_out(stage, alice)
-    more = [carol.content(stage.now_ms + number) for number in range(8)]
-    alice.given(bob.content(stage.now_ms + 9, *signed(*more))).observe()
+        fine_ticks(alice)
+        wait_out(alice)
+    more = [carol.content(script.now + number) for number in range(8)]
+    alice.given(bob.content(script.now + 9, *signed(*more))).observe()
 
 
 @repair_scenario("R-STATE-07", "R-RECV-08", "R-FIELDS-01", long=True, violated=("R-STATE-08",))
-def repaired_after_detours(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A participant is asked for what waited, for what others had asked for before it came, for what came as a copy."""
-    erin = stage.peer("erin")
-    root, (lost,) = carol.content(stage.now_ms - 50), missing(stage, alice, bob)
-    waited = bob.content(stage.now_ms - 40, *signed(root))
-    alice.receive(waited, carol.sync(stage.now_ms, requests=signed(lost)))
+def repaired_after_detours(script: Script, alice: Part, bob: Peer, carol: Peer, erin: Peer) -> None:
+    """A participant is asked for a message that was blocked, one that was overheard, and one that came as a copy."""
+    root, (lost,) = carol.content(script.now - 50), missing(alice, bob)
+    waited = bob.content(script.now - 40, *signed(root))
+    alice.receive(waited, carol.sync(script.now, requests=signed(lost)))
     alice.after(1_000).receive(root)
     alice.settle()
     alice.receive(lost, lost, waited)
-    for message in (waited, lost, root):
-        ask(stage, erin, alice, message)
+    ask_one_by_one(erin, alice, waited, lost, root)
     alice.observe()
-    wait_out(stage, alice)
+    wait_out(alice)
 
 
 @repair_scenario("R-STATE-07", "R-RECV-08", long=True, violated=("R-STATE-08",))
-def asked_for_old_ones(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
-    """A participant is asked for the first and the last of sixty messages that it has."""
-    messages = holding(stage, alice, 60)
-    for message in (messages[0], messages[20], messages[-1]):
-        ask(stage, carol, alice, message)
-    wait_out(stage, alice)
+def asked_for_old_ones(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A participant is asked for the first, the 21st and the last of sixty messages that it has."""
+    messages = holding(alice, bob, 60)
+    ask_one_by_one(carol, alice, messages[0], messages[20], messages[-1])
+    wait_out(alice)
 
 
 @repair_scenario("R-RECV-08", "R-SWEEP-04", long=True)
-def others_go_on_before_an_answer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Before the time to answer, others name the message, and the asker says more; two sweeps are in one moment."""
-    (held,) = holding(stage, alice, 1)
+def others_go_on_before_an_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Before a response is due, others name the message, the requester sends more, and sweeps run twice at once."""
+    (held,) = holding(alice, bob, 1)
     own = alice.send()
-    alice.receive(bob.content(stage.now_ms, own))
-    ask(stage, carol, alice, held, own)
+    alice.receive(bob.content(script.now, own))
+    ask(carol, alice, held, own)
     alice.tick()
     alice.tick()
-    alice.receive(bob.content(stage.now_ms + 5, *signed(held)), carol.sync(stage.now_ms + 6))
-    alice.receive(bob.sync(stage.now_ms + 7, *signed(held)))
+    alice.receive(bob.content(script.now + 5, *signed(held)), carol.sync(script.now + 6))
+    alice.receive(bob.sync(script.now + 7, *signed(held)))
     for _ in range(24):
-        stage.advance(t_max(alice) // 20)
+        script.advance(T_MAX // 20)
         alice.tick()
         alice.tick()
-    wait_out(stage, alice)
+    wait_out(alice)
 
 
 @repair_scenario("R-SEND-04", "R-SEND-03", long=True, asked=pb.Configuration(max_repair_requests=3))
-def more_is_due_than_there_is_room(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Six messages are missing, each found a while after the other; all are due, and one message goes out."""
+def more_is_due_than_there_is_room(script: Script, alice: Part, bob: Peer) -> None:
+    """Six messages are missing, detected one after the other; when all requests are due, few messages are sent."""
     for number in range(6):
-        missing(stage, alice, bob)
-        stage.advance(20_000 if number < 5 else 0)
+        missing(alice, bob)
+        script.advance(20_000 if number < 5 else 0)
     alice.observe()
-    say_both(alice, t_max(alice), 1_000)
+    say_both(alice, T_MAX, 1_000)
 
 
 GROUPS = (3, 128, 129, 130, 200, 256, 257, 300)
 
 
-@scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
-def response_groups_by_number(stage: Stage) -> None:
-    """Which of twelve participants are in the response group of each other's messages, in few groups and in many."""
-    repairing(stage)
+@cast.scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
+def response_groups_by_number(stage: cast.Stage) -> None:
+    """Twelve participants are asked about their response times for each other's messages, in few and in many groups."""
+    live.repairing(stage)
     people = [f"{name}-{number}" for name in ("ann", "ben", "zoe") for number in range(4)]
     for groups in GROUPS:
         for message in ("one", "two"):

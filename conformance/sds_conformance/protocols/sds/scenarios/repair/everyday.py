@@ -1,145 +1,141 @@
-"""What happens in a group all the time: other traffic, other channels, messages of any shape, clocks that are set."""
+"""Everyday events: other traffic, other channels, messages of any shape, clocks that are set."""
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import signed
-from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.stage import START_MS
 
-from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
-from .repairing import repair_scenario, repairing, t_max, t_min
+from ..scripts import HOUR_MS, Part, Peer, Script, scenario, signed, take_in, tick_every
+from .repairing import T_MAX, T_MIN, repair_scenario, repairing
 from .requesting import missing, say, say_both
 from .responding import ask, holding, wait_out, watch
 
 LONG_ID = 200
 LONG_CONTENT = 100_000
+LARGE_TIMESTAMP = 2**53 + 1
+"""A double cannot hold it."""
 
 
 @repair_scenario("R-SWEEP-05", "R-STATE-07", "R-RECV-08")
-def asked_for_messages_of_all_shapes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Messages are asked for with any bytes, spaces, much content, a long ID, a long history, and far in the future."""
+def asked_for_messages_of_all_shapes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages are asked for with any bytes, much content, a long ID, a long history or a large timestamp."""
     contents = [bytes(range(256)), b" between spaces \n", b"long " * (LONG_CONTENT // 5)]
-    messages = [bob.content(stage.now_ms + number, content=content) for number, content in enumerate(contents)]
-    messages.append(bob.content(stage.now_ms + 4, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4))))
-    messages.append(bob.content(stage.now_ms + 5, *signed(*messages[::-1])))
-    if stage.trace.declaration.limit("lamport_ahead_ms") is None:
-        messages.append(bob.content(2**53 + 1))  # which no double can tell from its neighbour
+    messages = [bob.content(script.now + number, content=content) for number, content in enumerate(contents)]
+    messages.append(bob.content(script.now + 4, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4))))
+    messages.append(bob.content(script.now + 5, *signed(*messages[::-1])))
+    messages.append(bob.content(script.now + (LARGE_TIMESTAMP - START_MS)))
     alice.receive(*messages)
-    ask(stage, stage.peer("carol"), alice, *messages)
-    wait_out(stage, alice)
+    ask(carol, alice, *messages)
+    wait_out(alice)
 
 
 @repair_scenario("R-RECV-08")
-def life_goes_on_while_answers_are_pending(stage: Stage, alice: Actor) -> None:
-    """Six messages are asked for; then everybody, the participant too, sends content and sync messages."""
-    bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
-    messages = holding(stage, alice, 6)
-    ask(stage, carol, alice, *messages)
+def life_goes_on_while_answers_are_pending(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Six messages are asked for; then all participants send content and sync messages."""
+    messages = holding(alice, bob, 6)
+    ask(carol, alice, *messages)
     for peer in (bob, carol, dave):
-        alice.receive(peer.content(stage.now_ms, *signed(messages[0]), message_id=f"{peer.name}-goes-on"))
-        alice.receive(peer.sync(stage.now_ms, *signed(*messages[:2])))
+        alice.receive(peer.content(script.now, *signed(messages[0])))
+        alice.receive(peer.sync(script.now, *signed(*messages[:2])))
     alice.send()
     say(alice, content=False)
     alice.observe()
-    wait_out(stage, alice)
+    wait_out(alice)
 
 
 @repair_scenario("R-SWEEP-04")
-def the_same_twice_in_one_request(stage: Stage, alice: Actor) -> None:
-    """Messages stand twice in one repair request."""
-    messages = holding(stage, alice, 4)
-    ask(stage, stage.peer("carol"), alice, *messages, *messages)
-    watch(stage, alice)
+def the_same_twice_in_one_request(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A repair request contains each message twice."""
+    messages = holding(alice, bob, 4)
+    ask(carol, alice, *messages, *messages)
+    watch(alice)
 
 
 @repair_scenario("R-RECV-08")
-def asked_again_after_somebody_elses_answer(stage: Stage, alice: Actor) -> None:
-    """Others answer six requests first; much later the same is asked for again, and nobody else answers."""
-    messages = holding(stage, alice, 6)
-    ask(stage, stage.peer("carol"), alice, *messages)
+def asked_again_after_somebody_elses_answer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Others respond to six requests first; later the same is asked for again, and only the participant responds."""
+    messages = holding(alice, bob, 6)
+    ask(carol, alice, *messages)
     alice.receive(*messages)
-    wait_out(stage, alice)
-    stage.advance(t_min(alice))
-    ask(stage, stage.peer("dave"), alice, *messages)
-    wait_out(stage, alice)
+    wait_out(alice)
+    script.advance(T_MIN)
+    ask(dave, alice, *messages)
+    wait_out(alice)
 
 
 @repair_scenario("R-STATE-08")
-def authors_are_asked_in_sync_messages(stage: Stage, alice: Actor) -> None:
-    """Sync messages ask a participant for what it sent itself, and for a message of somebody else."""
+def authors_are_asked_in_sync_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Sync messages ask a participant for two own messages and for one of another author."""
     own = [alice.send() for _ in range(2)]
-    messages = holding(stage, alice, 1)
-    alice.receive(stage.peer("bob").content(stage.now_ms, *signed(*own), message_id="acknowledges"))
+    messages = holding(alice, bob, 1)
+    alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
     for message in (*own, *messages):
-        alice.receive(stage.peer("carol").sync(stage.now_ms, requests=signed(message)))
-    wait_out(stage, alice)
+        alice.receive(carol.sync(script.now, requests=signed(message)))
+    wait_out(alice)
 
 
 @scenario("R-RECV-08", "R-RECV-03", "R-STATE-01", "R-STATE-09", "R-STATE-04")
-def repairs_in_a_second_channel(stage: Stage) -> None:
-    """A participant of two channels misses messages in both; in the second it holds some, and is asked for them.
-
-    It is asked there for those of the first channel as well.
-    """
-    alice = repairing(stage, channels=("c1", "c2"))
-    bob, carol = stage.peer("bob", "c2"), stage.peer("carol", "c2")
-    elsewhere = stage.peer("bob", "c1").content(stage.now_ms, message_id="only-in-c1")
-    here = [bob.content(stage.now_ms + number, message_id=f"bob-in-c2-{number}") for number in range(3)]
+def repairs_in_a_second_channel(script: Script) -> None:
+    """A participant misses messages in two channels; in the second it is asked for messages of both."""
+    alice = repairing(script, channels=("c1", "c2"))
+    bob, carol, first_bob = script.peer("bob", "c2"), script.peer("carol", "c2"), script.peer("bob", "c1")
+    elsewhere = first_bob.content(script.now, message_id="only-in-c1")
+    here = [bob.content(script.now + number, message_id=f"bob-in-c2-{number}") for number in range(3)]
     alice.receive(elsewhere, *here)
-    alice.receive(carol.content(stage.now_ms, message_id="asks-in-c2", requests=signed(elsewhere, *here)))
-    lost = bob.content(stage.now_ms + 3, message_id="lost-in-c2")
-    alice.receive(bob.content(stage.now_ms + 4, *signed(lost), message_id="after-the-lost-in-c2"))
-    alice.observe(channel_id="c2")
-    missing(stage, alice, stage.peer("bob", "c1"))
-    stage.advance(t_max(alice))
-    alice.send(channel_id="c1")
+    alice.receive(carol.content(script.now, message_id="asks-in-c2", requests=signed(elsewhere, *here)))
+    lost = bob.content(script.now + 3, message_id="lost-in-c2")
+    alice.receive(bob.content(script.now + 4, *signed(lost), message_id="after-the-lost-in-c2"))
+    alice.observe(channel="c2")
+    missing(alice, first_bob)
+    script.advance(T_MAX)
+    alice.send(channel="c1")
     for _ in range(2):
-        alice.send(channel_id="c2")
-        if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-            alice.send_sync(channel_id="c2")
-        stage.advance(1_000)
-    wait_out(stage, alice)
+        alice.send(channel="c2")
+        alice.send_sync(channel="c2", optional=True)
+        script.advance(1_000)
+    wait_out(alice)
 
 
-def _asks(stage: Stage, alice: Actor) -> None:
-    """Content and sync messages at T_max and a second later."""
-    say_both(alice, t_max(alice), 1_000, content_first=True)
-    stage.advance(1_000)
+def _speak(alice: Part) -> None:
+    """Send content and sync messages at T_max and a second later."""
+    say_both(alice, T_MAX, 1_000, content_first=True)
+    alice.after(1_000)
 
 
 @repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
-def a_repair_with_a_gap_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Two are missing; one comes after it was asked for, and depends on a third that is missing as well."""
-    root = bob.content(stage.now_ms - 5)
-    middle, other = bob.content(stage.now_ms - 4, *signed(root)), carol.content(stage.now_ms - 3)
-    alice.receive(bob.content(stage.now_ms + 1, *signed(middle, other)))
-    _asks(stage, alice)
+def a_repair_with_a_gap_of_its_own(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Two messages are missing; one arrives after it was requested, and depends on a third that is missing."""
+    root = bob.content(script.now - 5)
+    middle, other = bob.content(script.now - 4, *signed(root)), carol.content(script.now - 3)
+    alice.receive(bob.content(script.now + 1, *signed(middle, other)))
+    _speak(alice)
     alice.given(middle).observe()
-    _asks(stage, alice)
+    _speak(alice)
 
 
 @repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
-def a_long_id_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def a_long_id_is_missing(script: Script, alice: Part, bob: Peer) -> None:
     """A message with a long ID is missing."""
-    lost = bob.content(stage.now_ms - 1, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4)))
-    alice.given(bob.content(stage.now_ms + 1, *signed(lost))).observe()
-    _asks(stage, alice)
+    lost = bob.content(script.now - 1, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4)))
+    alice.given(bob.content(script.now + 1, *signed(lost))).observe()
+    _speak(alice)
 
 
 @repair_scenario("R-RECV-08", "R-STATE-01", "R-STATE-09")
-def after_the_clock_was_set_back(stage: Stage, alice: Actor) -> None:
-    """The clock is set back by an hour; when it shows more than ever before, something is asked for and missing.
+def after_the_clock_was_set_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, erin: Peer) -> None:
+    """The clock is set back by an hour; when it has passed its latest time, messages are asked for and missing.
 
-    As it was before the clock was set.
+    A message was missing before, too.
     """
-    messages = holding(stage, alice, 3)
-    (lost,) = missing(stage, alice, stage.peer("erin"))
-    say(alice.after(t_max(alice)), content=True)
+    messages = holding(alice, bob, 3)
+    (lost,) = missing(alice, erin)
+    say(alice.after(T_MAX), content=True)
     take_in(alice, lost)
     alice.tick()
-    alice.after(-HOUR).tick()
+    alice.step_clock(-HOUR_MS).tick()
     alice.send()
-    tick_every(alice, HOUR // 2, times=3)
-    ask(stage, stage.peer("carol"), alice, *messages)
-    missing(stage, alice, stage.peer("dave"))
-    _asks(stage, alice)
-    wait_out(stage, alice)
+    tick_every(alice, HOUR_MS // 2, times=3)
+    now = script.now - HOUR_MS  # by the clock of the participant
+    alice.receive(carol.content(now, requests=signed(*messages)))
+    alice.receive(dave.content(now + 1, dave.content(now - 1).signed))
+    _speak(alice)
+    wait_out(alice)

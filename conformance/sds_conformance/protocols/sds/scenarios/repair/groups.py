@@ -2,95 +2,96 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import signed as signed_entries
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Message
 
-from ..cast import Actor, Stage, scenario
-from .repairing import repairing, t_min
+from .. import cast
+from ..scripts import Message, Part, Peer, Script, scenario, signed
+from . import live
+from .repairing import T_MIN, repairing, scattered
 from .responding import ask, holding, wait_out
 
 MANY_GROUPS = (2, 3, 4, 7, 8, 128)
 
 
-def grouped(stage: Stage, groups: int) -> Actor:
-    """A participant in a channel of several response groups."""
-    return repairing(
-        stage, configuration=pb.Configuration(num_response_groups=groups), instance=f"{groups} response groups"
-    )
+def grouped(script: Script, groups: int) -> Part:
+    """A participant in a channel with several response groups."""
+    configuration = pb.Configuration(num_response_groups=groups)
+    return repairing(script, configuration=configuration, instance=f"{groups} response groups")
 
 
-def of_many(stage: Stage, actor: Actor, number: int) -> list[Message]:
-    """Messages of many authors, one of each."""
-    return [holding(stage, actor, 1, f"author-{count}")[0] for count in range(number)]
+def one_of_each(part: Part, number: int, names: str = "author") -> list[Message]:
+    """Let messages of many authors be delivered to the participant, one of each."""
+    return [holding(part, part.script.peer(scattered(names, count)), 1)[0] for count in range(number)]
 
 
 @scenario("R-GROUP-02")
-def authors_in_many_groups(stage: Stage) -> None:
-    """However many response groups there are, a participant is asked for messages of its own."""
+def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
+    """With 2 to 128 response groups, a participant is asked for own messages and must respond to all requests."""
     for groups in MANY_GROUPS:
-        alice = grouped(stage, groups)
+        alice = grouped(script, groups)
         own = [alice.send() for _ in range(8)]
-        alice.receive(stage.peer("bob").content(stage.now_ms, *signed(*own), message_id=f"acknowledges-{groups}"))
-        ask(stage, stage.peer("carol"), alice, *own)
-        wait_out(stage, alice)
+        alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
+        ask(carol, alice, *own)
+        wait_out(alice)
 
 
 @scenario("R-GLOBAL-05", "R-GROUP-01")
-def members_and_outsiders(stage: Stage) -> None:
-    """Participants in channels of two to eight response groups are asked for messages of ten authors."""
+def members_and_outsiders(script: Script, carol: Peer) -> None:
+    """Participants in channels with two to eight response groups are asked for messages of ten authors."""
     for groups in MANY_GROUPS[:-1]:
-        alice = grouped(stage, groups)
-        ask(stage, stage.peer("carol"), alice, *of_many(stage, alice, 10))
+        alice = grouped(script, groups)
+        ask(carol, alice, *one_of_each(alice, 10, f"author-{groups}"))
         alice.observe()
-        wait_out(stage, alice)
+        wait_out(alice)
 
 
 @scenario("R-GLOBAL-05")
-def three_ask_two_groups(stage: Stage) -> None:
+def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) -> None:
     """With two response groups, three participants ask one after the other for the same messages of ten authors."""
-    alice = grouped(stage, 2)
-    messages = of_many(stage, alice, 10)
-    for name in ("carol", "dave", "erin"):
-        ask(stage, stage.peer(name), alice, *messages)
-        wait_out(stage, alice)
-        stage.advance(t_min(alice))
+    alice = grouped(script, 2)
+    messages = one_of_each(alice, 10)
+    for peer in (carol, dave, erin):
+        ask(peer, alice, *messages)
+        wait_out(alice)
+        script.advance(T_MIN)
 
 
-@scenario("R-RECV-11", "R-GROUP-01", long=True)
-def a_share_of_many(stage: Stage) -> None:
-    """Participants in channels of many response groups are asked for messages of a hundred authors, and their own."""
+@cast.scenario("R-RECV-11", "R-GROUP-01", long=True)
+def a_share_of_many(stage: cast.Stage) -> None:
+    """In many response groups, participants are asked for own messages and for those of a hundred authors."""
     for groups in (2, 4, 7, 128):
-        alice = grouped(stage, groups)
-        own = alice.send()
-        alice.receive(stage.peer("bob").content(stage.now_ms, *signed(own), message_id=f"acknowledges-{groups}"))
-        ask(stage, stage.peer("carol"), alice, own)
-        alice.tick()  # who answers for nothing shows nothing about groups
-        messages = of_many(stage, alice, 100)
+        asked = pb.Configuration(num_response_groups=groups)
+        alice = live.repairing(stage, configuration=asked, instance=f"{groups} response groups")
+        own, bob = alice.send(), stage.peer("bob")
+        alice.receive(bob.content(stage.now_ms, *signed_entries(own), message_id=f"acknowledges-{groups}"))
+        live.ask(stage, stage.peer("carol"), alice, own)
+        alice.tick()  # a participant that never responds shows nothing about groups
+        messages = [live.holding(stage, alice, 1, f"author-{count}")[0] for count in range(100)]
         for start in (0, 50):
-            ask(stage, stage.peer("carol"), alice, *messages[start : start + 50])
-            wait_out(stage, alice)
+            live.ask(stage, stage.peer("carol"), alice, *messages[start : start + 50])
+            live.wait_out(stage, alice)
 
 
-@scenario("R-GROUP-04")
-def one_group_for_all(stage: Stage) -> None:
+@cast.scenario("R-GROUP-04")
+def one_group_for_all(stage: cast.Stage) -> None:
     """With one response group, or none, twelve messages are asked for three times, each time in another order."""
     for groups in (1, 0, -3):
+        asked = pb.Configuration(num_response_groups=groups)
         try:
-            alice = grouped(stage, groups)
+            alice = live.repairing(stage, configuration=asked, instance=f"{groups} response groups")
         except ScheduleStopped:
             continue  # refusing none is legal (AMB-10)
-        messages = of_many(stage, alice, 12)
+        messages = [live.holding(stage, alice, 1, f"author-{number}")[0] for number in range(12)]
         for name, step in (("carol", 1), ("dave", 5), ("erin", 7)):
-            asked = [messages[number * step % 12] for number in range(12)]
-            ask(stage, stage.peer(name), alice, *asked)
-            wait_out(stage, alice)
-            stage.advance(t_min(alice))
+            live.ask(stage, stage.peer(name), alice, *[messages[number * step % 12] for number in range(12)])
+            live.wait_out(stage, alice)
+            stage.advance(live.t_min(alice))
 
 
-@scenario("R-GLOBAL-06", "R-GLOBAL-07")
-def groups_from_the_number_of_participants(stage: Stage) -> None:
+@cast.scenario("R-GLOBAL-06", "R-GLOBAL-07")
+def groups_from_the_number_of_participants(stage: cast.Stage) -> None:
     """The number of response groups is left to be derived from that of the participants."""
     stage.need(pb.CAPABILITY_SDS_R)
     for participants in (1, 2, 127, 128, 129, 255, 256, 1000):
@@ -98,6 +99,6 @@ def groups_from_the_number_of_participants(stage: Stage) -> None:
         try:
             actor = stage.open(configuration=asked, instance=f"{participants} participants")
         except ScheduleStopped:
-            continue  # that it has nothing for so few says nothing of more
+            continue  # it may have no answer for few participants, but one for more
         if not actor.party.in_force.HasField("num_participants"):
             raise ScheduleStopped("the number of response groups is not derived from that of the participants")

@@ -1,34 +1,29 @@
-"""What the schedules of SDS-R have in common. No scenarios here."""
+"""Opens participants with SDS-R. No scenarios here."""
 
 from __future__ import annotations
 
 from functools import partial
+from hashlib import sha256
 
-from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, Stage, scenario
+from ..scripts import Part, Period, Script, scenario
 
 T_MIN_MS = 30_000
 T_MAX_MS = 120_000
+T_MIN, T_MAX = Period("t_min_ms"), Period("t_max_ms")
+"""T_min and T_max in force."""
 DAY_MS = 86_400_000
 LONGEST_MS = 3_600_000
-"""T_max that is waited for: with a longer one in force a schedule would hardly end."""
+"""The longest T_max with which schedules are played: with a longer one they would hardly end."""
+FINE = 20
+"""Ticks within T_max, when responses are watched closely."""
 NEEDED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-"""Without these nothing of SDS-R can be told."""
+"""Without these, SDS-R cannot be tested."""
 
 
-def repairing(
-    stage: Stage,
-    name: str = "alice",
-    configuration: pb.Configuration | None = None,
-    instance: str = "",
-    channels: tuple[str, ...] = ("c1",),
-    longest_ms: int = LONGEST_MS,
-) -> Actor:
-    """A participant that uses SDS-R, with one response group and no resends of its own for a day, so that a copy is a
-    response. Ends the schedule where SDS-R cannot be had, or not with a T_max of up to ``longest_ms``."""
-    stage.need(*NEEDED)
+def with_repairs(configuration: pb.Configuration | None = None) -> pb.Configuration:
+    """A configuration with SDS-R, one response group and no resends for a day, so that each copy is a response."""
     asked = pb.Configuration(
         sds_r=True,
         t_min_ms=T_MIN_MS,
@@ -38,24 +33,31 @@ def repairing(
         resend_possibly_acknowledged_ms=DAY_MS,
     )
     asked.MergeFrom(configuration or pb.Configuration())
-    actor = stage.open(name, channels, configuration=asked, instance=instance)
-    in_force = actor.party.in_force
-    if in_force.HasField("sds_r") and not in_force.sds_r:
-        raise ScheduleStopped("SDS-R is declared, but could not be turned on")
-    if t_max(actor) > longest_ms:
-        raise ScheduleStopped(f"T_max is {t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
-    return actor
+    return asked
+
+
+def repairing(
+    script: Script,
+    name: str = "alice",
+    configuration: pb.Configuration | None = None,
+    instance: str = "",
+    channels: tuple[str, ...] = ("c1",),
+) -> Part:
+    """Open a participant that uses SDS-R, see ``with_repairs``. The schedule ends here if it cannot use SDS-R, or only
+    with a T_max over ``LONGEST_MS``."""
+    script.need(*NEEDED)
+    asked = with_repairs(configuration)
+    part = script.open(name, channels, asked, instance)
+    script.require("sds_r", "SDS-R is declared, but could not be turned on")
+    script.require(f"t_max_ms <= {LONGEST_MS}", f"T_max is too long, although {asked.t_max_ms} ms were asked for")
+    return part
 
 
 repair_scenario = partial(scenario, opening=repairing)
 """Registers a scenario in which alice uses SDS-R."""
 
 
-def t_min(actor: Actor) -> int:
-    """T_min in force, in milliseconds; as asked for where nothing tells."""
-    return actor.party.in_force.t_min_ms or T_MIN_MS
-
-
-def t_max(actor: Actor) -> int:
-    """T_max in force, in milliseconds; as asked for where nothing tells."""
-    return actor.party.in_force.t_max_ms or T_MAX_MS
+def scattered(name: str, number: int) -> str:
+    """An ID such as applications use. The hashes of "bob-1" and "bob-2" may be close, because the specification does
+    not require a strong hash (AMB-01)."""
+    return f"{name}-{sha256(str(number).encode()).hexdigest()[:16]}"

@@ -1,35 +1,30 @@
-"""Many times at once, for what can only be said of many."""
+"""Statistics: many times at once, for requirements on their distribution."""
 
 from __future__ import annotations
-
-from hashlib import sha256
 
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
+from .. import scripts
 from ..cast import Actor, ScriptedPeer, Stage, scenario
-from .groups import of_many
-from .repairing import repair_scenario, repairing, t_max, t_min
+from . import repairing as scheduled
+from .groups import one_of_each
+from .live import repair_scenario, repairing, t_max, t_min
+from .repairing import scattered
 from .responding import LONG_MS, ask, fine_ticks, holding, wait_out, watch
 
 CROWD = 20
 MANY = 50
 LOOKS = 36
-"""Messages between T_min and T_max, where the buffer is not shown: so finely can their T_req be told."""
-
-
-def scattered(name: str, number: int) -> str:
-    """An ID such as applications have: of IDs that differ in the last digit alone, as "bob-1" and "bob-2", a weak hash
-    is as close, and the text asks for no strong one (AMB-01)."""
-    return f"{name}-{sha256(str(number).encode()).hexdigest()[:16]}"
+"""Messages between T_min and T_max if the buffer is not shown. They bound the precision of each T_req."""
 
 
 # ---- R-TREQ ----------------------------------------------------------------------------------------------------------
 
 
 def _all_lost(stage: Stage, peer: ScriptedPeer, count: int) -> tuple[dict[str, Message], Message]:
-    """Messages that get lost, by ID, and one that depends on them all."""
+    """Messages that get lost, by ID, and one that depends on all of them."""
     lost = [
         peer.content(stage.now_ms - count + number, message_id=scattered(peer.name, number)) for number in range(count)
     ]
@@ -37,13 +32,13 @@ def _all_lost(stage: Stage, peer: ScriptedPeer, count: int) -> tuple[dict[str, M
 
 
 def _find_missing(actor: Actor, revealing: Message) -> bool:
-    """A participant finds messages missing; does it show for when they are noted?"""
+    """Let a participant detect missing messages; return whether it shows their T_req."""
     state = actor.given(revealing).observe()
     return state is not None and state.HasField("outgoing_repairs")
 
 
 def _look(stage: Stage, lost: dict[Actor, dict[str, Message]], looks: int = LOOKS) -> None:
-    """Everybody sends sync messages from T_min to T_max, and gets what it asks for."""
+    """All participants send sync messages from T_min to T_max, and receive the messages that they ask for."""
     one = next(iter(lost))
     stage.need(pb.CAPABILITY_SYNC)
     stage.advance(t_min(one))
@@ -59,14 +54,14 @@ def _look(stage: Stage, lost: dict[Actor, dict[str, Message]], looks: int = LOOK
 
 @repair_scenario("R-TREQ-04", "R-TREQ-01")
 def many_missing_at_once(stage: Stage, alice: Actor) -> None:
-    """One message reveals that fifty are missing."""
+    """One message depends on fifty missing messages."""
     lost, revealing = _all_lost(stage, stage.peer("bob"), MANY)
     if not _find_missing(alice, revealing):
         _look(stage, {alice: lost}, 4 * LOOKS)
 
 
 def _crowd(stage: Stage, count: int, asked: pb.Configuration | None = None) -> None:
-    """Twenty participants miss the same messages of bob."""
+    """Twenty participants miss the same messages of Bob."""
     lost, revealing = _all_lost(stage, stage.peer("bob"), count)
     crowd = {repairing(stage, scattered("alice", number), asked): dict(lost) for number in range(CROWD)}
     shown = [_find_missing(actor, revealing) for actor in crowd]
@@ -82,13 +77,13 @@ def a_crowd_misses_the_same(stage: Stage) -> None:
 
 @scenario("R-TREQ-02", long=True)
 def a_crowd_misses_one(stage: Stage) -> None:
-    """Twenty participants miss the same message, which leaves room in every request."""
+    """Twenty participants miss one and the same message, so that no request is full."""
     _crowd(stage, 1)
 
 
 @scenario("R-RECV-06", "R-TREQ-05")
 def the_same_again(stage: Stage) -> None:
-    """Participants of the same ID miss the same two messages: two within seconds, a third one an hour later."""
+    """Participants with the same ID miss the same two messages: two within seconds, a third one an hour later."""
     lost, revealing = _all_lost(stage, stage.peer("bob"), 2)
     first = repairing(stage)
     shown = _find_missing(first, revealing)
@@ -117,27 +112,26 @@ def _look_in_turn(stage: Stage, first: Actor, second: Actor, pace: int) -> None:
         stage.advance(pace)
 
 
-@scenario("R-TRESP-04", "R-TRESP-06", long=True)
-def many_holders(stage: Stage) -> None:
-    """Six participants hold the same messages, five of each of four authors, and do not hear each other answer."""
+@scripts.scenario("R-TRESP-04", "R-TRESP-06", long=True)
+def many_holders(script: scripts.Script, frank: scripts.Peer) -> None:
+    """Six participants have the same messages, five of each of four authors, and do not hear each other respond."""
     asked = pb.Configuration(t_max_ms=LONG_MS)
-    holders = [repairing(stage, scattered("holder", number), asked) for number in range(6)]
-    messages = [
-        message for author in ("bob", "carol", "dave", "erin") for message in holding(stage, holders[0], 5, author)
-    ]
+    holders = [scheduled.repairing(script, scattered("holder", number), asked) for number in range(6)]
+    authors = [script.peer(name) for name in ("bob", "carol", "dave", "erin")]
+    messages = [message for author in authors for message in holding(holders[0], author, 5)]
     for holder in holders[1:]:
         holder.receive(*messages)
-    request = stage.peer("frank").content(stage.now_ms, requests=signed(*messages))
+    request = frank.content(script.now, requests=scripts.signed(*messages))
     for holder in holders:
         holder.given(request).observe()
-    fine_ticks(stage, *holders)
-    wait_out(stage, *holders)
+    fine_ticks(*holders)
+    wait_out(*holders)
 
 
-@repair_scenario("R-TRESP-01", "R-TRESP-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
-def many_authors(stage: Stage, alice: Actor) -> None:
+@scheduled.repair_scenario("R-TRESP-01", "R-TRESP-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
+def many_authors(script: scripts.Script, alice: scripts.Part, carol: scripts.Peer) -> None:
     """A participant is asked for messages of more than two hundred authors, one of each."""
-    messages = of_many(stage, alice, 240)
+    messages = one_of_each(alice, 240)
     for start in (0, 120):
-        ask(stage, stage.peer("carol"), alice, *messages[start : start + 120])
-    watch(stage, alice)
+        ask(carol, alice, *messages[start : start + 120])
+    watch(alice)

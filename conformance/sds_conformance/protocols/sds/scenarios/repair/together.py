@@ -8,14 +8,14 @@ from sds_reference import Message
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario
 from ..core.room import Room, nobody, requests_only
-from .repairing import repairing, t_max, t_min
-from .statistics import scattered
+from .live import repairing, t_max, t_min
+from .repairing import scattered
 
 HOLDERS = 24
 REQUESTERS = 24
 SWEEP_MS = 2_000
 PERIOD_MS = 5_000
-"""Of the sync messages of many requesters."""
+"""The period of the sync messages of many requesters."""
 GROUPS = (1, 2, 4, 8)
 
 
@@ -25,7 +25,7 @@ def _holders(stage: Stage, count: int, groups: int = 1) -> list[Actor]:
 
 
 def _until_answered(room: Room, longest_ms: int) -> None:
-    """Sweeps close together until something is broadcast, then far apart for as long as an answer could take."""
+    """Sweep often until a message is broadcast, then rarely until no response can be left."""
     for _ in range(longest_ms // SWEEP_MS):
         broadcast = room.sweep()
         room.wait(SWEEP_MS)
@@ -38,7 +38,7 @@ def _until_answered(room: Room, longest_ms: int) -> None:
 
 @scenario("R-TRESP-02", "R-STATE-05", "R-RECV-02")
 def the_sender_is_among_the_holders(stage: Stage) -> None:
-    """Seven hold a message, one of them its sender; when somebody asks for it, the sender answers and they hear it."""
+    """Seven participants have a message, one of them sent it; a peer asks for it, and all hear the response."""
     holders = _holders(stage, 7)
     room = Room(stage, holders)
     sender, others = holders[0], holders[1:]
@@ -46,7 +46,7 @@ def the_sender_is_among_the_holders(stage: Stage) -> None:
     room.actors = others
     room.say(message)
     room.actors = holders
-    # Once somebody else has named it, a copy of it is no resend.
+    # After another participant has named it, a copy of it is no resend.
     room.say(stage.peer("bob").content(stage.now_ms, *signed(message)))
     room.say(stage.peer("zoe").sync(stage.now_ms, requests=signed(message)))
     _until_answered(room, t_max(sender))
@@ -54,7 +54,7 @@ def the_sender_is_among_the_holders(stage: Stage) -> None:
 
 @scenario("R-STATE-05", "R-RECV-02", "R-TRESP-04", long=True)
 def the_sender_is_gone(stage: Stage) -> None:
-    """Twenty-four hold a message of somebody who has left; when it is asked for, they hear whoever answers first."""
+    """Twenty-four participants have a message of a peer that left; a peer asks for it, and all hear each response."""
     holders = _holders(stage, HOLDERS)
     room = Room(stage, holders)
     message = stage.peer("bob").content(stage.now_ms)
@@ -65,7 +65,7 @@ def the_sender_is_gone(stage: Stage) -> None:
 
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
 def many_miss_the_same(stage: Stage, bob: ScriptedPeer) -> None:
-    """Twenty-four miss the same message, all sync every five seconds, and hear each other ask for it."""
+    """Twenty-four participants miss the same message, send sync messages every 5 s, and hear each other's requests."""
     room = Room(stage, [repairing(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
     lost = bob.content(stage.now_ms)
     room.say(bob.content(stage.now_ms + 1, *signed(lost)))
@@ -93,7 +93,7 @@ def _is_asked_for(stage: Stage, message: Message) -> bool:
 
 @scenario("R-GROUP-01", "R-GLOBAL-05", long=True)
 def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
-    """Sixteen hold five messages of somebody who has left, in 1, 2, 4 and 8 response groups, and all are asked for."""
+    """Sixteen participants in 1, 2, 4 and 8 response groups are asked for five messages of a peer that left."""
     for groups in GROUPS:
         holders = [
             repairing(stage, scattered("holder", number), pb.Configuration(num_response_groups=groups), f"of {groups}")
@@ -104,7 +104,7 @@ def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
         for message in messages:
             room.say(message)
         room.say(stage.peer("zoe").sync(stage.now_ms + 10, requests=signed(*messages)))
-        # Nobody hears the answers, so that everybody who may answer does.
+        # All responses are lost, so that every participant that may respond does.
         room.hears = nobody
         for _ in range(8):
             room.wait(t_max(holders[0]) // 7)
@@ -113,7 +113,7 @@ def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
 
 @scenario("R-SWEEP-02", "R-RECV-08")
 def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> None:
-    """One misses what two others hold; its first request and the first response are lost, what comes later is heard."""
+    """A participant misses a message that two others have; the first request and the first response are lost."""
     asker, *holders = [repairing(stage, name) for name in ("asker", "holder-1", "holder-2")]
     room = Room(stage, holders)
     lost = bob.content(stage.now_ms)
@@ -126,7 +126,7 @@ def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> No
     def unreliable(listener: Actor, message: Message) -> bool:
         kind = "request" if message.repair_request else "response" if message.message_id == lost.message_id else ""
         if losses.get(kind, 0) and (listener is asker) == (kind == "response"):
-            # Lost is what all of them would have heard.
+            # The message is lost for all of its listeners.
             losses[kind] -= listener is room.actors[-1] or listener is asker
             return False
         return True
@@ -137,5 +137,5 @@ def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> No
         room.wait(5_000)
         room.sweep()
         room.wait(5_000)
-        if round_ % 6 == 5:  # somebody goes on talking, and names it again
+        if round_ % 6 == 5:  # Bob sends more, and names it again
             room.say(bob.content(stage.now_ms, *signed(lost, later)))
