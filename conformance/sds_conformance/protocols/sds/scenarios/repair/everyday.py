@@ -30,11 +30,12 @@ def asked_for_messages_of_all_shapes(script: Script, alice: Part, bob: Peer, car
 
 @repair_scenario("R-RECV-08")
 def life_goes_on_while_answers_are_pending(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Six messages are asked for; then all participants send content and sync messages."""
-    messages = holding(alice, bob, 6)
-    ask(carol, alice, *messages)
+    """Six messages are asked for; then everybody, the participant too, sends content and sync messages."""
+    # The IDs are those of the released transcript.
+    messages = holding(alice, script.peer("bob"), 6, [f"bob-{number}" for number in range(2, 8)])
+    ask(carol, alice, *messages, message_id="carol-asks-8")
     for peer in (bob, carol, dave):
-        alice.receive(peer.content(script.now, *signed(messages[0])))
+        alice.receive(peer.content(script.now, *signed(messages[0]), message_id=f"{peer.name}-goes-on"))
         alice.receive(peer.sync(script.now, *signed(*messages[:2])))
     alice.send()
     say(alice, content=False)

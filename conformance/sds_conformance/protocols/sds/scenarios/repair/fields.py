@@ -30,7 +30,7 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
 
 @repair_scenario("R-FIELDS-02", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
 def requests_with_hints(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Missing and logged messages were named with retrieval hints; requests repeat the hints of the missing ones."""
+    """What is missing was named with retrieval hints, what is logged was, too; the requests repeat the former."""
     first, second, here = (bob.content(script.now - number) for number in (5, 4, 3))
     alice.receive(here)
     alice.receive(

@@ -71,7 +71,7 @@ def it_comes_when_it_is_due(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-07")
 def one_of_two_comes_when_it_is_due(script: Script, alice: Part, bob: Peer) -> None:
-    """Two requests are due; one message arrives before the participant sends, so it must ask only for the other."""
+    """Two are due; one comes before a message goes out, which asks for the other alone."""
     first, second = missing(alice, bob, 2)
     alice.after(T_MAX + 1_000).receive(second)
     say(alice, content=False)
@@ -178,7 +178,7 @@ def _ask_again(alice: Part) -> None:
 
 @repair_scenario("R-RECV-04", asked=pb.Configuration())
 def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A request of the participant is lost, and the next message is about something else; it must ask again."""
+    """A participant asks, nobody hears it, and the next message is about something else; it has to ask again."""
     (lost,) = missing(alice, bob)
     alice.observe()
     say(alice.after(T_MAX), content=False)
@@ -190,7 +190,7 @@ def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
 
 @repair_scenario("R-RECV-03")
 def named_again_after_its_request(script: Script, alice: Part, bob: Peer) -> None:
-    """A request gets no response; then another message depends on the missing message, and time passes."""
+    """A participant asks, and nothing comes; then another message depends on what is missing, and time passes."""
     (lost,) = missing(alice, bob)
     say_both(alice, T_MAX - 1_000, 500, 500)
     alice.receive(bob.content(script.now, *signed(lost)))

@@ -131,7 +131,7 @@ def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-06")
 def nothing_to_ask_for(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent when nothing is missing, when the request is not due yet, and when the message has arrived."""
+    """Messages are sent when nothing is missing, when what is missing is not due yet, and when it has come."""
     say_both(alice, 0, content_first=True)
     (lost,) = missing(alice, bob)
     say_both(alice, T_MIN // 2, content_first=True)

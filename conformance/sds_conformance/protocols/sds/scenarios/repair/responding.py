@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message as WireMessage
@@ -41,17 +43,19 @@ def watch(part: Part) -> None:
     wait_out(part)
 
 
-def holding(part: Part, peer: Peer, number: int) -> list[Message]:
-    """Let messages of one author be delivered to the participant."""
-    messages = [peer.content(part.script.now + count) for count in range(number)]
+def holding(part: Part, peer: Peer, number: int, ids: Sequence[str] = ()) -> list[Message]:
+    """Let messages of one author be delivered to the participant; ``ids`` are their message IDs."""
+    messages = [
+        peer.content(part.script.now + count, message_id=ids[count] if ids else None) for count in range(number)
+    ]
     part.receive(*messages)
     part.settle(undelivered=messages[-1])
     return messages
 
 
-def ask(peer: Peer, part: Part, *messages: Message) -> None:
+def ask(peer: Peer, part: Part, *messages: Message, message_id: str | None = None) -> None:
     """Let a content message arrive that asks for the messages."""
-    part.receive(peer.content(part.script.now, requests=signed(*messages)))
+    part.receive(peer.content(part.script.now, requests=signed(*messages), message_id=message_id))
 
 
 def ask_one_by_one(peer: Peer, part: Part, *messages: Message) -> None:
@@ -81,13 +85,14 @@ def asked_for_what_it_has(script: Script, alice: Part, bob: Peer, dave: Peer, ca
 
 @repair_scenario("R-RECV-12", "R-RECV-09")
 def asked_for_several_at_once(script: Script, alice: Part, bob: Peer, carol: Peer, frank: Peer) -> None:
-    """One message asks for known and unknown messages, with and without authors; another one for a single message."""
-    first, second, third = holding(alice, bob, 3)
+    """One message asks for what is known and what is not, with an author and without; another for a single message."""
+    # The IDs are those of the released transcript.
+    first, second, third = holding(alice, bob, 3, ("bob-2", "bob-3", "bob-4"))
     unknown = entry("never-sent", sender="erin")
     asking = (entry("nobody-knows"), first.signed, entry(third), unknown, second.signed)
     alice.given(carol.content(script.now, requests=asking)).observe()
     wait_out(alice)
-    ask(carol, alice, *holding(alice, frank, 1))
+    ask(script.peer("carol"), alice, *holding(alice, frank, 1, ("frank-11",)), message_id="carol-asks-12")
     wait_out(alice)
 
 
