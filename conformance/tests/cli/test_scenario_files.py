@@ -385,9 +385,7 @@ def test_scenarios_are_listed_shown_and_drawn(tmp_path: Path) -> None:
     assert "ties" in [row["name"] for row in rows]
     assert all({"name", "summary", "requirements", "data"} == {*row} for row in rows)
     assert "Did you mean ties?" in typed("scenarios", "list", "tiess").output
-    assert (
-        "Plot" in typed("scenarios", "show", "ties").output or "members:" in typed("scenarios", "show", "ties").output
-    )
+    assert "Plot" in typed("scenarios", "show", "ties-with-own-messages").output
     assert "Did you mean ties?" in typed("scenarios", "show", "tiess").output
     file, picture = written(tmp_path, WAITS), tmp_path / "p.svg"
     shown = typed("scenarios", "show", file, "--svg", str(picture))
@@ -398,6 +396,14 @@ def test_scenarios_are_listed_shown_and_drawn(tmp_path: Path) -> None:
     in_json = written(tmp_path, typed("scenarios", "show", file, "--json").stdout, "in.json")
     assert typed("scenarios", "validate", in_json, again).output.count(": ok") == 2
     assert typed("scenarios", "show", written(tmp_path, CLEARSKIES, "c.yaml"), "--svg", str(picture)).exit_code == 0
+
+
+def test_a_scenario_of_the_suite_is_saved_as_a_file_and_played_from_it(tmp_path: Path) -> None:
+    shown = typed("scenarios", "show", "a-dependent-of-the-buffered")
+    assert "requirements: [SDS-RECV-06, SDS-RECV-09]\n" in shown.stdout
+    file = written(tmp_path, shown.stdout, "mine.yaml")
+    assert run("--scenario-file", file)[0] == 0
+    assert run("--scenario-file", file, command=MUTANT)[0] == 1
 
 
 def test_all_errors_of_all_files_are_listed(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sds_harness.schedules.files import to_json, to_yaml
 from ...drawing.spacetime import spacetime_svg
 from ...exploration.casting import Company
 from ...judging.registry import Scenario
-from ...protocols import protocol_of, protocols, repertoire_of
+from ...protocols import protocol_of, protocols, repertoire_of, rules_of
 from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
 from ...telling.story import labelled
 from ..files import write_file
@@ -58,7 +58,7 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
         if scenario.schedule is None:
             _show_function(revision, scenario, as_json=as_json, drawn=picture is not None)
             return
-        schedule = scenario.schedule
+        schedule = _as_file(scenario, scenario.schedule, revision)
     if as_json:
         print_json(to_json(schedule))
     else:
@@ -76,6 +76,14 @@ def _built_in(name: str) -> tuple[str, Scenario]:
     if name in names_of("scenarios"):
         raise AssertionError(f"the scenario {name} is listed and not registered")
     raise click.UsageError(unknown("scenarios", name, CURRENT))
+
+
+def _as_file(scenario: Scenario, schedule: Schedule, revision: str) -> Schedule:
+    """The schedule of a scenario of the suite, with what a scenario file says about itself."""
+    stated = rules_of(revision).catalogue.requirements
+    met = [one for one in scenario.exercises if one not in scenario.violated and stated[one].stated_in(revision)]
+    notes = (("revision", revision),) if revision != CURRENT else ()
+    return replace(schedule, name="", description=scenario.summary, requirements=tuple(met), notes=notes)
 
 
 def _show_function(revision: str, scenario: Scenario, *, as_json: bool, drawn: bool) -> None:
