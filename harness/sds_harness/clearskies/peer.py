@@ -53,11 +53,22 @@ class ScriptedPeer:
         without: Collection[str] = (),
         **fields: Any,
     ) -> Frame:
-        """A database.update that changes a record: the peer's own record with that key, the record in the message
-        ``after``, or a new one.
+        """A database.update. Parameters as for ``members``; members in ``without`` are left out."""
+        members = self.members(key, value, after=after, at_ms=at_ms, deleted=deleted, **fields)
+        return self.frame({name: said for name, said in members.items() if name not in without})
 
-        ``fields`` replace members, with any values; members in ``without`` are left out.
-        """
+    def members(
+        self,
+        key: str,
+        value: Any = None,
+        *,
+        after: Message | None = None,
+        at_ms: int | None = None,
+        deleted: bool = False,
+        **fields: Any,
+    ) -> dict[str, Any]:
+        """The members of a database.update that changes a record: the peer's own record with that key, the record in
+        the message ``after``, or a new one. ``fields`` replace members, with any values."""
         key = self.stage.label(key)
         uuid = str(after.body.members.get("uuid")) if after is not None else self._uuid(key)
         self._uuids[key] = uuid
@@ -78,7 +89,7 @@ class ScriptedPeer:
         }
         if deleted:
             members["deleted"] = True
-        return self.frame({name: said for name, said in (members | fields).items() if name not in without})
+        return members | fields
 
     def get_updates(self, since: Any = None, without: Collection[str] = (), **fields: Any) -> Frame:
         """A database.get_updates; ``since`` is empty by default, and may be any value."""
