@@ -237,8 +237,9 @@ class Peer:
         return fields
 
 
-Numbers = Mapping[Part | Peer | str, int | Message]
-"""Revisions or other numbers by peer. A message stands for its revision."""
+Numbers = Mapping[Any, int | Message]
+"""Revisions or other numbers by peer: a ``Part``, a ``Peer``, or the name of another one. A message stands for its
+revision."""
 
 
 class ScriptedLink:
