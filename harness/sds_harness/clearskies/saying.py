@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from clearskies_reference import AccessLevel
@@ -19,6 +19,8 @@ from .streams import Message
 
 DEPTH = 20_000
 """Levels of nesting that are too deep for a recursive parser."""
+DEEPEST = 200
+"""Most levels of nesting of a value that an operation gives."""
 LONGEST = 100
 """Most characters of a text in the reason why an operation was not played."""
 LATEST_MS = 253_402_300_799_000
@@ -83,10 +85,23 @@ def members_of(text: str) -> dict[str, Any]:
 def value_of(text: str) -> Any:
     """The value of a JSON text. Raises ScheduleStopped if it is not JSON."""
     body = read(text.encode())
-    if body.error or body.depth or not body.is_unicode:
-        why = body.error or ("it is nested too deep" if body.depth else "it has lone surrogates")
+    deep = body.depth or _is_deep(body.value)
+    if body.error or deep or not body.is_unicode:
+        why = body.error or ("it is nested too deep" if deep else "it has lone surrogates")
         raise ScheduleStopped(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
     return body.value
+
+
+def _is_deep(value: Any) -> bool:
+    """Is a value nested deeper than ``DEEPEST``?"""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [part for each in level for part in _parts(each)]
+    return bool(level)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def altered(frame: Frame) -> Frame:

@@ -111,6 +111,7 @@ class Part:
     def __init__(self, script: Script, name: str) -> None:
         self.script = script
         self.name = name
+        self._changes = 0
 
     def after(self, ms: int) -> Part:
         """Let virtual time pass. Returns the peer."""
@@ -124,19 +125,19 @@ class Part:
         the record, which determines the uuid that the application gives."""
         if record:
             self.script.need(pb.CAPABILITY_UUID_ACCEPTED)
-        label = self._label("put")
+        label = self._label()
         self.script.add(Put(self.name, label, key, text, value="" if text else _json(value), record=record))
         return Message(label)
 
     def rename(self, key: str, new_key: str) -> Message:
         """Give the record with this key another key."""
-        label = self._label("rename")
+        label = self._label()
         self.script.add(Rename(self.name, label, key, new_key))
         return Message(label)
 
     def delete(self, key: str) -> Message:
         """Delete the record with this key."""
-        label = self._label("delete")
+        label = self._label()
         self.script.add(Delete(self.name, label, key))
         return Message(label)
 
@@ -175,8 +176,9 @@ class Part:
             self.script.add(Close(self.name))
         self.script.add(Reopen(self.name, killed=killed))
 
-    def _label(self, kind: str) -> str:
-        return self.script.unique(f"{kind}-{self.name}")
+    def _label(self) -> str:
+        self._changes += 1
+        return self.script.unique(f"{self.name}-{self._changes}")
 
 
 class Peer:
@@ -188,6 +190,7 @@ class Peer:
         self.read_only = read_only
         self._revision = 1
         self._chosen = False
+        self._written = 0
 
     @property
     def revision(self) -> int:
@@ -206,7 +209,7 @@ class Peer:
 
     def message(self, members: Mapping[str, Any]) -> Message:
         """Write any message."""
-        label = self.script.unique(self.name)
+        label = self._label()
         self.script.add(Write(self.name, self.read_only, label, body=_json(members)))
         return Message(label)
 
@@ -228,13 +231,17 @@ class Peer:
         of others.
         """
         self._revision += 1
-        fields: dict[str, Any] = {"label": self.script.unique(self.name), "key": key, "value": _json(value)} | rest
+        fields: dict[str, Any] = {"label": self._label(), "key": key, "value": _json(value)} | rest
         fields |= {"time": time} if isinstance(time, str) else {"at_ms": time}
         fields |= {"after": after.label} if after is not None else {}
         fields |= {"clock": _entries(clock)} if clock is not None else {}
         fields |= {"members": _json(members)} if members is not None else {}
         fields |= {"revision": self._revision} if self._chosen else {}
         return fields
+
+    def _label(self) -> str:
+        self._written += 1
+        return self.script.unique(f"{self.name}-{self._written}")
 
 
 Numbers = Mapping[Any, int | Message]

@@ -55,7 +55,7 @@ def a_line_of_three(script: Script, alice: Part, alan: Part, anna: Part) -> None
 
 @scenario("19", "20")
 def an_update_by_two_ways(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """The same update arrives on two links and later once more on the first one, while Dave listens."""
+    """The same update arrives on two links, and later on the first one again, while Dave listens."""
     first, second = alice.link(bob), alice.link(carol)
     listening(alice, dave)
     update = bob.update("door", "open")

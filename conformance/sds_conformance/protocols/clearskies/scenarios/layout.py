@@ -282,7 +282,7 @@ def deletions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @scenario("02", "13")
 def a_key_of_the_deleted(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Carol reuses the key of a record that Bob has deleted; then Bob deletes his record once more."""
+    """Carol reuses the key of a record that Bob has deleted; then Bob deletes his record again."""
     link, other = alice.link(bob), alice.link(carol)
     link.update("box", 1)
     look(alice)

@@ -25,7 +25,7 @@ def killed_between_changes(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("37", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
-    """The process is killed after changes that nobody has received; restarted, it is asked for them."""
+    """The process is killed with changes that it has not sent; restarted, it is asked for them."""
     link = listening(alice, bob)
     alice.put("sent", 1)
     ghost = alice.put("deleted", 2)
