@@ -36,7 +36,9 @@ class Script(Generic[M]):
 
     def unique(self, label: str) -> str:
         """The label, or a similar one that is not in use."""
-        labels = (label, *(f"{label}~{number}" for number in range(2, 100_000)))
-        found = next(one for one in labels if one not in self._labels)
+        found, number = label, 1
+        while found in self._labels:
+            number += 1
+            found = f"{label}~{number}"
         self._labels.add(found)
         return found
