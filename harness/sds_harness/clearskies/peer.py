@@ -4,17 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from clearskies_reference import AccessLevel
+from clearskies_reference import AccessLevel, SignatureProfile
 
 from .clubs import READ_ONLY, READ_WRITE, record_id
+from .environments import ClearSkiesEnvironment
 from .frames import GET_UPDATES, UPDATE, Frame, frame_of
 from .streams import Message
+from .trace import Trace
 
-if TYPE_CHECKING:
-    from .links import ScriptedLink
-    from .stage import Stage
+
+class Setting(Protocol):
+    """What a scripted peer needs of its stage."""
+
+    trace: Trace
+    now_ms: int
+    ways: ClearSkiesEnvironment
+
+    @property
+    def profile(self) -> SignatureProfile:
+        """The signature profile of scripted peers."""
+        ...
+
+    def label(self, name: str) -> str:
+        """A key in this environment."""
+        ...
+
+    def value(self, value: Any) -> Any:
+        """A JSON value in this environment."""
+        ...
 
 
 def iso(at_ms: int) -> str:
@@ -24,23 +43,17 @@ def iso(at_ms: int) -> str:
 
 
 class ScriptedPeer:
-    """A scripted peer. It remembers its revision, the clocks of its records, and what it received."""
+    """A scripted peer. It remembers its revision and the clocks of its records."""
 
-    def __init__(self, stage: Stage, name: str, level: AccessLevel = READ_WRITE) -> None:
+    def __init__(self, stage: Setting, name: str, level: AccessLevel = READ_WRITE) -> None:
         self.stage = stage
         self.name = name
         self.level = level
         self.peer_id = stage.trace.club.join(name)
         self.revision = 1
         """The counter "starts with one"."""
-        self.links: list[ScriptedLink] = []
         self._clocks: dict[str, dict[str, int]] = {}
         self._uuids: dict[str, str] = {}
-
-    @property
-    def heard(self) -> list[Message]:
-        """The whole messages that it received, link by link."""
-        return [message for link in self.links for message in link.heard]
 
     def update(
         self,

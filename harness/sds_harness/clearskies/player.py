@@ -106,6 +106,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """By label, the first copy of the update that a participant has sent."""
         self._written: dict[str, tuple[Frame, str]] = {}
         """The messages of scripted peers by label, unsigned, each with how it is signed when it is sent."""
+        self._links: list[ScriptedLink] = []
+        """The links of scripted peers."""
         self._named: dict[str, ScriptedLink] = {}
         """The links of scripted peers that have names."""
         for stage in self._distinct:
@@ -278,10 +280,10 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         peer = self._peers.get(name)
         if peer is None:
             peer = self._peers[name] = self._home.peer(name, read_only=read_only)
-            self._join(name)
+            self._enter(name)
         return peer
 
-    def _join(self, name: str) -> str:
+    def _enter(self, name: str) -> str:
         """Add a member to the club. Returns its ID."""
         for stage in self._distinct:
             stage.trace.club.join(name)
@@ -299,13 +301,19 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             if named is None or named.broken:
                 raise ScheduleStopped(f"{op.to} has no link {op.link}, on which there was more to say")
             return named
-        link = next((link for link in peer.links if link.actor is actor and not link.broken), None)
-        return link or self._network.join_scripted(actor, peer)
+        return next(self._links_between(peer, actor), None) or self._join(actor, peer)
+
+    def _join(self, actor: Actor, peer: ScriptedPeer) -> ScriptedLink:
+        link = self._network.join_scripted(actor, peer)
+        self._links.append(link)
+        return link
+
+    def _links_between(self, peer: ScriptedPeer, actor: Actor) -> Iterator[ScriptedLink]:
+        return (link for link in list(self._links) if (link.peer, link.actor) == (peer, actor) and not link.broken)
 
     def _connect(self, op: Connect) -> None:
         if (actor := self._present(op.to)) is not None:
-            link = self._network.join_scripted(actor, self._peer(op.peer, read_only=op.read_only))
-            self._named[op.link] = link
+            self._named[op.link] = self._join(actor, self._peer(op.peer, read_only=op.read_only))
 
     def _speak(self, link: ScriptedLink, what: Frame | bytes, label: str = "") -> None:
         """Let a scripted peer write to its link."""
@@ -327,7 +335,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
     def _said_by(self, op: Write, peer: ScriptedPeer) -> Frame:
         """Let a scripted peer write a message, which is not signed yet."""
         self._home.now_ms = self._epochs[id(self._home)] + self._elapsed
-        poses_as = self._join(op.poses_as) if op.poses_as else ""
+        poses_as = self._enter(op.poses_as) if op.poses_as else ""
         clock = self._numbers(op.clock) if op.clock is not None else None
         frame = said(op, peer, self._update(op.after), clock, poses_as)
         self._written.setdefault(op.label, (frame, op.signature))
@@ -335,7 +343,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _numbers(self, entries: tuple[Entry, ...]) -> dict[str, int]:
         """Numbers by the IDs of peers."""
-        return {self._join(entry.peer): self._revision_of(entry.label) or entry.number for entry in entries}
+        return {self._enter(entry.peer): self._revision_of(entry.label) or entry.number for entry in entries}
 
     def _revision_of(self, label: str) -> int:
         """The revision of a change; 0 if it was never sent."""
@@ -410,14 +418,14 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
     def _leave(self, op: Leave) -> None:
         peer, actor = self._peers.get(op.peer), self._present(op.to)
         named = self._named.get(op.link)
-        for link in list(peer.links) if peer is not None else []:
-            if link.actor is actor and (not op.link or link is named):
+        for link in self._links_between(peer, actor) if peer is not None and actor is not None else ():
+            if not op.link or link is named:
                 link.cut()
 
     def _read(self, op: Read) -> None:
         links = []
         reader = self._home.peer(READER_ONLY if op.read_only else READER, read_only=op.read_only)
-        self._join(reader.name)
+        self._enter(reader.name)
         for who in self._those(op.who):
             self._at(who)
             links.append(self._network.join_scripted(self._actors[who], reader))

@@ -86,7 +86,6 @@ def test_a_change_after_what_was_heard_replaces_it() -> None:
     # What it heard once, it goes on with.
     link.say(bob.update("renamed", 3, at_ms=1))
     assert values(alice) == {"renamed": 3}
-    assert [message.type for message in bob.heard] == ["database.get_updates", "database.update"]
     assert (len(link.requests), len(link.updates)) == (1, 1)
 
 
