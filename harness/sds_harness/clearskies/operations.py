@@ -165,6 +165,7 @@ class Settle(Operation, op="settle", command="tick"):
 class CompareClocks(Operation, op="compare_clocks", command="compare_clocks"):
     """Ask a participant to compare two vector clocks."""
 
+    labels: ClassVar[tuple[str, ...]] = ("one", "other")
     who: str
     one: tuple[Entry, ...] = ()
     other: tuple[Entry, ...] = ()
@@ -176,7 +177,7 @@ class Write(Operation, op="write"):
     it is sent."""
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
-    labels: ClassVar[tuple[str, ...]] = ("label", "after")
+    labels: ClassVar[tuple[str, ...]] = ("label", "after", "clock")
     peer: str
     read_only: bool = False
     """Whether the peer may only read; its first operation decides."""

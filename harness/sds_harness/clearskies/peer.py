@@ -16,7 +16,7 @@ from .trace import Trace
 
 
 class Setting(Protocol):
-    """What a scripted peer needs of its stage."""
+    """The members of a stage that a scripted peer uses."""
 
     trace: Trace
     now_ms: int

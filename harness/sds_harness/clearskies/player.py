@@ -381,7 +381,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if (link := self._scripted(op)) is None:
             return
         sent = [(label, part) for one in op.messages for label, part in self._copies(one, link)]
-        if op.joined:
+        if op.joined and sent:
             sent = [("", b"".join(part if isinstance(part, bytes) else part.wire for _, part in sent))]
         for label, part in sent:
             self._speak(link, part, label)

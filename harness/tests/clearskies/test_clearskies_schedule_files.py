@@ -40,7 +40,7 @@ WRITTEN: dict[str, Any] = {
     "without": ("uuid", "value"),
     "body": '{"type": "x"}',
 }
-"""What an update has, with no field at its default."""
+"""The fields of an update, none at its default."""
 FULL: dict[str, Operation] = {
     operation.op: operation
     for operation in (
