@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -55,20 +55,9 @@ class ScriptedPeer:
         self._clocks: dict[str, dict[str, int]] = {}
         self._uuids: dict[str, str] = {}
 
-    def update(
-        self,
-        key: str,
-        value: Any = None,
-        *,
-        after: Message | None = None,
-        at_ms: int | None = None,
-        deleted: bool = False,
-        without: Collection[str] = (),
-        **fields: Any,
-    ) -> Frame:
-        """A database.update. Parameters as for ``members``; members in ``without`` are left out."""
-        members = self.members(key, value, after=after, at_ms=at_ms, deleted=deleted, **fields)
-        return self.frame({name: said for name, said in members.items() if name not in without})
+    def update(self, key: str, value: Any = None, **rest: Any) -> Frame:
+        """A database.update; ``rest`` as for ``members``."""
+        return self.frame(self.members(key, value, **rest))
 
     def members(
         self,
@@ -104,10 +93,9 @@ class ScriptedPeer:
             members["deleted"] = True
         return members | fields
 
-    def get_updates(self, since: Any = None, without: Collection[str] = (), **fields: Any) -> Frame:
+    def get_updates(self, since: Any = None, **fields: Any) -> Frame:
         """A database.get_updates; ``since`` is empty by default, and may be any value."""
-        members = {"type": GET_UPDATES, "since": {} if since is None else since} | fields
-        return self.frame({name: said for name, said in members.items() if name not in without})
+        return self.frame({"type": GET_UPDATES, "since": {} if since is None else since} | fields)
 
     def frame(self, members: Mapping[str, Any]) -> Frame:
         """An unsigned message with these members."""

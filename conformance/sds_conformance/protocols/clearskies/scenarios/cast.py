@@ -45,10 +45,10 @@ def listening(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLi
     return link
 
 
-def look(actor: Actor, *, read_only: bool = False) -> ScriptedLink:
+def look(actor: Actor) -> ScriptedLink:
     """Let a new scripted peer ask for everything, and hang up when all are quiet."""
     stage = actor.stage
-    link = listening(actor, stage.peer(f"reader {len(stage.trace.steps)}", read_only=read_only))
+    link = listening(actor, stage.peer(f"reader {len(stage.trace.steps)}"))
     stage.settle()
     if not link.broken:
         link.cut()
