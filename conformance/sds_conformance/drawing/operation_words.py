@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sds_harness.schedules import Act, Packet
-from sds_harness.schedules.operations import Crash, Cut, Heal, Join, Links, Look, Operation, StepClock, Tick, Wait
+from sds_harness.schedules.operations import (
+    Crash,
+    Cut,
+    Heal,
+    Join,
+    Links,
+    Look,
+    Operation,
+    Require,
+    StepClock,
+    Tick,
+    Wait,
+)
 
 from ..judging.quoting import short
 from ..protocols.reading import Reading
@@ -30,6 +42,9 @@ def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str
             return f"the clock of {short(op.who)} is set by {op.ms:+,} ms"
         case Wait():
             return f"{op.period} ms pass" if op.period else f"{op.ms:,} ms pass"
+        case Require():
+            needed = [*op.capabilities, *([op.condition] if op.condition else [])]
+            return f"the schedule needs {' and '.join(needed)}"
         case _:
             return course.reading.done(op, sent, course) or operation_note(op, course.reading)
 

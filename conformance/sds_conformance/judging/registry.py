@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 from sds_harness.docstrings import first_line
@@ -268,5 +268,31 @@ class Register:
                 name, function, ids + only, frozenset(only), long, of_one_text, self.counterparts, write=write
             )
             return function
+
+        return register
+
+    def schedule(
+        self,
+        write: Callable[[Callable[..., None]], Schedule],
+        perform: Callable[[Schedule, Any], None],
+        *exercises: str,
+        **options: Any,
+    ) -> Callable[[Callable[..., None]], ScenarioFunction]:
+        """Register a function that writes a schedule as a scenario.
+
+        ``write`` makes the schedule of such a function, and ``perform`` plays it on a stage; the rest as for
+        ``scenario``.
+        """
+
+        def register(plot: Callable[..., None]) -> ScenarioFunction:
+            @cache
+            def schedule() -> Schedule:
+                return write(plot)
+
+            @wraps(plot)
+            def play(stage: Any) -> None:
+                perform(schedule(), stage)
+
+            return self.scenario(*exercises, write=schedule, **options)(play)
 
         return register

@@ -9,13 +9,13 @@ from clearskies_reference import AccessLevel
 
 from ..stage import ScheduleStopped
 from .frames import CHATTER, GET_UPDATES, UPDATE, Frame
+from .peer import ScriptedPeer
 from .streams import Message, Stream
+from .trace import Step
 
 if TYPE_CHECKING:
     from .actor import Actor
     from .network import Network
-    from .peer import ScriptedPeer
-    from .trace import Step
 
 
 class Line:
@@ -78,7 +78,6 @@ class ScriptedLink:
         self.broken = False
         self._hearing = hearing
         self._between_messages = True
-        peer.links.append(self)
 
     @property
     def heard(self) -> list[Message]:

@@ -11,13 +11,13 @@ from ..stage import ScheduleStopped
 from .clubs import LEVEL_TO_PB
 from .frames import CHATTER
 from .links import Line, ScriptedLink
+from .peer import ScriptedPeer
 from .streams import Stream
+from .trace import Step
 
 if TYPE_CHECKING:
     from .actor import Actor
-    from .peer import ScriptedPeer
     from .stage import Stage
-    from .trace import Step
 
 MAX_DELIVERIES = 2_000
 """Most deliveries caused by one operation. More means that the gossip has no end."""

@@ -1,6 +1,13 @@
 """The file format for schedules of ClearSkies: ``schedule.schema.json`` of this package has their shape and bounds."""
 
-from ..schedules.files import Notation
-from .operations import OPERATIONS, Member
+from typing import Any
 
-NOTATION = Notation(OPERATIONS, Member, package=__package__)
+from ..schedules.files import Notation
+from .operations import OPERATIONS, Copy, Entry, Member
+
+
+def _entry(**fields: Any) -> Entry | Copy:
+    return Entry(**fields) if "peer" in fields else Copy(**fields)
+
+
+NOTATION = Notation(OPERATIONS, Member, _entry, package=__package__)

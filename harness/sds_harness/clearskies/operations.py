@@ -5,7 +5,7 @@ A participant is a peer under test. A link is named by its two ends; there may b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..schedules import operations
@@ -13,14 +13,15 @@ from ..schedules.operations import EVERYBODY as EVERYBODY
 from ..schedules.operations import Calm as Calm
 from ..schedules.operations import Look as Look
 from ..schedules.operations import Operation as Operation
+from ..schedules.operations import Require as Require
 from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
 
-SIGNATURES = ("usual", "none", "forged", "flipped", "read-only")
-"""How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, or
-with the key of read-only peers."""
+SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write")
+"""How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, with
+the key of read-only peers, or with that of read-write peers where no signature is required either."""
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
@@ -28,6 +29,30 @@ ODDITIES = (
 )
 """Oddities of a body that a scripted peer writes. ``not-deleted`` is unusual but valid: it says ``"deleted":
 false``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a vector clock, or of the ``since`` of a request: a peer and a number."""
+
+    peer: str
+    """The name of a participant, of a scripted peer, or of a peer that never appears."""
+    number: int = 0
+    label: str = ""
+    """The revision of the change with this label, in place of a number; 0 if that was never sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A message that is sent in part, or altered."""
+
+    label: str
+    begin: int = 0
+    """The first byte that is sent; negative numbers count from the end of the message."""
+    end: int | None = None
+    """The byte after the last one that is sent; None for the end of the message."""
+    altered: bool = False
+    """Whether the last digit of its update_time is another one, under the signature that it had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +66,10 @@ class Put(Operation, op="put", command="put"):
     """The value as JSON, or invalid text; "" is a value that no other write has."""
     times: int = 1
     """Number of records at once. The keys and labels of the others end in ".2", ".3", ..."""
+    value: str = ""
+    """The value as valid JSON, in place of ``text``. Its strings may be in the scripts of an environment."""
+    record: str = ""
+    """The name of the record, which determines the uuid that the application gives, if it can; see ``Write.record``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +143,8 @@ class Reopen(Operation, op="reopen", command="open"):
     who: str
     forget: bool = False
     """Whether its store is lost."""
+    killed: bool = False
+    """Whether it is open, its process is killed, and it is opened with the content that its store has now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +157,30 @@ class Read(Operation, op="read"):
 
 
 @dataclass(frozen=True, slots=True)
-class Scripted(Operation):
-    """An operation of a scripted peer, which is not a participant. It links to the participant ``to`` if it is not
-    linked yet."""
-
-    peer: str
-    to: str
-    read_only: bool = False
-    """Whether the peer may only read; its first operation decides."""
+class Settle(Operation, op="settle", command="tick"):
+    """Let time pass and run the periodic work of all participants until they have nothing more to tell each other."""
 
 
 @dataclass(frozen=True, slots=True)
-class Say(Scripted, op="say"):
-    """A scripted peer sends a database.update with any content."""
+class CompareClocks(Operation, op="compare_clocks", command="compare_clocks"):
+    """Ask a participant to compare two vector clocks."""
+
+    labels: ClassVar[tuple[str, ...]] = ("one", "other")
+    who: str
+    one: tuple[Entry, ...] = ()
+    other: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Write(Operation, op="write"):
+    """A scripted peer, which is not a participant, writes a database.update with any content. It arrives nowhere until
+    it is sent."""
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
-    labels: ClassVar[tuple[str, ...]] = ("label", "after")
+    labels: ClassVar[tuple[str, ...]] = ("label", "after", "clock")
+    peer: str
+    read_only: bool = False
+    """Whether the peer may only read; its first operation decides."""
     label: str = "x"
     key: str = "k"
     content: str = ""
@@ -167,6 +206,59 @@ class Say(Scripted, op="say"):
     """One of ``SIGNATURES``."""
     odd: str = ""
     """One of ``ODDITIES``."""
+    value: str = ""
+    """Its value as JSON, in place of ``content``. Its strings may be in the scripts of an environment."""
+    record: str = ""
+    """The name of its record, in place of ``after``. Peers that use the same name mean the same record."""
+    clock: tuple[Entry, ...] | None = None
+    """Its vector clock; None for the one that follows from what the peer has written."""
+    time: str = ""
+    """Its update_time, in place of ``at_ms`` and ``digits``."""
+    members: str = ""
+    """A JSON object: members that it has in addition, or in place of others."""
+    without: tuple[str, ...] = ()
+    """Members that it lacks."""
+    body: str = ""
+    """A JSON object: the whole message, in place of an update."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say(Write, op="say"):
+    """A scripted peer sends a database.update with any content. It links to the participant ``to`` if it is not linked
+    yet."""
+
+    to: str = field(kw_only=True)
+    link: str = ""
+    """As for ``Scripted``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted(Operation):
+    """An operation of a scripted peer on a link. It links to the participant ``to`` if it is not linked yet."""
+
+    peer: str
+    to: str
+    read_only: bool = False
+    """Whether the peer may only read; its first operation decides."""
+    link: str = field(default="", kw_only=True)
+    """The name of the link, see ``Connect``. "" for the first link to the participant, a new one if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connect(Scripted, op="connect", command="connect"):
+    """A scripted peer links to a participant, even if they are linked. The name of the link is new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Scripted, op="send"):
+    """A scripted peer sends messages that were written or sent before, by itself or by another peer. Those of
+    participants keep their signatures; others are signed as their ``signature`` says."""
+
+    labels: ClassVar[tuple[str, ...]] = ("messages",)
+    messages: tuple[str | Copy, ...] = field(kw_only=True)
+    """Labels, or copies. Messages that were never sent are left out."""
+    joined: bool = field(default=False, kw_only=True)
+    """Whether they arrive in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +274,13 @@ class Again(Scripted, op="again"):
 class Ask(Scripted, op="ask"):
     """A scripted peer sends a database.get_updates."""
 
+    labels: ClassVar[tuple[str, ...]] = ("label", "since")
     known: int = 0
     """The revision that it claims to know of each participant; 0 for none."""
+    since: tuple[Entry, ...] = ()
+    """The revisions that it claims to know, by peer."""
+    members: str = ""
+    """A JSON object: members that the request has in addition, or in place of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +293,7 @@ class Garble(Scripted, op="garble"):
 
 @dataclass(frozen=True, slots=True)
 class Leave(Scripted, op="leave"):
-    """A scripted peer hangs up."""
+    """A scripted peer hangs up, on all of its links to the participant unless ``link`` names one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +309,7 @@ OPERATIONS: dict[str, type[Operation]] = {
     kind.op: kind
     for kind in (
         *(Put, Rename, Delete, Link, Unlink, Hold, Release, Close, Reopen, Read, Say, Again, Ask, Garble, Leave),
-        *(Tick, Wait, Look, StepClock, Calm),
+        *(Write, Connect, Send, Tick, Wait, Settle, Look, CompareClocks, StepClock, Require, Calm),
     )
 }
 """The operations by their names in a schedule file."""

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from clearskies_reference import AccessLevel
+from clearskies_reference import AccessLevel, SignatureProfile
 
 from .clubs import READ_ONLY, READ_WRITE, record_id
+from .environments import ClearSkiesEnvironment
 from .frames import GET_UPDATES, UPDATE, Frame, frame_of
 from .streams import Message
+from .trace import Trace
 
-if TYPE_CHECKING:
-    from .links import ScriptedLink
-    from .stage import Stage
+
+class Setting(Protocol):
+    """The members of a stage that a scripted peer uses."""
+
+    trace: Trace
+    now_ms: int
+    ways: ClearSkiesEnvironment
+
+    @property
+    def profile(self) -> SignatureProfile:
+        """The signature profile of scripted peers."""
+        ...
+
+    def label(self, name: str) -> str:
+        """A key in this environment."""
+        ...
+
+    def value(self, value: Any) -> Any:
+        """A JSON value in this environment."""
+        ...
 
 
 def iso(at_ms: int) -> str:
@@ -24,25 +43,23 @@ def iso(at_ms: int) -> str:
 
 
 class ScriptedPeer:
-    """A scripted peer. It remembers its revision, the clocks of its records, and what it received."""
+    """A scripted peer. It remembers its revision and the clocks of its records."""
 
-    def __init__(self, stage: Stage, name: str, level: AccessLevel = READ_WRITE) -> None:
+    def __init__(self, stage: Setting, name: str, level: AccessLevel = READ_WRITE) -> None:
         self.stage = stage
         self.name = name
         self.level = level
         self.peer_id = stage.trace.club.join(name)
         self.revision = 1
         """The counter "starts with one"."""
-        self.links: list[ScriptedLink] = []
         self._clocks: dict[str, dict[str, int]] = {}
         self._uuids: dict[str, str] = {}
 
-    @property
-    def heard(self) -> list[Message]:
-        """The whole messages that it received, link by link."""
-        return [message for link in self.links for message in link.heard]
+    def update(self, key: str, value: Any = None, **rest: Any) -> Frame:
+        """A database.update; ``rest`` as for ``members``."""
+        return self.frame(self.members(key, value, **rest))
 
-    def update(
+    def members(
         self,
         key: str,
         value: Any = None,
@@ -50,14 +67,10 @@ class ScriptedPeer:
         after: Message | None = None,
         at_ms: int | None = None,
         deleted: bool = False,
-        without: Collection[str] = (),
         **fields: Any,
-    ) -> Frame:
-        """A database.update that changes a record: the peer's own record with that key, the record in the message
-        ``after``, or a new one.
-
-        ``fields`` replace members, with any values; members in ``without`` are left out.
-        """
+    ) -> dict[str, Any]:
+        """The members of a database.update that changes a record: the peer's own record with that key, the record in
+        the message ``after``, or a new one. ``fields`` replace members, with any values."""
         key = self.stage.label(key)
         uuid = str(after.body.members.get("uuid")) if after is not None else self._uuid(key)
         self._uuids[key] = uuid
@@ -78,12 +91,11 @@ class ScriptedPeer:
         }
         if deleted:
             members["deleted"] = True
-        return self.frame({name: said for name, said in (members | fields).items() if name not in without})
+        return members | fields
 
-    def get_updates(self, since: Any = None, without: Collection[str] = (), **fields: Any) -> Frame:
+    def get_updates(self, since: Any = None, **fields: Any) -> Frame:
         """A database.get_updates; ``since`` is empty by default, and may be any value."""
-        members = {"type": GET_UPDATES, "since": {} if since is None else since} | fields
-        return self.frame({name: said for name, said in members.items() if name not in without})
+        return self.frame({"type": GET_UPDATES, "since": {} if since is None else since} | fields)
 
     def frame(self, members: Mapping[str, Any]) -> Frame:
         """An unsigned message with these members."""

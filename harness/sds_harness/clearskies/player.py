@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import is_id
 
 from ..schedules import operations, performer
-from ..schedules.performer import MAX_STEPS, TooLong
+from ..schedules.performer import MAX_STEPS, TooLong, raise_if_stopped
+from ..stage import ScheduleStopped
 from .actor import Actor
 from .carrying import CountedNetwork
-from .frames import GET_UPDATES, UPDATE
+from .clubs import READ_ONLY, peer_id, record_id
+from .frames import GET_UPDATES, UPDATE, Frame
 from .links import Line, ScriptedLink
 from .operations import (
     EVERYBODY,
@@ -19,7 +22,11 @@ from .operations import (
     Ask,
     Calm,
     Close,
+    CompareClocks,
+    Connect,
+    Copy,
     Delete,
+    Entry,
     Garble,
     Hold,
     Leave,
@@ -34,13 +41,16 @@ from .operations import (
     Say,
     Schedule,
     Scripted,
+    Send,
+    Settle,
     Tick,
     Unlink,
+    Write,
 )
 from .peer import ScriptedPeer
 from .performance import Act, Loss, Packet, Performance, Wire
-from .saying import replayed, said
-from .stage import ROUND_MS, Stage
+from .saying import altered, members_of, replayed, said, signed, value_of
+from .stage import ROUND_MS, Stage, play_until_quiet
 from .streams import Message, Stream
 from .trace import Step, Trace
 
@@ -66,6 +76,15 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     return Player(schedule, stages).play()
 
 
+def perform(schedule: Schedule, stage: Stage) -> None:
+    """Play a schedule as a scenario: all participants are played on one stage, which stays open.
+
+    Raises ScheduleStopped after the end if an operation was refused or the schedule requires more than the
+    implementation has, and TesteeFault if the implementation breaks down.
+    """
+    raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform())
+
+
 class Player(performer.Performer[Actor, Step, Trace, Wire]):
     """One performance."""
 
@@ -83,6 +102,14 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """The label of the last change, by the writer and the uuid."""
         self._signed: dict[str, Message] = {}
         """By label, the first signed copy of the update."""
+        self._told: dict[str, Message] = {}
+        """By label, the first copy of the update that a participant has sent."""
+        self._written: dict[str, tuple[Frame, str]] = {}
+        """The messages of scripted peers by label, unsigned, each with how it is signed when it is sent."""
+        self._links: list[ScriptedLink] = []
+        """The links of scripted peers."""
+        self._named: dict[str, ScriptedLink] = {}
+        """The links of scripted peers that have names."""
         for stage in self._distinct:
             stage.network = self._network
             stage.trace.bodies = self._bodies.beside()
@@ -104,6 +131,11 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             Ask: self._ask,
             Garble: self._garble,
             Leave: self._leave,
+            Write: self._write,
+            Connect: self._connect,
+            Send: self._send,
+            Settle: self._settle,
+            CompareClocks: self._compare_clocks,
         }
 
     def perform(self) -> Performance:
@@ -142,12 +174,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._note()
 
     def _reopen(self, op: Reopen) -> None:
-        actor = self._closed.pop(op.who, None)
+        actor = (self._actors if op.killed else self._closed).pop(op.who, None)
         if actor is None:
             return
         self._at(op.who)
         try:
-            self._actors[op.who] = actor.reopen(forget=op.forget)
+            self._actors[op.who] = actor.reopen(forget=op.forget, killed=op.killed)
         finally:
             self._note()
 
@@ -167,6 +199,25 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._actors[who].observe()
             self._note()
 
+    def _settle(self, op: Settle) -> None:
+        def play_round() -> None:
+            self._pass(ROUND_MS)
+            self._tick(Tick())
+
+        traces = [stage.trace for stage in self._distinct]
+        try:
+            play_until_quiet(traces, play_round, len(self._home.environment.clock_offsets_ms))
+        except ScheduleStopped as stopped:
+            raise TooLong(str(stopped)) from None
+
+    def _compare_clocks(self, op: CompareClocks) -> None:
+        if (actor := self._present(op.who)) is not None:
+            one, other = (json.dumps(self._numbers(clock)).encode() for clock in (op.one, op.other))
+            try:
+                actor.do(pb.Request(compare_clocks=pb.CompareClocks(one=one, other=other)))
+            finally:
+                self._note()
+
     # ---- applications ----------------------------------------------------------------------------------------------
 
     def _put(self, op: Put) -> None:
@@ -177,8 +228,9 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             more = f".{number}" if number > 1 else ""
             label = op.label + more
             self._writing = label
-            text = op.text or None
-            actor.put(op.key + more, f"value {label} of {op.who}", text=text)
+            text, uuid = op.text or None, record_id(op.record) if op.record else ""
+            value = value_of(op.value) if op.value else f"value {label} of {op.who}"
+            actor.put(op.key + more, value, text=text if not op.value else None, uuid=uuid)
 
     def _rename(self, op: Rename) -> None:
         if (actor := self._present(op.who)) is not None:
@@ -224,43 +276,98 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     # ---- scripted peers --------------------------------------------------------------------------------------------
 
-    def _scripted(self, op: Scripted) -> ScriptedLink | None:
+    def _peer(self, name: str, *, read_only: bool) -> ScriptedPeer:
+        peer = self._peers.get(name)
+        if peer is None:
+            peer = self._peers[name] = self._home.peer(name, read_only=read_only)
+            self._enter(name)
+        return peer
+
+    def _enter(self, name: str) -> str:
+        """Add a member to the club. Returns its ID."""
+        for stage in self._distinct:
+            stage.trace.club.join(name)
+        return peer_id(name)
+
+    def _scripted(self, op: Scripted | Say) -> ScriptedLink | None:
         """The link of a scripted peer to a participant; a new one if there is none. None if the participant is not
-        open."""
+        open. Raises ScheduleStopped if the operation names a link that does not exist."""
         actor = self._present(op.to)
         if actor is None:
             return None
-        peer = self._peers.get(op.peer)
-        if peer is None:
-            peer = self._peers[op.peer] = self._home.peer(op.peer, read_only=op.read_only)
-            for stage in self._distinct:
-                stage.trace.club.join(op.peer)
-        link = next((link for link in peer.links if link.actor is actor and not link.broken), None)
-        return link or self._network.join_scripted(actor, peer)
+        peer = self._peer(op.peer, read_only=op.read_only)
+        if op.link:
+            named = self._named.get(op.link)
+            if named is None or named.broken:
+                raise ScheduleStopped(f"{op.to} has no link {op.link}, on which there was more to say")
+            return named
+        return next(self._links_between(peer, actor), None) or self._join(actor, peer)
 
-    def _write(self, link: ScriptedLink, data: bytes, label: str = "") -> None:
+    def _join(self, actor: Actor, peer: ScriptedPeer) -> ScriptedLink:
+        link = self._network.join_scripted(actor, peer)
+        self._links.append(link)
+        return link
+
+    def _links_between(self, peer: ScriptedPeer, actor: Actor) -> Iterator[ScriptedLink]:
+        return (link for link in list(self._links) if (link.peer, link.actor) == (peer, actor) and not link.broken)
+
+    def _connect(self, op: Connect) -> None:
+        if (actor := self._present(op.to)) is not None:
+            self._named[op.link] = self._join(actor, self._peer(op.peer, read_only=op.read_only))
+
+    def _speak(self, link: ScriptedLink, what: Frame | bytes, label: str = "") -> None:
         """Let a scripted peer write to its link."""
+        data = what if isinstance(what, bytes) else what.wire
         self._spoken += len(data)
         if self._spoken > MOST_SPOKEN:
             raise TooLong(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)
-            link.send(data)
+            link.send(what)
 
     _spoken = 0
     """Bytes that scripted peers have written."""
+
+    def _write(self, op: Write) -> None:
+        self._said_by(op, self._peer(op.peer, read_only=op.read_only))
+
+    def _said_by(self, op: Write, peer: ScriptedPeer) -> Frame:
+        """Let a scripted peer write a message, which is not signed yet."""
+        self._home.now_ms = self._epochs[id(self._home)] + self._elapsed
+        poses_as = self._enter(op.poses_as) if op.poses_as else ""
+        clock = self._numbers(op.clock) if op.clock is not None else None
+        frame = said(op, peer, self._update(op.after), clock, poses_as)
+        self._written.setdefault(op.label, (frame, op.signature))
+        return frame
+
+    def _numbers(self, entries: tuple[Entry, ...]) -> dict[str, int]:
+        """Numbers by the IDs of peers."""
+        return {self._enter(entry.peer): self._revision_of(entry.label) or entry.number for entry in entries}
+
+    def _revision_of(self, label: str) -> int:
+        """The revision of a change; 0 if it was never sent."""
+        update = self._update(label)
+        revision = update.body.members.get("last_updated_rev") if update is not None else None
+        return revision if type(revision) is int else 0
+
+    def _update(self, label: str) -> Message | None:
+        """The update with a label; None if it was never sent or written."""
+        if label in self._told:
+            return self._told[label]
+        packet = self.performance.labels.get(label)
+        if packet is not None:
+            return next((message for message in packet.wire.messages if message.type == UPDATE), None)
+        if label in self._written:
+            return Message(0, 0, 0, self._bodies.read(self._written[label][0].body), None)
+        return None
 
     def _say(self, op: Say) -> None:
         link = self._scripted(op)
         if link is None or link.broken:
             return
-        self._home.now_ms = self._epochs[id(self._home)] + self._elapsed
-        before = self.performance.labels.get(op.after)
-        after = _update(before) if before is not None else None
-        poses_as = self._home.trace.club.join(op.poses_as) if op.poses_as else ""
-        frame = said(op, link.peer, link.level, after, poses_as)
-        self._write(link, frame.wire, op.label)
+        frame = self._said_by(op, link.peer)
+        self._speak(link, signed(frame, op.signature, link.peer, link.level), op.label)
 
     def _again(self, op: Again) -> None:
         link = self._scripted(op)
@@ -268,33 +375,61 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         sent = packet.wire.messages if packet is not None else ()
         message = self._signed.get(op.label) or next(iter(sent), None)
         if link is not None and message is not None:
-            self._write(link, replayed(message, flipped=op.flipped).wire)
+            self._speak(link, replayed(message, flipped=op.flipped))
+
+    def _send(self, op: Send) -> None:
+        if (link := self._scripted(op)) is None:
+            return
+        sent = [(label, part) for one in op.messages for label, part in self._copies(one, link)]
+        if op.joined and sent:
+            sent = [("", b"".join(part if isinstance(part, bytes) else part.wire for _, part in sent))]
+        for label, part in sent:
+            self._speak(link, part, label)
+
+    def _copies(self, one: str | Copy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
+        """The message, or the part of it, that is sent on a link, with its label; nothing if it was never written or
+        sent."""
+        copy = one if isinstance(one, Copy) else Copy(one)
+        if copy.label in self._written:
+            frame = signed(*self._written[copy.label], link.peer, link.level)
+        else:
+            told = self._signed if READ_ONLY in (link.level, link.peer.level) else self._told
+            message = told.get(copy.label) or self._told.get(copy.label)
+            if message is None:
+                return
+            frame = replayed(message, flipped=False)
+        frame = altered(frame) if copy.altered else frame
+        if copy.begin or copy.end is not None:
+            yield "", frame.wire[copy.begin : copy.end]
+        else:
+            yield copy.label if not copy.altered else "", frame
 
     def _ask(self, op: Ask) -> None:
         if (link := self._scripted(op)) is not None:
             club = self._home.trace.club
             since = {club.join(name): op.known for name in self.schedule.names} if op.known else {}
-            self._write(link, link.peer.get_updates(since).wire)
+            since |= self._numbers(op.since)
+            self._speak(link, link.peer.get_updates(since, **members_of(op.members)))
 
     def _garble(self, op: Garble) -> None:
         if (link := self._scripted(op)) is not None:
-            self._write(link, bytes.fromhex(op.wire))
+            self._speak(link, bytes.fromhex(op.wire))
 
     def _leave(self, op: Leave) -> None:
         peer, actor = self._peers.get(op.peer), self._present(op.to)
-        for link in list(peer.links) if peer is not None else []:
-            if link.actor is actor:
+        named = self._named.get(op.link)
+        for link in self._links_between(peer, actor) if peer is not None and actor is not None else ():
+            if not op.link or link is named:
                 link.cut()
 
     def _read(self, op: Read) -> None:
         links = []
         reader = self._home.peer(READER_ONLY if op.read_only else READER, read_only=op.read_only)
-        for stage in self._distinct:
-            stage.trace.club.join(reader.name)
+        self._enter(reader.name)
         for who in self._those(op.who):
             self._at(who)
             links.append(self._network.join_scripted(self._actors[who], reader))
-            self._write(links[-1], reader.get_updates().wire)
+            self._speak(links[-1], reader.get_updates())
         # Some implementations answer when they are ticked.
         for _ in range(ANSWER_TICKS):
             self._pass(ROUND_MS)
@@ -363,23 +498,24 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
     def _label_of(self, sender: str, messages: tuple[Message, ...], act: int) -> str:
         """The label of the peer's own change that appears in the messages, if it appears in an act for the first time;
         "" if there is none."""
-        for message in messages:
-            members = message.body.members
-            uuid, by = members.get("uuid"), members.get("last_updated_by")
-            if message.type != UPDATE or not is_id(uuid) or by != self._home.trace.club.join(sender):
-                continue
-            label = self._writes.get((sender, str(uuid)), "")
-            if label and message.signature is not None:
+        found = [(message, label) for message in messages if (label := self._label_of_one(sender, message))]
+        for message, label in found:
+            self._told.setdefault(label, message)
+        for message, label in found:
+            if message.signature is not None:
                 self._signed.setdefault(label, message)
             known = self.performance.labels.get(label)
-            if label and (known is None or known.act == act):
+            if known is None or known.act == act:
                 return label
         return ""
 
+    def _label_of_one(self, sender: str, message: Message) -> str:
+        """The label of the peer's own change in a message; "" if there is none."""
+        members = message.body.members
+        uuid, by = members.get("uuid"), members.get("last_updated_by")
+        if message.type != UPDATE or not is_id(uuid) or by != peer_id(sender):
+            return ""
+        return self._writes.get((sender, str(uuid)), "")
+
     def _lost(self, packet: Packet, listener: str) -> None:
         self.performance.losses.append(Loss(packet, listener, self._elapsed, CUT))
-
-
-def _update(packet: Packet) -> Message | None:
-    """The first update that ends in a packet."""
-    return next((message for message in packet.wire.messages if message.type == UPDATE), None)

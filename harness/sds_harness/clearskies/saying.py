@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from clearskies_reference import AccessLevel
 
+from ..declaration import printable
+from ..stage import ScheduleStopped
+from .bodies import read
 from .clubs import READ_ONLY, READ_WRITE, record_id
 from .frames import Frame
-from .operations import Say
+from .operations import Write
 from .peer import ScriptedPeer
 from .streams import Message
 
 DEPTH = 20_000
 """Levels of nesting that are too deep for a recursive parser."""
+DEEPEST = 200
+"""Most levels of nesting of a value that an operation gives."""
+LONGEST = 100
+"""Most characters of a text in the reason why an operation was not played."""
 LATEST_MS = 253_402_300_799_000
 """The last second of the year 9999, the last one with four digits."""
 LARGE_BYTES = 15_000_000
 """Bytes of a string that leaves room for the rest of the largest allowed body."""
 
 
-def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | None, poses_as: str) -> Frame:
-    """The message of a Say. ``after`` is the update that it follows, ``poses_as`` the ID of the claimed writer."""
+def said(op: Write, peer: ScriptedPeer, after: Message | None, clock: dict[str, int] | None, poses_as: str) -> Frame:
+    """The message of a Write, not yet signed. ``after`` is the update that it follows, ``clock`` the vector clock that
+    it has in place of the usual one, ``poses_as`` the ID of the claimed writer.
+
+    Raises ScheduleStopped if a text that should be JSON is none.
+    """
+    if op.body:
+        return peer.frame(members_of(op.body))
     own = peer.peer_id
     fields: dict[str, Any] = {}
     if op.after and after is None:
@@ -31,29 +44,70 @@ def said(op: Say, peer: ScriptedPeer, listener: AccessLevel, after: Message | No
     if after is not None and op.concurrent:
         fields["uuid"] = after.body.members.get("uuid")
         after = None
-    frame = peer.update(
+    if op.record:
+        fields["uuid"] = record_id(op.record)
+    if clock is not None:
+        fields["vector_clock"] = clock
+    if op.time:
+        fields["update_time"] = op.time
+    members = peer.members(
         op.key,
-        op.content or f"value {op.label} of {op.peer}",
+        value_of(op.value) if op.value else op.content or f"value {op.label} of {op.peer}",
         after=after,
         at_ms=min(max(0, peer.stage.now_ms + op.at_ms), LATEST_MS),
         deleted=op.deleted,
         **fields,
     )
-    members = json.loads(frame.body)
-    members["update_time"] = _with_digits(members["update_time"], op.digits)
-    clock = members["vector_clock"]
+    if not op.time:
+        members["update_time"] = _with_digits(members["update_time"], op.digits)
+    numbers = members["vector_clock"]
     if op.clock_number:
-        clock[own] = op.clock_number
-    clock |= {record_id(f"stranger {number}"): 1 for number in range(op.clock_members)}
+        numbers[own] = op.clock_number
+    numbers |= {record_id(f"stranger {number}"): 1 for number in range(op.clock_members)}
     if op.poses_as:
         members["last_updated_by"] = poses_as
-        clock[poses_as] = clock.get(poses_as, 0) + 1
+        numbers[poses_as] = numbers.get(poses_as, 0) + 1
     if op.revision:
         members["last_updated_rev"] = op.revision
-    frame = peer.frame(members)
-    if op.odd:
-        frame = Frame(_ODD[op.odd](members))
-    return signed(frame, op.signature, peer, listener)
+    members |= members_of(op.members)
+    members = {name: value for name, value in members.items() if name not in op.without}
+    return Frame(_ODD[op.odd](members)) if op.odd else peer.frame(members)
+
+
+def members_of(text: str) -> dict[str, Any]:
+    """The members of an object as JSON, none for "". Raises ScheduleStopped if it is not an object."""
+    members = value_of(text) if text else {}
+    if not isinstance(members, dict):
+        raise ScheduleStopped(f"{printable(text, LONGEST)} is no JSON object")
+    return members
+
+
+def value_of(text: str) -> Any:
+    """The value of a JSON text. Raises ScheduleStopped if it is not JSON."""
+    body = read(text.encode())
+    deep = body.depth or _is_deep(body.value)
+    if body.error or deep or not body.is_unicode:
+        why = body.error or ("it is nested too deep" if deep else "it has lone surrogates")
+        raise ScheduleStopped(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
+    return body.value
+
+
+def _is_deep(value: Any) -> bool:
+    """Is a value nested deeper than ``DEEPEST``?"""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [part for each in level for part in _parts(each)]
+    return bool(level)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def altered(frame: Frame) -> Frame:
+    """The message with the signature that it had, and another digit at the end of its update_time."""
+    place = frame.body.rfind(b'Z"') - 1
+    return frame.flipped(place) if place > 0 else frame
 
 
 def _with_digits(time: str, digits: int) -> str:
@@ -73,6 +127,8 @@ def signed(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) ->
             return peer.sign(frame, READ_WRITE).flipped()
         case "read-only":
             return peer.sign(frame, READ_ONLY)
+        case "read-write":
+            return peer.sign(frame, READ_WRITE)
         case _:
             # A read-only peer does not have the key of the writers.
             return frame if peer.level is READ_ONLY else peer.suited(frame, listener)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,27 +144,14 @@ class Stage(stage.Stage[Step]):
 
         Raises ScheduleStopped if they do not become quiet, which is recorded in the trace.
         """
-        # If the clock steps back, an implementation that waits for a time gets all offsets of the clock twice.
-        quiet, enough = 0, QUIET_ROUNDS * max(1, len(self.environment.clock_offsets_ms))
-        for _ in range(MAX_ROUNDS):
+
+        def play_round() -> None:
             self.advance(ROUND_MS)
-            known = len(self.trace.steps)
             for actor in self.actors:
                 if actor.is_open:
                     actor.tick()
-            spoke = any(map(self._says_something, self.trace.steps[known:]))
-            quiet = 0 if spoke else quiet + 1
-            if quiet >= enough:
-                return
-        self.trace.unsettled.append(len(self.trace.steps))
-        raise ScheduleStopped(
-            f"after {MAX_ROUNDS * ROUND_MS // 1000} s there is still no end of what peers tell each other"
-        )
 
-    def _says_something(self, step: Step) -> bool:
-        """Did a peer send more than pings, repeated requests and repeated answers?"""
-        messages = self.trace.out(step)
-        return bool(step.sent) and not (messages and all(m.type == PING_TYPE or m.repeated for m in messages))
+        play_until_quiet([self.trace], play_round, len(self.environment.clock_offsets_ms))
 
     def value(self, value: Any) -> Any:
         """A JSON value in this environment: its strings may use other scripts."""
@@ -205,6 +192,34 @@ class Stage(stage.Stage[Step]):
         machine."""
         if not _files_of(path):
             raise ScheduleStopped(f"there is no file {path} on this machine, and no other that begins with its name")
+
+
+def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], clock_offsets: int) -> None:
+    """Play rounds of ``ROUND_MS`` until peers send no more than pings, repeated requests and repeated answers.
+
+    ``clock_offsets`` is the number of offsets of an unsteady clock. Raises ScheduleStopped if peers do not become
+    quiet, which is recorded in the traces.
+    """
+    # If the clock steps back, an implementation that waits for a time gets all offsets of the clock twice.
+    quiet, enough = 0, QUIET_ROUNDS * max(1, clock_offsets)
+    for _ in range(MAX_ROUNDS):
+        known = [len(trace.steps) for trace in traces]
+        play_round()
+        spoke = any(_says_something(t, s) for t, n in zip(traces, known, strict=True) for s in t.steps[n:])
+        quiet = 0 if spoke else quiet + 1
+        if quiet >= enough:
+            return
+    for trace in traces:
+        trace.unsettled.append(len(trace.steps))
+    raise ScheduleStopped(
+        f"after {MAX_ROUNDS * ROUND_MS // 1000} s there is still no end of what peers tell each other"
+    )
+
+
+def _says_something(trace: Trace, step: Step) -> bool:
+    """Did a peer send more than pings, repeated requests and repeated answers?"""
+    messages = trace.out(step)
+    return bool(step.sent) and not (messages and all(m.type == PING_TYPE or m.repeated for m in messages))
 
 
 def _files_of(path: str) -> list[Path]:

@@ -166,7 +166,7 @@ class Writer:
         """Add an update of a scripted peer. Returns the label."""
         self.pause()
         label = self.label()
-        self.add(replace(Say(peer, to, label=label), **rest))  # type: ignore[arg-type]
+        self.add(replace(Say(peer, to=to, label=label), **rest))  # type: ignore[arg-type]
         return label
 
     def link(self, one: str, other: str, *, held: bool = False) -> None:

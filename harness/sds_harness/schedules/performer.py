@@ -48,6 +48,14 @@ class Ended(ScheduleStopped):
     """The schedule requires what the implementation does not have, and ends here."""
 
 
+def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
+    """Raise ScheduleStopped if a schedule ended early or an operation was not played. Missing capabilities and reasons
+    that begin with one of ``optional`` do not count."""
+    refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, *optional)))
+    if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):
+        raise ScheduleStopped(why)
+
+
 class Performer(ABC, Generic[A, S, T, W]):
     """One performance."""
 

@@ -11,7 +11,8 @@ from sds_reference.wire_formats import is_text
 
 from ..schedules import operations, player
 from ..schedules.performance import NEVER
-from ..stage import NEEDS, ScheduleStopped
+from ..schedules.performer import raise_if_stopped
+from ..stage import ScheduleStopped
 from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
 from .operations import (
@@ -58,10 +59,7 @@ def perform(schedule: Schedule, stage: Stage) -> None:
     Raises ScheduleStopped after the end if an operation was refused or the schedule requires more than the
     implementation has, and TesteeFault if the implementation breaks down.
     """
-    show = Player(schedule, dict.fromkeys(schedule.names, stage)).perform()
-    refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, NO_FILTER)))
-    if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):
-        raise ScheduleStopped(why)
+    raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform(), NO_FILTER)
 
 
 def hint_of(label: str) -> bytes:

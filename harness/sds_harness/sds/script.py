@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+from ..schedules import script
 from ..schedules.operations import is_about_declarations
 from .language import SDS
 from .operations import (
@@ -26,7 +26,6 @@ from .operations import (
     Lookup,
     Mark,
     Member,
-    Operation,
     Receive,
     Require,
     Schedule,
@@ -149,23 +148,19 @@ def _references(dependencies: Sequence[Dependency]) -> tuple[str | Entry, ...]:
     return tuple(one.label if isinstance(one, Message) else _reference(one) for one in dependencies)
 
 
-class Script:
+class Script(script.Script[Member]):
     """A schedule that is being written."""
 
+    language = SDS
+
     def __init__(self) -> None:
-        self.operations: list[Operation] = []
-        self.members: list[Member] = []
+        super().__init__()
         self._channels: list[str] = []
         self.named = True
         """Whether the application names channels."""
-        self._labels: set[str] = set()
         self._mark: Moment | None = None
         """The present time; None if it is not known by a mark."""
         self._marks = 0
-
-    def add(self, *operations: Operation) -> None:
-        """Append operations."""
-        self.operations += operations
 
     def schedule(self, name: str) -> Schedule:
         """The schedule. The network between participants is cut: each arrival is an operation of the script."""
@@ -202,11 +197,6 @@ class Script:
         self._mark = None
 
     # ---- participants ------------------------------------------------------------------------------------------------
-
-    def need(self, *capabilities: int) -> None:
-        """End the schedule here unless the implementation declares the capabilities."""
-        if capabilities:
-            self.add(Require(tuple(SDS.name_of(capability) for capability in capabilities)))
 
     def require(self, condition: str, reason: str) -> None:
         """End the schedule here, for this reason, unless a condition on the configuration in force holds."""
@@ -252,13 +242,6 @@ class Script:
     def peer(self, name: str, channel: str = "c1") -> Peer:
         """A scripted peer."""
         return Peer(self, name, channel)
-
-    def unique(self, label: str) -> str:
-        """The label, or a similar one that is not in use."""
-        labels = chain((label,), (f"{label}~{number}" for number in count(2)))
-        found = next(one for one in labels if one not in self._labels)
-        self._labels.add(found)
-        return found
 
 
 class Part:

@@ -106,7 +106,8 @@ def test_the_simplest_schedule_is_small() -> None:
 
 def test_every_passage_and_every_operation_is_drawn() -> None:
     kinds = Counter(op.op for schedule in drawn(300) for op in schedule.operations)
-    assert set(kinds) == set(ops.OPERATIONS)
+    by_hand = {"write", "connect", "send", "settle", "compare_clocks", "require"}
+    assert set(kinds) == set(ops.OPERATIONS) - by_hand
     assert min(kinds.values()) >= 3
     oddities = {op.odd for s in drawn(900) for op in s.operations if isinstance(op, ops.Say)}
     assert oddities == set(ops.ODDITIES)
@@ -138,7 +139,7 @@ def test_in_the_end_mostly_everybody_reaches_everybody() -> None:
 
 def test_unscripted_nobody_but_participants_says_anything() -> None:
     def scripted(grammar: Grammar) -> bool:
-        return any(isinstance(op, ops.Scripted) for s in drawn(100, grammar) for op in s.operations)
+        return any(isinstance(op, ops.Scripted | ops.Say) for s in drawn(100, grammar) for op in s.operations)
 
     assert scripted(Grammar())
     assert not scripted(Grammar(scripted=False))
@@ -150,7 +151,7 @@ def test_each_passage_says_what_it_is_about_and_marks_what_it_needs(name: str) -
     assert entry.summary.endswith(".")
     assert entry.weight > 0
     schedules_of_it = drawn(12, Grammar(3, 3, passages=(name,)))
-    assert any(isinstance(op, ops.Scripted) for s in schedules_of_it for op in s.operations) == entry.scripted
+    assert any(isinstance(op, ops.Scripted | ops.Say) for s in schedules_of_it for op in s.operations) == entry.scripted
 
 
 @pytest.mark.parametrize("bounds", [(1, 1), (2, 3), (4, 4), (5, 8), (8, 8)])
@@ -200,7 +201,8 @@ def test_what_is_found_is_shrunk() -> None:
     def deletes(schedule: Schedule) -> bool:
         return any(isinstance(operation, ops.Delete) for operation in schedule.operations)
 
-    found = find(schedules(longest=1, scripted=False), deletes, settings=few(60))
+    # Hypothesis also draws constants of loaded modules, so the number of examples that it takes depends on these.
+    found = find(schedules(longest=1, scripted=False), deletes, settings=few(600))
     assert deletes(found)
     assert len(found.members) == 3
     assert len(found.operations) <= 30

@@ -33,14 +33,12 @@ def test_an_update_has_what_the_text_asks_for() -> None:
     assert iso(1_800_000_000_007) == said(first)["update_time"].replace(".000Z", ".007Z")
 
 
-def test_any_member_may_be_odd_or_left_out() -> None:
+def test_any_member_may_be_odd() -> None:
     bob = stage_of().peer("bob")
-    odd = bob.update("k", 1, without=("uuid", "vector_clock"), last_updated_rev=-1, update_time=[], more=None)
-    assert {"uuid", "vector_clock"}.isdisjoint(said(odd))
+    odd = bob.update("k", 1, last_updated_rev=-1, update_time=[], more=None)
     assert (said(odd)["last_updated_rev"], said(odd)["update_time"], said(odd)["more"]) == (-1, [], None)
     assert said(bob.get_updates()) == {"type": "database.get_updates", "since": {}}
     assert said(bob.get_updates([1]))["since"] == [1]
-    assert "since" not in said(bob.get_updates(without=("since",)))
 
 
 def test_signatures_are_made_where_the_text_asks_for_them() -> None:
@@ -86,7 +84,6 @@ def test_a_change_after_what_was_heard_replaces_it() -> None:
     # What it heard once, it goes on with.
     link.say(bob.update("renamed", 3, at_ms=1))
     assert values(alice) == {"renamed": 3}
-    assert [message.type for message in bob.heard] == ["database.get_updates", "database.update"]
     assert (len(link.requests), len(link.updates)) == (1, 1)
 
 

@@ -131,7 +131,7 @@ def test_the_links_of_who_ends_break() -> None:
         Tick("alice"),
         Look("alice"),
         Read("alice"),
-        Say("xavier", "alice"),
+        Say("xavier", to="alice"),
         Again("xavier", "alice"),
         Ask("xavier", "alice"),
         Garble("xavier", "alice"),
@@ -176,7 +176,7 @@ def test_what_is_not_declared_is_left_out() -> None:
 
 
 def test_a_scripted_peer_is_linked_once_and_its_updates_are_taken() -> None:
-    show = shown(Say("xavier", "alice", label="x1", key="a"), Say("xavier", "alice", label="x2", key="b"), Look())
+    show = shown(Say("xavier", to="alice", label="x1", key="a"), Say("xavier", to="alice", label="x2", key="b"), Look())
     assert commands(show, "alice").count("connect") == 1
     assert arrived(show, "alice") == ["x1", "x2"]
     assert values(show, "alice") == {"a": '"value x1 of xavier"', "b": '"value x2 of xavier"'}
@@ -184,30 +184,30 @@ def test_a_scripted_peer_is_linked_once_and_its_updates_are_taken() -> None:
 
 def test_it_changes_a_record_with_or_without_having_heard_of_it() -> None:
     before = (Link("alice", "bob"), Put("alice", "m1", "k"), Wait(1))
-    after = shown(*before, Say("xavier", "alice", after="m1", key="k2", content="new"), Look())
+    after = shown(*before, Say("xavier", to="alice", after="m1", key="k2", content="new"), Look())
     assert values(after, "bob") == {"k2": '"new"'}
     clock = after.labels["x"].wire.messages[0].body.members["vector_clock"]
     assert len(clock) == 2
-    late = Say("xavier", "alice", after="m1", concurrent=True, at_ms=-1_000)
+    late = Say("xavier", to="alice", after="m1", concurrent=True, at_ms=-1_000)
     show = shown(*before, late, Look())
     assert values(show, "alice") == {"k": '"value m1 of alice"'}
     assert [event.kind for act in received(show, "alice") for event in act.step.events] == ["conflict"]
 
 
 def test_what_follows_a_label_that_was_never_sent_is_a_record_that_nobody_has() -> None:
-    show = shown(Say("xavier", "alice", after="m9"), Look())
+    show = shown(Say("xavier", to="alice", after="m9"), Look())
     assert len(values(show, "alice")) == 1
 
 
 @pytest.mark.parametrize("signature", ["none", "forged", "flipped", "read-only", "usual"])
 def test_who_may_only_read_is_not_believed(signature: str) -> None:
-    show = shown(Say("mallory", "carol", read_only=True, signature=signature), Look())
+    show = shown(Say("mallory", to="carol", read_only=True, signature=signature), Look())
     assert values(show, "carol") == {}
     assert received(show, "carol")[-1].step.refusal
 
 
 def test_a_scripted_peer_that_may_write_signs_for_those_who_only_read() -> None:
-    show = shown(Say("xavier", "carol"), Look())
+    show = shown(Say("xavier", to="carol"), Look())
     assert len(values(show, "carol")) == 1
 
 
@@ -249,16 +249,16 @@ def test_noise_is_received_as_it_is_and_links_end() -> None:
     ],
 )
 def test_odd_bodies_are_said_as_they_are(odd: str) -> None:
-    show = shown(Say("xavier", "alice", label="x1", odd=odd))
-    plain = shown(Say("xavier", "alice", label="x1"))
+    show = shown(Say("xavier", to="alice", label="x1", odd=odd))
+    plain = shown(Say("xavier", to="alice", label="x1"))
     assert show.breakdown is None
     assert show.labels["x1"].wire.raw != plain.labels["x1"].wire.raw
 
 
 def test_a_large_body_is_said_but_not_without_end() -> None:
-    show = shown(Say("xavier", "alice", label="x1", odd="large"), members=(Member("alice"),))
+    show = shown(Say("xavier", to="alice", label="x1", odd="large"), members=(Member("alice"),))
     assert 15_000_000 < len(show.labels["x1"].wire.raw) < 1 << 24
-    too_many = [Say("xavier", "alice", label=f"x{number}", odd="large") for number in range(6)]
+    too_many = [Say("xavier", to="alice", label=f"x{number}", odd="large") for number in range(6)]
     show = shown(*too_many, members=(Member("alice"),))
     assert f"{MOST_SPOKEN >> 20} MiB" in show.left_out[4]
 
@@ -266,7 +266,7 @@ def test_a_large_body_is_said_but_not_without_end() -> None:
 def test_large_messages_are_kept_once_and_told_in_full() -> None:
     links = Link("alice", "bob"), Link("alice", "carol")
     writers = tuple(map(Member, ("alice", "bob", "carol")))
-    show = shown(*links, Say("xavier", "alice", label="x1", odd="large"), members=writers)
+    show = shown(*links, Say("xavier", to="alice", label="x1", odd="large"), members=writers)
     (step,) = [act.step for act in show.acts if act.who == "alice" and len(act.step.sent) == 2]
     (_, one), (_, other) = step.sent
     assert one is other
@@ -280,7 +280,7 @@ def test_large_messages_are_kept_once_and_told_in_full() -> None:
 
 
 def test_a_clock_can_be_large_and_a_writer_another_one() -> None:
-    say = Say("xavier", "alice", label="x1", clock_members=500, clock_number=7, revision=1 << 63, poses_as="bob")
+    say = Say("xavier", to="alice", label="x1", clock_members=500, clock_number=7, revision=1 << 63, poses_as="bob")
     (message,) = shown(say).labels["x1"].wire.messages
     members = message.body.members
     assert len(members["vector_clock"]) == 502
@@ -295,7 +295,7 @@ def test_a_clock_can_be_large_and_a_writer_another_one() -> None:
     [(0, "08:00:00Z"), (1, "08:00:00.0Z"), (3, "08:00:00.007Z"), (9, "08:00:00.007000000Z")],
 )
 def test_a_time_is_said_as_precisely_as_it_is_asked_for(digits: int, time: str) -> None:
-    show = shown(Wait(7), Say("xavier", "alice", digits=digits))
+    show = shown(Wait(7), Say("xavier", to="alice", digits=digits))
     (message,) = show.labels["x"].wire.messages
     assert message.body.members["update_time"].endswith(f"T{time}")
 

@@ -126,7 +126,7 @@ def test_what_the_text_fixes_is(otherwise: tuple[Operation, ...]) -> None:
 
 
 def test_what_a_scripted_peer_says_is_called_by_it_and_its_label() -> None:
-    found = recorded(Say("mallory", "alice", label="x1", poses_as="bob"), Garble("mallory", "alice", wire="6d"))
+    found = recorded(Say("mallory", to="alice", label="x1", poses_as="bob"), Garble("mallory", "alice", wire="6d"))
     assert [r["arrives"] for r in found.steps if r["command"] == "receive"] == [["=mallory x1"], []]
 
 

@@ -16,10 +16,35 @@ from sds_harness.clearskies.operations import Member, Operation
 from sds_harness.schedules import Schedule, ScheduleFileError, dumps
 from sds_harness.schedules.files import to_json
 
+WRITTEN: dict[str, Any] = {
+    "read_only": True,
+    "label": "x1",
+    "key": "a",
+    "content": "text",
+    "deleted": True,
+    "after": "m1",
+    "concurrent": True,
+    "at_ms": -5,
+    "digits": 9,
+    "poses_as": "alice",
+    "revision": 1 << 64,
+    "clock_members": 10_000,
+    "clock_number": 1 << 63,
+    "signature": "forged",
+    "odd": "nan",
+    "value": "[1, 2]",
+    "record": "door",
+    "clock": (ops.Entry("xavier", 1 << 64), ops.Entry("nobody")),
+    "time": "2014-02-23T23:45:39Z",
+    "members": '{"a": 1}',
+    "without": ("uuid", "value"),
+    "body": '{"type": "x"}',
+}
+"""The fields of an update, none at its default."""
 FULL: dict[str, Operation] = {
     operation.op: operation
     for operation in (
-        ops.Put("alice", "m1", "ключ", '{"a": 1}', 3),
+        ops.Put("alice", "m1", "ключ", '{"a": 1}', 3, '["b"]', "door"),
         ops.Rename("alice", "m1", "", "\u2028"),
         ops.Delete("alice", "m1", "a/b"),
         ops.Link("alice", "bob", held=True, second=True),
@@ -27,21 +52,23 @@ FULL: dict[str, Operation] = {
         ops.Hold("alice", "bob"),
         ops.Release("alice", "bob", 17),
         ops.Close("alice"),
-        ops.Reopen("alice", forget=True),
+        ops.Reopen("alice", forget=True, killed=True),
         ops.Read("alice", read_only=True),
-        ops.Say(
-            *("xavier", "bob", True, "x1", "a", "text", True, "m1", True, -5, 9, "alice", 1 << 64, 10_000, 1 << 63),
-            "forged",
-            "nan",
-        ),
-        ops.Again("xavier", "bob", True, "m2", True),
-        ops.Ask("xavier", "bob", True, 1 << 63),
-        ops.Garble("xavier", "bob", True, "00ff"),
-        ops.Leave("xavier", "bob", True),
+        ops.Say("xavier", to="bob", link="l1", **WRITTEN),
+        ops.Again("xavier", "bob", True, "m2", True, link="l1"),
+        ops.Ask("xavier", "bob", True, 1 << 63, (ops.Entry("zoe", label="m1"),), '{"max": 1}', link="l1"),
+        ops.Garble("xavier", "bob", True, "00ff", link="l1"),
+        ops.Leave("xavier", "bob", True, link="l1"),
+        ops.Write("xavier", **WRITTEN),
+        ops.Connect("xavier", "bob", True, link="l1"),
+        ops.Send("xavier", "bob", True, link="l1", messages=("x1", ops.Copy("m1", -9, 7, True)), joined=True),
         ops.Tick("bob"),
         ops.Wait(1_000, "now_ms - start_ms"),
+        ops.Settle(),
         ops.Look("bob"),
+        ops.CompareClocks("bob", (ops.Entry("alice", 2), ops.Entry("bob")), (ops.Entry("alice", 1),)),
         ops.StepClock("bob", -5),
+        ops.Require(("observe",), "now_ms > 0", "it is early"),
         ops.Calm(rounds=3, period_ms=500),
     )
 }
@@ -110,7 +137,7 @@ def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
 
 BAD: dict[str, tuple[str, str]] = {
     "a channel": (row(channels=["c1"]), "channels: 1 of them, and there can be 0"),
-    "an operation of SDS": (row({"op": "send", "who": "alice", "label": "m"}), "operations[0].op: there is no op"),
+    "an operation of SDS": (row({"op": "sync", "who": "alice"}), "operations[0].op: there is no op"),
     "nobody who is there": (row({"op": "put", "who": "zoe", "label": "m"}), "operations[0] (put): there is no part"),
     "nobody to pose as": (
         row({"op": "say", "peer": "x", "to": "bob", "poses_as": "zoe"}),

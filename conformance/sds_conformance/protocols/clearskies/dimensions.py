@@ -12,8 +12,7 @@ from sds_harness.clearskies.links import ScriptedLink
 from sds_harness.clearskies.stage import Stage
 
 from ..dimensions import Dimensions
-from .scenarios.cast import listening, look
-from .scenarios.conflicts import tell, version
+from .scenarios.cast import listening, look, tell, version
 from .scenarios.layout import MEBIBYTE
 
 DIMENSIONS = Dimensions("CSDB-")

@@ -14,6 +14,9 @@ from sds_harness.clearskies.operations import (
     Ask,
     Calm,
     Close,
+    CompareClocks,
+    Connect,
+    Copy,
     Delete,
     Garble,
     Hold,
@@ -25,7 +28,10 @@ from sds_harness.clearskies.operations import (
     Rename,
     Reopen,
     Say,
+    Send,
+    Settle,
     Unlink,
+    Write,
 )
 from sds_harness.clearskies.performance import Packet, Performance, Wire
 from sds_harness.clearskies.trace import Step
@@ -108,6 +114,16 @@ def _between(op: Hold | Release) -> str:
             return f"to and from {one}"
         case _:
             return "on all links"
+
+
+def _messages(op: Send) -> str:
+    labels = []
+    for one in op.messages:
+        whole = not isinstance(one, Copy) or (one.begin, one.end) == (0, None)
+        altered = ", altered" if isinstance(one, Copy) and one.altered else ""
+        label = short(one if isinstance(one, str) else one.label)
+        labels.append(f"{label if whole else f'a part of {label}'}{altered}")
+    return ", ".join(labels) + (" in one piece" if op.joined else "")
 
 
 class ClearSkiesReading(Reading):
@@ -205,6 +221,8 @@ class ClearSkiesReading(Reading):
                 return f"{short(op.who)} deletes {identifier(op.key)}{named}"
             case Close():
                 return f"{short(op.who)} ends"
+            case Reopen(killed=True):
+                return f"{short(op.who)} is killed and opened again"
             case Reopen():
                 return f"{short(op.who)} is opened again" + (", without its store" if op.forget else "")
             case Link():
@@ -213,6 +231,14 @@ class ClearSkiesReading(Reading):
             case Say():
                 told = teller.about(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {told}"
+            case Write():
+                return f"{short(op.peer)}, a scripted peer, writes {short(op.label)}"
+            case Connect():
+                return f"{short(op.peer)}, a scripted peer, links to {short(op.to)}"
+            case Send():
+                return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} {_messages(op)}"
+            case CompareClocks():
+                return f"{short(op.who)} compares two vector clocks"
             case Again():
                 flipped = ", with a bit flipped" if op.flipped else ""
                 return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} a copy of {short(op.label)}{flipped}"
@@ -239,6 +265,8 @@ class ClearSkiesReading(Reading):
                 return size or f"what is under way {_between(op)} arrives"
             case Read():
                 return f"a stranger asks {short(op.who) or 'everybody'} for everything"
+            case Settle():
+                return "time passes until everybody is quiet"
             case Calm():
                 return f"calm: what is under way arrives, and everybody ticks every {op.period_ms / 1000:,g} s"
             case _:

@@ -9,7 +9,7 @@ from clearskies_reference import Config
 from sds_harness.clearskies.clubs import profile_called
 from sds_harness.clearskies.generator import NAMES, Grammar, generated
 from sds_harness.clearskies.notation import NOTATION
-from sds_harness.clearskies.operations import Operation, Put, Say, Schedule, Scripted
+from sds_harness.clearskies.operations import Operation, Put, Schedule, Scripted, Write
 from sds_harness.clearskies.passages import PASSAGES
 from sds_harness.clearskies.player import Player, play
 from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
@@ -44,9 +44,9 @@ def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
             for fewer in (1, times // 2, times - 1):
                 if 0 < fewer < times:
                     yield replace(operation, times=fewer)
-        case Say(clock_members=members) if members > 1:
+        case Write(clock_members=members) if members > 1:
             yield replace(operation, clock_members=1)
-        case Scripted(peer=peer) if peer not in (PEERS[0], LURKERS[0]):
+        case Scripted(peer=peer) | Write(peer=peer) if peer not in (PEERS[0], LURKERS[0]):
             usual = (LURKERS if operation.read_only else PEERS)[0]
             if usual not in schedule.names:
                 yield replace(operation, peer=usual)

@@ -15,7 +15,6 @@ from sds_harness.sds.operations import (
     Lookup,
     Mark,
     Receive,
-    Require,
     Say,
     Send,
     Settle,
@@ -133,9 +132,6 @@ class SdsReading(Reading):
                 return f"{short(op.who)} does periodic work until nothing more is delivered"
             case Mark():
                 return f"the time is remembered as {short(op.label)}"
-            case Require():
-                needed = [*op.capabilities, *([op.condition] if op.condition else [])]
-                return f"the schedule needs {' and '.join(needed)}"
             case Garble():
                 raw = bytes.fromhex(op.wire)
                 arrive = "arrives" if len(raw) == 1 else "arrive"

@@ -58,7 +58,7 @@ GHOST = (
     *(*LINE, Put("alice", "m1"), MS, Unlink("bob", "carol"), Delete("alice", "m2"), *QUIET),
     *(Unlink("alice", "bob"), Again("zoe", "bob", label="m1"), Link("carol", "bob"), Link("alice", "bob"), *END),
 )
-FORGERY = Say("mallory", "bob", read_only=True, after="m1", revision=9, poses_as="alice", signature="forged")
+FORGERY = Say("mallory", to="bob", read_only=True, after="m1", revision=9, poses_as="alice", signature="forged")
 FORGED = (*LINE, Put("alice", "m1"), FORGERY, *END)
 ONE_KEY = (Put("alice", "m1"), MS, Put("carol", "m2"), MS, *LINE, *END)
 
@@ -191,7 +191,7 @@ REVISIONS_TWICE = (
     *(*LINE, Put("carol", "m1", "a"), Put("carol", "m2", "b"), Close("carol"), Reopen("carol"), MS),
     *(Put("carol", "m3", "c"), Link("bob", "carol"), *END),
 )
-AN_IMPOSTOR = (*LINE, Say("xavier", "bob", poses_as="alice", revision=1 << 40), Put("alice", "m1"), *END)
+AN_IMPOSTOR = (*LINE, Say("xavier", to="bob", poses_as="alice", revision=1 << 40), Put("alice", "m1"), *END)
 NOT_THE_END = (*LINE, Put("alice", "m1"), Calm(period_ms=1_000), Put("alice", "m2"), Read())
 A_FORMER_WINNER = (*ONE_KEY[:-3], MS, Rename("bob", "m3", "k", "k2"), *END)
 NOT_LINKED = (Put("alice", "m1"), *END)
@@ -229,9 +229,9 @@ def test_what_was_cut_off_or_replayed_may_be_skipped_for_good() -> None:
 
 @pytest.mark.parametrize("variant", ["", "takes-what-is-above"])
 def test_a_revision_that_comes_after_a_later_one_may_be_taken_for_known(variant: str) -> None:
-    said: tuple[Operation, ...] = (Say("zoe", "bob", label="m1", key="k1", revision=9), MS)
+    said: tuple[Operation, ...] = (Say("zoe", to="bob", label="m1", key="k1", revision=9), MS)
     said += (
-        Say("zoe", "bob", label="m2", revision=3),
+        Say("zoe", to="bob", label="m2", revision=3),
         MS,
         *(Again("zoe", who, label="m2") for who in ("alice", "carol")),
     )
@@ -245,14 +245,14 @@ def test_a_record_that_comes_back_because_the_winner_went_is_nobodys_fault() -> 
     assert outcomes(show, "G-C03") <= {Outcome.HELD}
 
 
-NONSENSE = Say("xavier", "bob", label="x1", odd="no-clock")
+NONSENSE = Say("xavier", to="bob", label="x1", odd="no-clock")
 
 
 @pytest.mark.parametrize(
     "more",
     [
-        (Say("xavier", "bob", label="x2", key="k2"),),
-        (Say("xavier", "bob", label="x2", after="m1", deleted=True),),
+        (Say("xavier", to="bob", label="x2", key="k2"),),
+        (Say("xavier", to="bob", label="x2", after="m1", deleted=True),),
     ],
 )
 def test_who_takes_nothing_more_after_nonsense_is_left_in_peace(more: tuple[Operation, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,20 +22,22 @@ from sds_conformance.exploration.counterexample import Counterexample, counterex
 from sds_conformance.exploration.judging import assess
 from sds_conformance.exploration.telling import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
+from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.schedules import simpler, stand_in
 from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
 from sds_harness.clearskies import operations as ops
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.clearskies.language import open_session
+from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Put, Read, Release, Say, Unlink, Wait
 from sds_harness.link import Limits, LocalLink
-from sds_harness.schedules import Schedule
+from sds_harness.schedules import Schedule, dumps
 
 REVISION = "clearskies-database"
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
 TOLD = (
     *(*LINE, Put("alice", "m1", "photo"), Hold("alice", "bob"), Put("alice", "m2", "photo"), Wait(2_000)),
-    *(Release("alice", "bob", 5), Unlink("alice", "bob"), Say("mallory", "bob", read_only=True, signature="forged")),
+    *(Release("alice", "bob", 5), Unlink("alice", "bob"), Say("mallory", to="bob", read_only=True, signature="forged")),
     *(Calm(period_ms=1_000), Look(), Read()),
 )
 
@@ -78,11 +81,11 @@ def test_a_picture_has_everybody_and_who_lost_what() -> None:
 
 def test_every_operation_is_told_in_words() -> None:
     reading = repertoire_of(REVISION).reading
-    untold = {"tick", "wait", "look", "step_clock"}  # of any protocol
+    untold = {"tick", "wait", "look", "step_clock", "require"}  # of any protocol
     for name, kind in ops.OPERATIONS.items():
         if name in untold:
             continue
-        fields = {"who": "alice", "to": "bob", "peer": "xavier", "label": "m1"}
+        fields: dict[str, Any] = {"who": "alice", "to": "bob", "peer": "xavier", "label": "m1", "messages": ("m1",)}
         operation = kind(**{key: value for key, value in fields.items() if key in kind.__dataclass_fields__})
         assert reading.done(operation, [], None) or reading.note(operation), name  # type: ignore[arg-type]
 
@@ -172,7 +175,7 @@ def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> Non
     order = Order(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
     company = order.company()
     company.start()
-    forged = Say("xavier", "carol", label="m1", poses_as="bob", revision=(1 << 53) + 1)
+    forged = Say("xavier", to="carol", label="m1", poses_as="bob", revision=(1 << 53) + 1)
     later = (Put("bob", "m2"), Wait(10), Put("bob", "m3"), Calm(period_ms=1_000), Look(), Read())
     for operations in ((*LINE, forged, *later), (*LINE, Put("bob", "m0"), forged, *later)):
         show = company.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations))
@@ -196,10 +199,10 @@ def test_who_polls_comes_to_rest_and_is_judged_by_what_holds_then() -> None:
 def test_what_only_this_protocol_has_gets_simpler() -> None:
     schedule = Schedule((Member("alice"), Member("bob")))
     assert [op.times for op in simpler(Put("alice", "m1", times=5), schedule)] == [1, 2, 4]  # type: ignore[attr-defined]
-    assert [op.peer for op in simpler(Say("zoe", "bob"), schedule)] == ["xavier"]  # type: ignore[attr-defined]
-    assert [op.peer for op in simpler(Say("Wanda", "bob", True), schedule)] == ["mallory"]  # type: ignore[attr-defined]
-    assert list(simpler(Say("xavier", "bob"), schedule)) == []
-    (say,) = simpler(Say("xavier", "bob", clock_members=900), schedule)
+    assert [op.peer for op in simpler(Say("zoe", to="bob"), schedule)] == ["xavier"]  # type: ignore[attr-defined]
+    assert [op.peer for op in simpler(Say("Wanda", to="bob", read_only=True), schedule)] == ["mallory"]  # type: ignore[attr-defined]
+    assert list(simpler(Say("xavier", to="bob"), schedule)) == []
+    (say,) = simpler(Say("xavier", to="bob", clock_members=900), schedule)
     assert isinstance(say, Say)
     assert say.clock_members == 1
 
@@ -211,3 +214,10 @@ def test_who_stands_in_signs_as_the_implementation_does(name: str) -> None:
     session = open_session(lambda: LocalLink(Testee(options).handle), Limits(), REVISION)
     theirs = open_session(lambda: stand_in(session.declaration), Limits(), REVISION).declaration
     assert theirs.profile("signature") == session.declaration.profile("signature") != "rsa-pkcs1-sha256"
+
+
+def test_every_scenario_that_is_a_schedule_survives_in_a_file() -> None:
+    written = [schedule for scenario in REGISTER.scenarios.values() if (schedule := scenario.schedule) is not None]
+    assert len(written) >= len(REGISTER.scenarios) - 2
+    for schedule in written:
+        assert NOTATION.loads(dumps(schedule)) == schedule, schedule.name

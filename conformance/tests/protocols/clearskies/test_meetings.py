@@ -10,8 +10,8 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Link, LoserOfKey, MalformedMessage, Message, Peer, Record
 from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
-from sds_conformance.protocols.clearskies.scenarios.conflicts import HOUR_MS, tell, version
+from sds_conformance.protocols.clearskies.scenarios.cast import listening, look, tell, version
+from sds_conformance.protocols.clearskies.scenarios.scripts import HOUR_MS
 from sds_conformance.protocols.clearskies.view.clocks import Compared, merges
 from sds_conformance.protocols.clearskies.view.meetings import (
     INCOMING,

@@ -2,68 +2,50 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from sds_harness.clearskies.clubs import record_id
-from sds_harness.clearskies.frames import Frame
-from sds_harness.clearskies.links import ScriptedLink
-from sds_harness.clearskies.peer import iso
 
-from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
+from .scripts import HOUR_MS, Message, Numbers, Part, Peer, Script, ScriptedLink, listening, look, scenario
 
-HOUR_MS = 3_600_000
 WIDE = (1 << 53) + 1
 HALF = 1 << 31
 """A signed integer of 32 bits does not hold it."""
 WIDEST = (1 << 63) - 1
 
 
-def version(peer: ScriptedPeer, key: str, value: Any, clock: dict[str, int], **more: Any) -> Frame:
-    """A version of the one record that all scripted peers know under a key, with a clock that is given outright."""
-    return peer.update(key, value, **{"uuid": record_id(key), "vector_clock": clock, **more})
-
-
-def tell(link: ScriptedLink, *frames: Frame) -> None:
-    """Say one after the other, for as long as the peer listens."""
-    for frame in frames:
-        if not link.broken:
-            link.say(frame)
+def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, **more: Any) -> Message:
+    """A version of the record that all scripted peers mean by the key, with this clock. A peer writes it; a link also
+    sends it."""
+    return writer.update(key, value, **{"record": key, "clock": clock, **more})
 
 
 @scenario("50", "55", "49", "48", "47")
-def one_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A record is changed by who has heard of it, with a clock that is an hour behind; of others, which come newest
-    first, the older ones are dated an hour later or earlier, one with another key; and one comes with a clock that is
-    there already."""
+def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Newer versions of records arrive with an earlier time, or before the older versions."""
     from_carol = alice.link(carol)
     told = listening(alice, bob)
-    tell(from_carol, carol.update("lamp", "on"))
-    alice.after(1_000).put("door", "open")
-    stage.settle()
-    for message in told.updates[-1:]:
-        tell(told, bob.update("door", "shut", after=message, at_ms=stage.now_ms - HOUR_MS))
+    from_carol.update("lamp", "on")
+    door = alice.after(1_000).put("door", "open")
+    script.settle()
+    told.update("door", "shut", after=door, time=-HOUR_MS)
     for key, old_key, later_ms in (("gate", "gate", HOUR_MS), ("bell", "old bell", -HOUR_MS)):
-        tell(told, version(bob, key, "new", {carol.peer_id: 1, bob.peer_id: 1}))
-        old = version(carol, old_key, "old", {carol.peer_id: 1}, at_ms=stage.now_ms + later_ms, uuid=record_id(key))
-        tell(from_carol, old)
-    clock = {bob.peer_id: 1, carol.peer_id: 1}
-    tell(told, version(bob, "roof", "whole", clock))
-    tell(from_carol, version(carol, "roof", "open", clock, at_ms=stage.now_ms - HOUR_MS))
+        version(told, key, "new", {carol: 1, bob: 1})
+        version(from_carol, old_key, "old", {carol: 1}, time=later_ms, record=key)
+    clock = {bob: 1, carol: 1}
+    version(told, "roof", "whole", clock)
+    version(from_carol, "roof", "open", clock, time=-HOUR_MS)
     look(alice)
     alice.observe()
 
 
 @scenario("39", "51", "54", "52", "46")
-def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Bob and Carol have changed seven records at the same time: the later change comes first or last, later by an
-    hour, by half a second, by ten years, or written with fewer digits, and one is a deletion. Then two are changed
-    once more."""
+def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob and Carol changed seven records concurrently, with times in different order and form."""
     told = alice.link(bob)
-    tell(told, bob.update("lamp", "on"))
-    early, late = iso(stage.now_ms - 2 * HOUR_MS), iso(stage.now_ms - HOUR_MS)
-    times = (
+    told.update("lamp", "on")
+    early, late = -2 * HOUR_MS, -HOUR_MS
+    times: tuple[tuple[str, int | str, int | str], ...] = (
         ("first", late, early),
         ("last", early, late),
         ("digits", "2014-02-23T23:45:39.5Z", "2014-02-23T23:45:39Z"),
@@ -73,9 +55,9 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
         ("deleted", early, late),
     )
     for key, one, other in times:
-        tell(told, version(bob, key, "of bob", {bob.peer_id: 2}, update_time=one))
-        clock, deleted = {bob.peer_id: 1, carol.peer_id: 1}, key in ("edited", "deleted")
-        tell(told, version(carol, key, "of carol", clock, update_time=other, deleted=deleted))
+        version(told, key, "of bob", {bob: 2}, time=one)
+        clock, deleted = {bob: 1, carol: 1}, key in ("edited", "deleted")
+        told.send(version(carol, key, "of carol", clock, time=other, deleted=deleted))
     look(alice)
     alice.observe()
     for key, _, _ in times[:2]:
@@ -84,27 +66,24 @@ def neither_descends_from_the_other(stage: Stage, alice: Actor, bob: ScriptedPee
 
 
 @scenario("26", "54")
-def a_conflict_between_two_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Alice's record comes back as Bob has changed it at the same time, later; then she writes another one."""
+def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob sends a concurrent, later change of a record of the application, which then writes another one."""
     told = listening(alice, bob)
-    alice.put("door", "open")
-    stage.settle()
-    for message in told.updates[-1:]:
-        uuid, clock = message.body.members.get("uuid"), {bob.peer_id: 1}
-        tell(told, version(bob, "door", "shut", clock, uuid=uuid, at_ms=stage.now_ms + HOUR_MS))
-    stage.settle()
+    door = alice.put("door", "open")
+    script.settle()
+    told.update("door", "shut", after=door, concurrent=True, time=HOUR_MS)
+    script.settle()
     alice.observe()
     alice.after(1_000).put("window", "open")
-    stage.settle()
+    script.settle()
 
 
 @scenario("54", long=True)
-def times_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
-    """Bob and Carol have changed records at the same time, with times that have offsets, and one to nine digits.
-    Somebody listens."""
+def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Bob and Carol changed records concurrently, with times with offsets and one to nine digits."""
     listening(alice, dave)
     told = alice.link(bob)
-    tell(told, bob.update("lamp", "on"))
+    told.update("lamp", "on")
     times = (
         ("east", "2014-02-23T23:45:39+05:30", "2014-02-23T20:00:00Z"),
         ("west", "2014-02-23T20:45:39-08:00", "2014-02-23T23:00:00Z"),
@@ -116,58 +95,54 @@ def times_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
         ("long", "2014-02-23T23:45:39.999999999Z", "2014-02-23T23:45:45Z"),
     )
     for key, one, other in times:
-        tell(told, version(bob, key, "of bob", {bob.peer_id: 2}, update_time=one))
-        clock = {bob.peer_id: 1, carol.peer_id: 1}
-        tell(told, version(carol, key, "of carol", clock, update_time=other))
+        version(told, key, "of bob", {bob: 2}, time=one)
+        clock = {bob: 1, carol: 1}
+        told.send(version(carol, key, "of carol", clock, time=other))
     look(alice)
     alice.observe()
 
 
 @scenario("51", "54", long=True)
-def one_conflict_after_the_other(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
-) -> None:
-    """Bob and Carol change a record at the same time, then Bob changes the outcome. Dave knows nothing of that,
-    and changes it as well: later or earlier, and with the smaller clock."""
+def one_conflict_after_the_other(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """A conflict is followed by a change of its outcome, and by a concurrent change of Dave."""
     told = alice.link(bob)
-    tell(told, bob.update("lamp", "on"))
+    told.update("lamp", "on")
     for key, later_ms in (("door", HOUR_MS), ("gate", -HOUR_MS)):
         for peer, clock in (
-            (bob, {bob.peer_id: 2}),
-            (carol, {bob.peer_id: 1, carol.peer_id: 1}),
-            (bob, {bob.peer_id: 9, carol.peer_id: 1, alice.peer_id: 9}),
+            (bob, {bob: 2}),
+            (carol, {bob: 1, carol: 1}),
+            (bob, {bob: 9, carol: 1, alice: 9}),
         ):
-            tell(told, version(peer, key, f"of {peer.name}", clock))
-            stage.advance(1_000)
+            told.send(version(peer, key, f"of {peer.name}", clock))
+            script.advance(1_000)
         look(alice)
-        clock = {bob.peer_id: 1, dave.peer_id: 1}
-        tell(told, version(dave, key, "of dave", clock, at_ms=stage.now_ms + later_ms))
+        clock = {bob: 1, dave: 1}
+        told.send(version(dave, key, "of dave", clock, time=later_ms))
         look(alice)
     alice.observe()
 
 
 @scenario("43", long=True)
-def zeros_in_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Records come newest first, with a zero in the clock of the older version or of the newer one; the older versions
-    are dated later."""
+def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Newer versions arrive first; one of the two vector clocks has a zero."""
     told = alice.link(bob)
-    tell(told, bob.update("lamp", "on"))
+    told.update("lamp", "on")
     for key, old, new in (
-        ("first", {bob.peer_id: 1, carol.peer_id: 0}, {bob.peer_id: 2}),
-        ("last", {bob.peer_id: 1}, {bob.peer_id: 2, carol.peer_id: 0}),
+        ("first", {bob: 1, carol: 0}, {bob: 2}),
+        ("last", {bob: 1}, {bob: 2, carol: 0}),
     ):
-        tell(told, version(bob, key, "new", new))
-        tell(told, version(bob, key, "old", old, at_ms=stage.now_ms + HOUR_MS))
+        version(told, key, "new", new)
+        version(told, key, "old", old, time=HOUR_MS)
     look(alice)
     alice.observe()
 
 
 @scenario("41", "44", long=True)
-def its_own_number_is_large(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A record comes in whose clock the peer has the largest number of 31 bits; the application changes it twice."""
+def its_own_number_is_large(script: Script, alice: Part, bob: Peer) -> None:
+    """The peer's number in a received vector clock is the largest of 31 bits; two changes follow."""
     link = listening(alice, bob)
-    clock = {alice.peer_id: HALF - 1, bob.peer_id: 1}
-    tell(link, version(bob, "door", "open", clock))
+    clock = {alice: HALF - 1, bob: 1}
+    version(link, "door", "open", clock)
     look(alice)
     alice.after(1_000).put("door", "shut")
     alice.after(1_000).put("door", "ajar")
@@ -175,65 +150,59 @@ def its_own_number_is_large(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
 
 
 @scenario("54", long=True)
-def two_keys_in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Bob and Carol have given records two keys at the same time, and one of them has deleted the half of them."""
+def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob and Carol concurrently gave records different keys, or deleted them."""
     told = alice.link(bob)
-    tell(told, bob.update("lamp", "on"))
-    early, late = iso(stage.now_ms - 2 * HOUR_MS), iso(stage.now_ms - HOUR_MS)
+    told.update("lamp", "on")
+    early, late = -2 * HOUR_MS, -HOUR_MS
     for number, (one, other) in enumerate(((early, late), (late, early)) * 3):
-        uuid = record_id(f"record {number} of two keys")
+        record = f"record {number} of two keys"
         gone = {2: {}, 3: {}, 4: {"deleted": True}, 5: {"deleted": True}}.get(number)
         mine, theirs = gone is not None and not gone, bool(gone)
         for peer, clock, time, deleted in (
-            (bob, {bob.peer_id: 2}, one, mine),
-            (carol, {bob.peer_id: 1, carol.peer_id: 1}, other, theirs),
+            (bob, {bob: 2}, one, mine),
+            (carol, {bob: 1, carol: 1}, other, theirs),
         ):
             key = f"{number} by {peer.name}"
-            tell(told, version(peer, key, f"of {peer.name}", clock, update_time=time, deleted=deleted, uuid=uuid))
+            told.send(version(peer, key, f"of {peer.name}", clock, time=time, deleted=deleted, record=record))
     look(alice)
     alice.observe()
 
 
-@scenario("16", needs=(), long=True)
-def a_conflict_for_readers(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, rolf: ScriptedPeer
-) -> None:
-    """A read-only peer has got a version, signed; that wins a conflict, and another read-only peer asks."""
+@scenario("16", long=True)
+def a_conflict_for_readers(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    """A version that was sent to a read-only peer wins a conflict; another read-only peer asks."""
     listening(alice, rolf)
     told = alice.link(bob)
-    tell(told, version(bob, "door", "of bob", {bob.peer_id: 2}, at_ms=stage.now_ms - HOUR_MS))
+    version(told, "door", "of bob", {bob: 2}, time=-HOUR_MS)
     alice.put("gate", "of alice")
-    stage.settle()
-    clock = {bob.peer_id: 1, carol.peer_id: 1}
-    tell(told, version(carol, "door", "of carol", clock, at_ms=stage.now_ms - 2 * HOUR_MS))
+    script.settle()
+    clock = {bob: 1, carol: 1}
+    told.send(version(carol, "door", "of carol", clock, time=-2 * HOUR_MS))
     look(alice, read_only=True)
 
 
 @scenario("24", long=True)
-def three_records_with_one_key(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
-) -> None:
-    """Three peers have made a record with the same key."""
+def three_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Three peers send a record each, all with the same key."""
     for peer in (bob, carol, dave):
-        tell(alice.link(peer), peer.update("door", f"of {peer.name}"))
-        stage.advance(1_000)
-    stage.settle()
+        alice.link(peer).update("door", f"of {peer.name}")
+        script.advance(1_000)
+    script.settle()
     alice.observe()
     look(alice)
 
 
 @scenario("46", "43", long=True)
-def clocks_of_many(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Clocks have forty members, zeros, and numbers of several digits of which one is behind; the application changes
-    what has them."""
+def clocks_of_many(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Vector clocks have forty members, zeros, or numbers of several digits; changes follow."""
     listening(alice, carol)
     told = alice.link(bob)
-    crowd = {record_id(f"writer {number}"): number for number in range(1, 41)}
-    tell(told, version(bob, "crowd", 1, {bob.peer_id: 1, **crowd}))
-    tell(told, version(bob, "zeros", 1, {bob.peer_id: 1, carol.peer_id: 0}))
-    late, early = iso(stage.now_ms), iso(stage.now_ms - HOUR_MS)
-    tell(told, version(bob, "digits", "later", {bob.peer_id: 10, carol.peer_id: 1}, update_time=late))
-    tell(told, version(carol, "digits", "earlier", {bob.peer_id: 9, carol.peer_id: 2}, update_time=early))
+    crowd = {f"writer {number}": number for number in range(1, 41)}
+    version(told, "crowd", 1, {bob: 1, **crowd})
+    version(told, "zeros", 1, {bob: 1, carol: 0})
+    version(told, "digits", "later", {bob: 10, carol: 1})
+    told.send(version(carol, "digits", "earlier", {bob: 9, carol: 2}, time=-HOUR_MS))
     look(alice)
     alice.after(1_000).put("crowd", 2)
     alice.after(1_000).put("digits", "mine")
@@ -241,77 +210,71 @@ def clocks_of_many(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scripte
 
 
 @scenario("44", "45", long=True)
-def a_record_in_turn(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """The application and somebody else change a record in turn, and the application changes one of somebody else."""
+def a_record_in_turn(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The application and Bob change a record in turn; the application also changes one of Bob."""
     link = listening(alice, bob)
     listening(alice, carol)
-    alice.put("door", 0)
-    link.say(bob.update("gate", 0))
+    door = alice.put("door", 0)
+    link.update("gate", 0)
     for number in range(1, 4):
-        stage.settle()
-        for message in link.updates[-1:]:
-            if not link.broken:
-                link.say(bob.update("door", number, after=message, at_ms=stage.now_ms))
-        alice.after(1_000).put("door", -number)
+        script.settle()
+        link.update("door", number, after=door)
+        door = alice.after(1_000).put("door", -number)
         alice.after(1_000).put("gate", number)
     look(alice)
 
 
 @scenario("20", "35")
-def a_conflict_is_passed_on(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
-) -> None:
-    """Bob and Carol have changed a record at the same time, and the later change comes last; somebody listens."""
+def a_conflict_is_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """The later of two concurrent changes arrives last, while Dave listens."""
     listening(alice, dave)
     told = alice.link(bob)
-    tell(told, bob.update("lamp", "on"))
-    tell(told, version(bob, "door", "of bob", {bob.peer_id: 2}, at_ms=stage.now_ms - 2 * HOUR_MS))
-    stage.settle()
-    clock = {bob.peer_id: 1, carol.peer_id: 1}
-    tell(told, version(carol, "door", "of carol", clock, at_ms=stage.now_ms - HOUR_MS))
+    told.update("lamp", "on")
+    version(told, "door", "of bob", {bob: 2}, time=-2 * HOUR_MS)
+    script.settle()
+    clock = {bob: 1, carol: 1}
+    told.send(version(carol, "door", "of carol", clock, time=-HOUR_MS))
     look(alice)
     alice.observe()
-    stage.settle()
+    script.settle()
 
 
 @scenario("39", "51", "52", "54", needs=(pb.CAPABILITY_READ_ONLY,))
-def a_reader_hears_of_both(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Bob and Carol have changed two records at the same time; a reader hears the later change first or last."""
+def a_reader_hears_of_both(script: Script, rita: Part, bob: Peer, carol: Peer) -> None:
+    """A read-only peer receives two conflicts; in one of them the later change arrives first."""
     told = rita.link(bob)
-    tell(told, bob.update("lamp", "on"))
+    told.update("lamp", "on")
     for key, later_ms in (("first", -HOUR_MS), ("last", HOUR_MS)):
-        tell(told, version(bob, key, "of bob", {bob.peer_id: 2}))
-        clock = {bob.peer_id: 1, carol.peer_id: 1}
-        tell(told, version(carol, key, "of carol", clock, at_ms=stage.now_ms + later_ms))
+        version(told, key, "of bob", {bob: 2})
+        clock = {bob: 1, carol: 1}
+        told.send(version(carol, key, "of carol", clock, time=later_ms))
     look(rita, read_only=True)
     rita.observe()
 
 
 @scenario("54")
-def equal_times(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Two peers hear of two changes of a record with the same time, each in another order, and of two deletions."""
-    time = iso(stage.now_ms)
+def equal_times(script: Script, alice: Part, alan: Part, bob: Peer, carol: Peer) -> None:
+    """Two peers receive concurrent changes with equal times, each in another order."""
     lamp = bob.update("lamp", "on")
-    mine, theirs = {bob.peer_id: 2}, {bob.peer_id: 1, carol.peer_id: 1}
-    one = version(bob, "door", "open", mine, update_time=time)
-    other = version(carol, "door", "shut", theirs, update_time=time)
-    gone = version(bob, "gate", None, mine, update_time=time, deleted=True)
-    gone_too = version(carol, "gate", None, theirs, update_time=time, deleted=True)
-    for actor, frames in ((alice, (one, other, gone, gone_too)), (alan, (other, one, gone_too, gone))):
-        tell(actor.link(bob), lamp, *frames)
+    mine, theirs = {bob: 2}, {bob: 1, carol: 1}
+    one = version(bob, "door", "open", mine)
+    other = version(carol, "door", "shut", theirs)
+    gone = version(bob, "gate", None, mine, deleted=True)
+    gone_too = version(carol, "gate", None, theirs, deleted=True)
+    for part, messages in ((alice, (one, other, gone, gone_too)), (alan, (other, one, gone_too, gone))):
+        part.link(bob).send(lamp, *messages)
     look(alice)
     look(alan)
 
 
 @scenario("38", "39", "40", "51", "52", "54")
-def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
-    """Two peers that cannot hear each other make records with the same keys, two of them at the same time, and change
-    those of a third one; then they are connected."""
-    told = [listening(actor, bob) for actor in (alice, alan)]
+def changed_on_two_sides(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
+    """Two unconnected peers write the same keys and change the same records; then they are linked."""
+    links = [listening(part, bob) for part in (alice, alan)]
     for key in ("lamp", "bell"):
-        frame = bob.update(key, "of bob")
-        for link in told:
-            tell(link, frame)
+        message = bob.update(key, "of bob")
+        for link in links:
+            link.send(message)
     for key, first, second in (
         ("door", alice, alan),
         ("gate", alan, alice),
@@ -320,31 +283,31 @@ def changed_on_two_sides(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedP
     ):
         first.after(1_000).put(key, f"of {first.name}")
         second.after(HOUR_MS).put(key, f"of {second.name}")
-    for actor in (alice, alan):
-        actor.put("roof", f"of {actor.name}")
-    stage.settle()
+    for part in (alice, alan):
+        part.put("roof", f"of {part.name}")
+    script.settle()
     alice.link(alan)
-    stage.settle()
-    for actor in (alice, alan):
-        look(actor)
-        actor.observe()
+    script.settle()
+    for part in (alice, alan):
+        look(part)
+        part.observe()
 
 
 @scenario("38", "40", "54")
-def a_key_that_is_taken(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Records come with keys that others have: later ones, and earlier ones."""
+def a_key_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Carol's records have the keys of Bob's records, with a later or an earlier time."""
     told = alice.link(bob)
-    tell(told, bob.update("lamp", "on"))
+    told.update("lamp", "on")
     for key, one, other in (("door", 2 * HOUR_MS, HOUR_MS), ("gate", HOUR_MS, 2 * HOUR_MS)):
-        tell(told, bob.update(key, "of bob", at_ms=stage.now_ms - one))
-        tell(told, carol.update(key, "of carol", at_ms=stage.now_ms - other))
+        told.update(key, "of bob", time=-one)
+        told.send(carol.update(key, "of carol", time=-other))
     look(alice)
     alice.observe()
 
 
 @scenario("43", "44", "45")
-def a_record_again_and_again(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes a record twice when nobody listens, and three times when somebody does."""
+def a_record_again_and_again(script: Script, alice: Part, bob: Peer) -> None:
+    """The application writes a record twice without a link, and three times while Bob listens."""
     alice.put("door", 0)
     alice.observe()
     alice.after(1_000).put("door", 1)
@@ -355,34 +318,32 @@ def a_record_again_and_again(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
 
 
 @scenario("46")
-def a_record_of_others_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def a_record_of_others_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application changes a record that three others have changed before."""
     listening(alice, carol)
-    clock = {bob.peer_id: 7, carol.peer_id: 3, stage.peer("dave").peer_id: 1}
     bob.revision = 6
-    tell(alice.link(bob), version(bob, "door", "open", clock))
-    stage.settle()
+    version(alice.link(bob), "door", "open", {bob: 7, carol: 3, "dave": 1})
+    script.settle()
     alice.after(1_000).put("door", "shut")
 
 
 @scenario("41", "42")
-def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Clocks have the numbers of revisions, others, and such as 53 bits do not hold or tell apart; the application
-    changes one of the records."""
+def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Numbers in vector clocks equal revisions or differ from them, or exceed 53 bits."""
     listening(alice, carol)
     told = alice.link(bob)
     for key, revision, clock in (
-        ("alike", 2, {bob.peer_id: 2}),
-        ("behind", 15, {bob.peer_id: 44}),
-        ("ahead", 44, {bob.peer_id: 15, carol.peer_id: 1}),
+        ("alike", 2, {bob: 2}),
+        ("behind", 15, {bob: 44}),
+        ("ahead", 44, {bob: 15, carol: 1}),
     ):
         bob.revision = revision - 1
-        tell(told, version(bob, key, revision, clock))
+        version(told, key, revision, clock)
     look(alice)
-    tell(told, version(bob, "wide", "numbers", {bob.peer_id: WIDE, carol.peer_id: WIDEST}))
+    version(told, "wide", "numbers", {bob: WIDE, carol: WIDEST})
     look(alice)
     for number in (bob.revision + 1, WIDE - 1, WIDE):
-        tell(told, version(bob, "near", f"{number}", {bob.peer_id: number}))
+        version(told, "near", f"{number}", {bob: number})
         look(alice)
     alice.after(1_000).put("wide", 5)
     look(alice)
@@ -390,22 +351,22 @@ def numbers_of_clocks(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
 
 
 @scenario("50")
-def numbers_grow_longer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody changes records of which the numbers have one digit more then, or one bit."""
+def numbers_grow_longer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Numbers in vector clocks grow by one digit or by one bit."""
     listening(alice, carol)
     told = alice.link(bob)
     for key, number in (("ten", 10), ("hundred", 100), ("half", HALF), ("whole", 2 * HALF)):
         for value in (number - 1, number):
-            tell(told, version(bob, key, value, {bob.peer_id: value, carol.peer_id: 2}))
-            stage.advance(1_000)
+            version(told, key, value, {bob: value, carol: 2})
+            script.advance(1_000)
     look(alice)
     alice.observe()
 
 
 @scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,), long=True)
-def clocks_are_compared(stage: Stage, alice: Actor) -> None:
-    """Pairs of clocks: equal, one before the other, neither, with absent members and with numbers of 64 bits."""
-    a, b, c = (stage.peer(name).peer_id for name in ("bob", "carol", "dave"))
+def clocks_are_compared(script: Script, alice: Part) -> None:
+    """Vector clocks are compared: equal, ordered, concurrent, with absent members and 64 bits."""
+    a, b, c = "bob", "carol", "dave"
     pairs: tuple[tuple[dict[str, int], dict[str, int]], ...] = (
         ({a: 2, b: 1}, {b: 1, a: 2}),
         ({a: 2, b: 1}, {a: 2, b: 2}),
@@ -426,30 +387,29 @@ def clocks_are_compared(stage: Stage, alice: Actor) -> None:
         ({a: WIDEST}, {a: WIDEST}),
     )
     for one, other in pairs:
-        said = pb.CompareClocks(one=json.dumps(one).encode(), other=json.dumps(other).encode())
-        alice.do(pb.Request(compare_clocks=said))
+        alice.compare_clocks(one, other)
 
 
-def _in_conflict(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def _in_conflict(alice: Part, bob: Peer, carol: Peer) -> None:
     """Two versions of one record, and two records with one key."""
     told = alice.link(bob)
-    early, late = iso(stage.now_ms - 2 * HOUR_MS), iso(stage.now_ms - HOUR_MS)
+    early, late = -2 * HOUR_MS, -HOUR_MS
     one, other = {"who": "bob", "b": [1]}, {"who": "carol", "c": {"x": None}}
     for key, first, second in (("later", early, late), ("earlier", late, early)):
-        tell(told, version(bob, key, one, {bob.peer_id: 2}, update_time=first))
-        tell(told, version(carol, key, other, {bob.peer_id: 1, carol.peer_id: 1}, update_time=second))
-        tell(told, bob.update(f"{key} key", one, update_time=first))
-        tell(told, carol.update(f"{key} key", other, update_time=second))
+        version(told, key, one, {bob: 2}, time=first)
+        told.send(version(carol, key, other, {bob: 1, carol: 1}, time=second))
+        told.update(f"{key} key", one, time=first)
+        told.send(carol.update(f"{key} key", other, time=second))
     look(alice)
 
 
 @scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
-def objects_are_merged(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """An application that merges what is in conflict hears of four conflicts about objects."""
-    _in_conflict(stage, alice, bob, carol)
+def objects_are_merged(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """An application that merges conflicting objects receives four conflicts."""
+    _in_conflict(alice, bob, carol)
 
 
 @scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
-def records_are_separated(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """An application that keeps both hears of four conflicts."""
-    _in_conflict(stage, alice, bob, carol)
+def records_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """An application that keeps both records receives four conflicts."""
+    _in_conflict(alice, bob, carol)

@@ -1,14 +1,14 @@
-"""What records are: keys and values, uuids, who wrote them last and when."""
+"""The members of records: keys, values, uuids, last writers and times."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from sds_harness.clearskies.clubs import record_id
 
-from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
+from . import cast
+from .cast import Actor, ScriptedPeer, Stage
+from .scripts import HOUR_MS, Part, Peer, Script, listening, look, scenario
 
 VALUES: tuple[Any, ...] = (
     None,
@@ -85,12 +85,11 @@ ODD_CONTENTS: tuple[tuple[str, Any], ...] = (
     ("many", list(range(3_000))),
 )
 MEBIBYTE = 1 << 20
-HOUR_MS = 3_600_000
 
 
 @scenario("07", "08", "11", "15", "44")
-def keys_and_values(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes keys and values of all kinds, of which somebody gets the half as they are written."""
+def keys_and_values(script: Script, alice: Part, bob: Peer) -> None:
+    """The application writes keys and values of all kinds, half of them before and half after Bob subscribes."""
     pairs = list(zip(KEYS, VALUES, strict=True))
     for key, value in pairs[::2]:
         alice.put(key, value)
@@ -100,116 +99,106 @@ def keys_and_values(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("07", "02")
-def keys_and_values_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody else writes keys and values of all kinds."""
+def keys_and_values_of_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob sends keys and values of all kinds, while Carol listens."""
     listening(alice, carol)
     link = alice.link(bob)
     for key, value in zip(KEYS, VALUES, strict=True):
-        link.say(bob.update(key, value))
+        link.update(key, value)
     look(alice)
 
 
 @scenario("07", "02", "13", long=True)
-def odd_contents(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Keys with blanks, NUL and letters of two cases, and values such as false, here and from somebody else."""
+def odd_contents(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The application and Bob write unusual keys and values, such as blanks, NUL, two cases and false."""
     listening(alice, carol)
     link = alice.link(bob)
     for key, value in ODD_CONTENTS:
         alice.put(f"{key} " if key.endswith(" ") else f"{key}, own", value)
-        if not link.broken:
-            link.say(bob.update(f"{key}  " if key.endswith(" ") else key, value))
+        link.update(f"{key}  " if key.endswith(" ") else key, value)
     alice.put("a\0b, own", 1)
     alice.put("a, own", 2)
     look(alice)
     for value in (1, None, 0):
         alice.after(1_000).put("again", value)
-        if not link.broken:
-            link.say(bob.update("again, of bob", value))
+        link.update("again, of bob", value)
         look(alice)
     alice.observe()
 
 
 @scenario("07", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
-def contents_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The same is there when the peer is started again."""
+def contents_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
+    """A peer receives unusual keys and values, and restarts."""
     link = alice.link(bob)
     for key, value in ODD_CONTENTS:
-        if not link.broken:
-            link.say(bob.update(key, value))
+        link.update(key, value)
     look(alice)
     alice.reopen()
     look(alice)
     alice.observe()
 
 
-@scenario("02", "07", long=True)
+@cast.scenario("02", "07", long=True)
 def large_values(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """The application writes a value of two mebibytes, and so does somebody else."""
-    listening(alice, carol)
+    """The application writes a value of two mebibytes, and so does Bob."""
+    # No schedule: in a file it would be larger than other contents of a schedule may be.
+    cast.listening(alice, carol)
     alice.put("small", 1)
     alice.put("large", "x" * 2 * MEBIBYTE)
     alice.link(bob).say(bob.update("their small", 1))
-    look(alice)
+    cast.look(alice)
     alice.link(bob).say(bob.update("their large", "y" * 2 * MEBIBYTE))
-    look(alice)
+    cast.look(alice)
 
 
 @scenario("02", "31", long=True)
-def unknown_members_and_types(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Updates and requests have members that nobody knows, and a message of an unknown type comes between them."""
+def unknown_members_and_types(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Updates and requests have unknown members, and a message of an unknown type arrives between updates."""
     link = alice.link(bob)
-    link.say(bob.update("plain", 1))
+    link.update("plain", 1)
     look(alice)
-    if not link.broken:
-        link.say(bob.update("more", 2, trusted=True, note={"by": ["hand"], "deleted": True}))
+    link.update("more", 2, members={"trusted": True, "note": {"by": ["hand"], "deleted": True}})
     look(alice)
-    if not link.broken:
-        unknown = bob.frame({"type": "x.nobody-knows", "key": "plain", "since": {}})
-        link.send(unknown.wire + bob.update("behind", 3).wire)
+    unknown = bob.message({"type": "x.nobody-knows", "key": "plain", "since": {}})
+    link.send(unknown, bob.update("behind", 3), joined=True)
     look(alice)
-    asking = alice.link(carol)
-    asking.send(carol.get_updates({}, max=100, note={"type": "database.update"}))
+    alice.link(carol).ask(max=100, note={"type": "database.update"})
 
 
 @scenario("13", "02", "50", long=True)
-def deletions_in_other_forms(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
-) -> None:
-    """Deletions have no value, or one, or another key; one is written again; a key is taken by an older record."""
+def deletions_in_other_forms(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Deletions have no value, a value, or another key; a record is written again, and a key is reused."""
     listening(alice, dave)
     link = alice.link(bob)
-    keys = ("bare", "full", "moved", "again", "box")
-    for key in keys:
-        link.say(bob.update(key, f"in {key}"))
+    for key in ("bare", "full", "moved", "again", "box"):
+        link.update(key, f"in {key}")
     look(alice)
-    stage.advance(1_000)
-    link.say(bob.update("bare", deleted=True, without=("value",)))
-    link.say(bob.update("full", "in full", deleted=True))
-    moved = json.loads(bob.update("moved", deleted=True).body)
-    link.say(bob.frame(moved | {"key": "elsewhere"}))
-    link.say(bob.update("again", deleted=True))
-    link.say(bob.update("box", deleted=True, at_ms=stage.now_ms + HOUR_MS))
+    script.advance(1_000)
+    link.update("bare", deleted=True, without=("value",))
+    link.update("full", "in full", deleted=True)
+    link.update("moved", deleted=True, members={"key": "elsewhere"})
+    link.update("again", deleted=True)
+    link.update("box", deleted=True, time=HOUR_MS)
     look(alice)
-    stage.advance(1_000)
-    link.say(bob.update("again", "there"))
-    alice.link(carol).say(carol.update("box", "of carol"))
+    script.advance(1_000)
+    link.update("again", "there")
+    alice.link(carol).update("box", "of carol")
     look(alice)
     alice.observe()
 
 
 @scenario("08", needs=(pb.CAPABILITY_UUID_ACCEPTED,), long=True)
-def a_uuid_that_is_taken(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application suggests a uuid for a second record that the first one has."""
+def a_uuid_that_is_taken(script: Script, alice: Part, bob: Peer) -> None:
+    """The application suggests the uuid of its first record for a second one."""
     listening(alice, bob)
-    uuid = record_id("taken")
-    alice.put("one", 1, uuid=uuid)
-    alice.after(1_000).put("two", 2, uuid=uuid)
+    alice.put("one", 1, record="taken")
+    alice.after(1_000).put("two", 2, record="taken")
     look(alice)
 
 
 @scenario("08", "26", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
-def started_again_between_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes, and the peer is closed at once; started again, it writes the same key and another one."""
+def started_again_between_changes(script: Script, alice: Part, bob: Peer) -> None:
+    """A peer restarts between changes; the application writes an old key and a new one."""
     listening(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
@@ -222,17 +211,17 @@ def started_again_between_changes(stage: Stage, alice: Actor, bob: ScriptedPeer)
 
 
 @scenario("11", long=True)
-def times_of_day(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes two records at several times of a day, and makes new ones."""
+def times_of_day(script: Script, alice: Part, bob: Peer) -> None:
+    """The application writes an old record and a new one at five times of the day."""
     listening(alice, bob)
     for number in range(5):
         alice.put("again", number)
         alice.put(f"new {number}", number)
-        stage.advance(5 * HOUR_MS + 1_000)
+        script.advance(5 * HOUR_MS + 1_000)
 
 
 @scenario("08", "10", long=True)
-def many_records(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> None:
+def many_records(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
     """Two peers make fifty records each."""
     for number in range(50):
         alice.put(f"of alice {number}", number)
@@ -242,23 +231,23 @@ def many_records(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer) -> 
 
 
 @scenario("09", "10", "27", "12")
-def who_wrote_last(stage: Stage, alice: Actor, alan: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A record goes from hand to hand: two peers under test write it in turn after a third one, two others listen."""
+def who_wrote_last(script: Script, alice: Part, alan: Part, bob: Peer, carol: Peer) -> None:
+    """Two peers under test change records in turn, after Bob has made one; two subscribers listen."""
     alice.link(alan)
     listening(alan, carol)
-    listening(alice, bob).say(bob.update("door", "open"))
-    stage.settle()
+    listening(alice, bob).update("door", "open")
+    script.settle()
     alan.after(1_000).put("door", "shut")
-    stage.settle()
+    script.settle()
     alice.after(1_000).put("door", "ajar")
     alice.put("window", "shut")
-    stage.settle()
+    script.settle()
     alan.after(1_000).put("window", "open")
 
 
 @scenario("10", "26", "08")
-def records_in_turn(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes two records in turn, several times."""
+def records_in_turn(script: Script, alice: Part, bob: Peer) -> None:
+    """The application changes two records in turn, several times."""
     listening(alice, bob)
     for number in range(3):
         alice.after(1_000).put("one", number)
@@ -267,8 +256,8 @@ def records_in_turn(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("02", "13")
-def a_deletion_that_nobody_saw(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes a record and deletes it before anybody is there."""
+def a_deletion_that_nobody_saw(script: Script, alice: Part, bob: Peer) -> None:
+    """The application writes a record and deletes it before there is any link."""
     alice.put("short-lived", 1)
     alice.put("other", 2)
     alice.after(1_000).delete("short-lived")
@@ -276,60 +265,58 @@ def a_deletion_that_nobody_saw(stage: Stage, alice: Actor, bob: ScriptedPeer) ->
 
 
 @scenario("13", "14", "02")
-def deletions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Records are deleted, here and by somebody else; others say that they are not, or do not say anything. One is
-    written again."""
+def deletions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Records are deleted and written again; other updates say that they are no deletions, or say nothing."""
     link = listening(alice, bob)
     listening(alice, carol)
-    link.say(bob.update("silent", 1))
-    link.say(bob.frame(json.loads(bob.update("said", 2).body) | {"deleted": False}))
+    link.update("silent", 1)
+    link.update("said", 2, members={"deleted": False})
     alice.put("mine", 3)
     look(alice)
     alice.after(1_000).delete("mine")
-    stage.advance(1_000)
-    link.say(bob.update("silent", deleted=True))
+    script.advance(1_000)
+    link.update("silent", deleted=True)
     look(alice)
     alice.after(1_000).put("mine", 4)
 
 
 @scenario("02", "13")
-def a_key_of_the_deleted(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody deletes a record, and somebody else makes one with its key; then the first one is deleted once more."""
+def a_key_of_the_deleted(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Carol reuses the key of a record that Bob has deleted; then Bob deletes his record again."""
     link, other = alice.link(bob), alice.link(carol)
-    link.say(bob.update("box", 1))
+    link.update("box", 1)
     look(alice)
-    stage.advance(1_000)
-    link.say(bob.update("box", deleted=True))
+    script.advance(1_000)
+    link.update("box", deleted=True)
     look(alice)
-    stage.advance(1_000)
-    other.say(carol.update("box", 2))
+    script.advance(1_000)
+    other.update("box", 2)
     look(alice)
-    stage.advance(1_000)
-    link.say(bob.update("box", deleted=True))
+    script.advance(1_000)
+    link.update("box", deleted=True)
     look(alice)
     alice.observe()
 
 
 @scenario("07", "22")
-def members_are_left_out(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Objects are written again with fewer members, here and by somebody else, who also gives one another key."""
+def members_are_left_out(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The application and Bob write objects again with fewer members, one of them with another key."""
     listening(alice, carol)
     link = alice.link(bob)
     alice.put("mine", {"a": 1, "b": {"c": 2}})
-    photo, page = bob.update("photo", {"a": 1, "b": 2}), bob.update("page", {"a": 1})
-    link.say(photo, page)
+    link.update("photo", {"a": 1, "b": 2})
+    page = link.update("page", {"a": 1})
     look(alice)
     alice.after(1_000).put("mine", {"b": {}})
-    link.say(bob.update("photo", {"b": 3}))
-    uuid = json.loads(page.body)["uuid"]
-    link.say(bob.update("leaf", {"d": 4}, uuid=uuid, vector_clock={bob.peer_id: 2}))
+    link.update("photo", {"b": 3})
+    link.update("leaf", {"d": 4}, after=page, clock={bob: 2})
     look(alice)
 
 
 @scenario("11")
-def times_of_others(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Updates have times with and without fractions and offsets, also of peers whose clocks are wrong by decades."""
+def times_of_others(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob's updates have times with fractions and offsets, and times that are wrong by decades."""
     link = alice.link(bob)
     for number, time in enumerate(TIMES):
-        link.say(bob.update(f"record-{number}", number, update_time=time))
+        link.update(f"record-{number}", number, time=time)
     look(alice)

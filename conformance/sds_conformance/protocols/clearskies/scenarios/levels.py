@@ -1,45 +1,42 @@
-"""Access levels and signatures: whose changes are taken, and who passes them on."""
+"""Access levels and signatures: whose changes are accepted, and who passes them on."""
 
 from __future__ import annotations
 
-from sds_harness.clearskies.clubs import READ_ONLY
-from sds_harness.clearskies.frames import Frame
-
-from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
+from .scripts import Part, Peer, Script, listening, look, scenario
 
 
 @scenario("02", "17")
-def a_writer_to_a_writer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A read-write peer makes three records and deletes one, the half of it signed; each change comes by itself."""
+def a_writer_to_a_writer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A read-write peer sends another one records and a deletion, one by one, some of them signed."""
     listening(alice, carol)
     link = alice.link(bob)
-    link.say(bob.update("one", 1))
-    link.say(bob.sign(bob.update("two", 2)))
-    link.say(bob.update("three", 3))
+    link.update("one", 1)
+    link.update("two", 2, signature="read-write")
+    link.update("three", 3)
     look(alice)
-    stage.advance(1_000)
-    link.say(bob.sign(bob.update("one", 4)))
-    link.say(bob.update("two", deleted=True))
+    script.advance(1_000)
+    link.update("one", 4, signature="read-write")
+    link.update("two", deleted=True)
     look(alice)
 
 
 @scenario("02", "05", "18")
-def a_writer_to_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer hears of records and of a deletion, signed, and passes them on to another one."""
+def a_writer_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer receives signed records and a deletion, and passes them on to another one."""
     link = rita.link(bob)
     listening(rita, rolf)
-    link.say(bob.update("one", 1))
-    link.say(bob.update("two", 2))
+    link.update("one", 1)
+    link.update("two", 2)
     look(rita, read_only=True)
-    link.say(bob.update("one", deleted=True))
+    link.update("one", deleted=True)
     look(rita)
 
 
 @scenario("03")
-def a_reader_is_told_to_write(stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """The application of a read-only peer writes, changes and deletes, or tries to."""
+def a_reader_is_told_to_write(script: Script, rita: Part, bob: Peer, carol: Peer) -> None:
+    """The application of a read-only peer tries to write, to change and to delete."""
     listening(rita, carol)
-    rita.link(bob).say(bob.update("theirs", 1))
+    rita.link(bob).update("theirs", 1)
     rita.put("mine", 1)
     rita.put("theirs", 2)
     rita.delete("theirs")
@@ -47,133 +44,123 @@ def a_reader_is_told_to_write(stage: Stage, rita: Actor, bob: ScriptedPeer, caro
 
 
 @scenario("03")
-def a_reader_writes_to_a_writer(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer sends a change of its own: without a signature, then with that of its level."""
-    alice.link(bob).say(bob.update("good", 1))
-    alice.link(rolf).send(rolf.update("bad", 1))
+def a_reader_writes_to_a_writer(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer sends changes of its own: unsigned, then signed with the key of its level."""
+    alice.link(bob).update("good", 1)
+    alice.link(rolf).update("bad", 1)
     look(alice)
-    alice.link(rolf).send(rolf.sign(rolf.update("worse", 2), READ_ONLY))
+    alice.link(rolf).update("worse", 2, signature="read-only")
     look(alice)
 
 
 @scenario("03")
-def a_reader_writes_to_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer sends a change of its own to another one, unsigned and signed by its level."""
-    rita.link(bob).say(bob.update("good", 1))
-    rita.link(rolf).send(rolf.update("bad", 1))
+def a_reader_writes_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer sends another one changes of its own: unsigned, then signed with the key of its level."""
+    rita.link(bob).update("good", 1)
+    rita.link(rolf).update("bad", 1)
     look(rita, read_only=True)
-    rita.link(rolf).send(rolf.sign(rolf.update("worse", 2), READ_ONLY))
+    rita.link(rolf).update("worse", 2, signature="read-only")
     look(rita, read_only=True)
 
 
 @scenario("03", "02")
-def a_reader_passes_on(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer passes on what a read-write one has signed, and then a record of that without its signature."""
-    alice.link(rolf).send(bob.sign(bob.update("good", 1)))
+def a_reader_passes_on(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer passes on a record that a writer has signed, and then one without a signature."""
+    alice.link(rolf).send(bob.update("good", 1, signature="read-write"))
     look(alice)
     alice.link(rolf).send(bob.update("bad", 2))
     look(alice)
 
 
 @scenario("05", "02", "18")
-def readers_among_themselves(stage: Stage, rita: Actor, rosa: Actor, bob: ScriptedPeer, ruth: ScriptedPeer) -> None:
-    """What a read-write peer has told one read-only peer goes on to a second and a third one when it is gone."""
+def readers_among_themselves(script: Script, rita: Part, rosa: Part, bob: Peer, ruth: Peer) -> None:
+    """Records of a writer that has left go from one read-only peer to a second and a third one."""
     link = rita.link(bob)
-    link.say(bob.update("one", 1), bob.update("two", 2))
+    link.update("one", 1)
+    link.update("two", 2)
     link.cut()
     rita.link(rosa)
-    stage.settle()
+    script.settle()
     listening(rosa, ruth)
-    stage.settle()
-    link = rita.link(bob)
-    link.say(bob.update("one", 3))
-
-
-def altered(frame: Frame) -> Frame:
-    """A message with the signature that it had, and another digit at the end of its time."""
-    return frame.flipped(frame.body.rindex(b'Z"') - 1)
+    script.settle()
+    rita.link(bob).update("one", 3)
 
 
 @scenario("06")
-def a_forged_update_for_a_reader(
-    stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
-) -> None:
-    """A read-only peer hears a signed update, then two of others: one altered, one with the signature altered."""
+def a_forged_update_for_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, dave: Peer, rolf: Peer) -> None:
+    """A read-only peer receives a valid update, one with a changed body, and one with a changed signature."""
     link = rita.link(bob)
-    link.say(bob.update("good", "one"))
+    link.update("good", "one")
     listening(rita, rolf)
-    link.send(altered(carol.sign(carol.update("bad", "two"))))
+    link.send(carol.update("bad", "two", signature="read-write").altered)
     look(rita, read_only=True)
-    rita.link(bob).send(dave.sign(dave.update("worse", "three")).forged())
+    rita.link(bob).send(dave.update("worse", "three", signature="forged"))
     look(rita, read_only=True)
 
 
 @scenario("06")
-def a_forged_update_of_somebody_known(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer hears a signed update; then another one passes on two of the same writer that it has altered,
-    and at last the second one comes as it was."""
+def a_forged_update_of_somebody_known(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer receives two altered updates of a known writer, and later one of them unaltered."""
     link = rita.link(bob)
-    link.say(bob.update("good", 1))
+    link.update("good", 1)
     look(rita, read_only=True)
-    bad, better = (bob.sign(bob.update(key, 2)) for key in ("bad", "better"))
-    for frame in (bad, better):
-        rita.link(rolf).send(altered(frame))
+    bad, better = (bob.update(key, 2, signature="read-write") for key in ("bad", "better"))
+    for message in (bad, better):
+        rita.link(rolf).send(message.altered)
         look(rita, read_only=True)
-    link.say(better)
+    link.send(better)
     look(rita, read_only=True)
 
 
 @scenario("03")
-def a_reader_signs_for_a_writer(
-    stage: Stage, rita: Actor, bob: ScriptedPeer, carol: ScriptedPeer, rolf: ScriptedPeer
-) -> None:
-    """A read-only peer passes on a change in the name of a read-write one, with the signature of its own level."""
-    rita.link(bob).say(bob.update("good", 1))
+def a_reader_signs_for_a_writer(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    """A read-only peer sends a change in the name of a writer, signed with the key of its own level."""
+    rita.link(bob).update("good", 1)
     look(rita, read_only=True)
-    rita.link(rolf).send(carol.sign(carol.update("bad", 2), READ_ONLY))
+    rita.link(rolf).send(carol.update("bad", 2, signature="read-only"))
     look(rita, read_only=True)
 
 
 @scenario("06")
-def a_forged_update_for_a_writer(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
-) -> None:
-    """A read-only peer passes on a signed update of which it has altered a byte, to a read-write one."""
-    alice.link(bob).say(bob.update("good", "one"))
+def a_forged_update_for_a_writer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, rolf: Peer) -> None:
+    """A read-only peer passes on a signed update with a changed body to a read-write peer."""
+    alice.link(bob).update("good", "one")
     listening(alice, carol)
-    alice.link(rolf).send(altered(dave.sign(dave.update("bad", "two"))))
+    alice.link(rolf).send(dave.update("bad", "two", signature="read-write").altered)
     look(alice)
 
 
 @scenario("16")
-def an_unsigned_update_for_a_reader(
-    stage: Stage, rita: Actor, bob: ScriptedPeer, dave: ScriptedPeer, rolf: ScriptedPeer
-) -> None:
-    """A read-write peer sends a read-only one updates without a signature: one of its own, one of another writer."""
-    rita.link(bob).say(bob.update("good", 1))
+def an_unsigned_update_for_a_reader(script: Script, rita: Part, bob: Peer, dave: Peer, rolf: Peer) -> None:
+    """A writer sends a read-only peer unsigned updates: one of its own, and one of another writer."""
+    rita.link(bob).update("good", 1)
     listening(rita, rolf)
-    rita.link(bob).send(bob.update("bad", 2))
+    rita.link(bob).update("bad", 2, signature="none")
     look(rita, read_only=True)
-    rita.link(bob).send(dave.update("worse", 3))
+    rita.link(bob).send(dave.update("worse", 3, signature="none"))
     look(rita, read_only=True)
 
 
 @scenario("16")
-def unsigned_changes_for_a_reader(stage: Stage, rita: Actor, bob: ScriptedPeer) -> None:
-    """A read-write peer changes what a read-only one has, and deletes it, without a signature."""
-    rita.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+def unsigned_changes_for_a_reader(script: Script, rita: Part, bob: Peer) -> None:
+    """A writer sends a read-only peer a change and a deletion of known records without signatures."""
+    link = rita.link(bob)
+    link.update("one", 1)
+    link.update("two", 2)
     look(rita, read_only=True)
-    rita.link(bob).send(bob.update("one", 3))
+    rita.link(bob).update("one", 3, signature="none")
     look(rita, read_only=True)
-    rita.link(bob).send(bob.update("two", deleted=True))
+    rita.link(bob).update("two", deleted=True, signature="none")
     look(rita, read_only=True)
     rita.observe()
 
 
 @scenario("03")
-def a_reader_changes_what_is_there(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer passes on changes of what a read-write one has, and a deletion, without a signature."""
-    alice.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+def a_reader_changes_what_is_there(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer sends an unsigned change and an unsigned deletion of known records."""
+    link = alice.link(bob)
+    link.update("one", 1)
+    link.update("two", 2)
     look(alice)
     alice.link(rolf).send(bob.update("one", 3))
     look(alice)
@@ -182,14 +169,15 @@ def a_reader_changes_what_is_there(stage: Stage, alice: Actor, bob: ScriptedPeer
 
 
 @scenario("16", "14", "20")
-def a_writer_has_readers(stage: Stage, alice: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
-    """A read-only peer asks a read-write one, and gets its changes and those of another one, with signatures. Then
-    somebody reads all that is there."""
+def a_writer_has_readers(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer subscribes at a writer, and changes of that and of another writer follow."""
     alice.put("old", 0)
     alice.put("older", 0)
     listening(alice, rolf)
     alice.put("mine", 1)
-    alice.link(bob).say(bob.update("theirs", 2), bob.sign(bob.update("signed", 3)))
+    link = alice.link(bob)
+    link.update("theirs", 2)
+    link.update("signed", 3, signature="read-write")
     alice.after(1_000).put("mine", 3)
     alice.delete("old")
     look(alice, read_only=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from sds_harness.clearskies.clubs import record_id
 
-from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
-from .conflicts import HOUR_MS, WIDE, tell, version
+from .conflicts import WIDE, version
+from .scripts import HOUR_MS, Part, Peer, Script, listening, look, scenario
 
 
 @scenario("26", "08", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
-def killed_between_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes, Bob receives it, and the process is killed; started again, it writes two records."""
+def killed_between_changes(script: Script, alice: Part, bob: Peer) -> None:
+    """The process is killed after changes that Bob has received; restarted, the application writes again."""
     listening(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
@@ -25,66 +24,65 @@ def killed_between_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> Non
 
 
 @scenario("37", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
-def killed_before_it_sends(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application writes a record that is sent; it writes another one, deletes a third one, and the process is
-    killed before anybody asks for them."""
+def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
+    """The process is killed with changes that it has not sent; restarted, it is asked for them."""
     link = listening(alice, bob)
     alice.put("sent", 1)
-    alice.put("deleted", 2)
-    stage.settle()
-    ghosts = list(link.updates[-1:])
+    ghost = alice.put("deleted", 2)
+    script.settle()
     link.cut()
     alice.after(1_000).put("not sent", 3)
     alice.delete("deleted")
     alice.reopen(killed=True)
     look(alice)
-    if ghosts:
-        alice.link(bob).send(*ghosts)
+    alice.link(bob).send(ghost)
     look(alice)
     alice.observe()
 
 
 @scenario("37", "29", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
-def killed_after_updates(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer receives records and a deletion, and its process is killed; then it asks, and is asked."""
+def killed_after_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The process is killed after it has received records and a deletion; restarted, it asks and is asked."""
     link = alice.link(bob)
-    link.say(bob.update("one", 1), bob.update("two", 2))
-    gone = version(carol, "gone", "there", {carol.peer_id: 1})
-    tell(link, version(bob, "gone", None, {bob.peer_id: 1, carol.peer_id: 1}, deleted=True))
+    link.update("one", 1)
+    link.update("two", 2)
+    gone = version(carol, "gone", "there", {carol: 1})
+    version(link, "gone", None, {bob: 1, carol: 1}, deleted=True)
     alice.tick()
-    stage.settle()
+    script.settle()
     alice.reopen(killed=True)
     link = alice.link(bob)
     look(alice)
-    tell(link, gone, bob.update("three", 3))
+    link.send(gone)
+    link.update("three", 3)
     look(alice)
     alice.observe()
 
 
 @scenario("18", "05", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
-def a_reader_is_killed(stage: Stage, rita: Actor, bob: ScriptedPeer, rolf: ScriptedPeer) -> None:
+def a_reader_is_killed(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
     """The process of a read-only peer is killed after it has received records; then others ask it."""
-    rita.link(bob).say(bob.update("one", 1), bob.update("two", 2))
-    stage.settle()
+    link = rita.link(bob)
+    link.update("one", 1)
+    link.update("two", 2)
+    script.settle()
     rita.reopen(killed=True)
     listening(rita, rolf)
-    stage.settle()
+    script.settle()
     look(rita)
 
 
 @scenario("13", "22", "25", "41", "44", "46", "47", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
-def records_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer receives records with wide numbers, exact times and new keys, and a deletion. Started again, it is asked
-    for all of them, and the application changes some."""
+def records_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer with wide numbers, exact times, new keys and a deletion restarts, and changes some records."""
     link = alice.link(bob)
-    clock = {bob.peer_id: 7, carol.peer_id: 3, stage.peer("dave").peer_id: 1}
-    tell(link, version(bob, "crowded", "by three", clock))
-    tell(link, bob.update("exact", 1, update_time="2014-03-30T12:35:29.113243778Z"))
-    tell(link, version(bob, "old key", 2, {bob.peer_id: 1}, uuid=record_id("moved")))
-    tell(link, bob.update("gone", 3))
-    stage.advance(1_000)
-    tell(link, version(bob, "new key", 2, {bob.peer_id: 2}, uuid=record_id("moved")))
-    tell(link, bob.update("gone", deleted=True))
+    version(link, "crowded", "by three", {bob: 7, carol: 3, "dave": 1})
+    link.update("exact", 1, time="2014-03-30T12:35:29.113243778Z")
+    version(link, "old key", 2, {bob: 1}, record="moved")
+    link.update("gone", 3)
+    script.advance(1_000)
+    version(link, "new key", 2, {bob: 2}, record="moved")
+    link.update("gone", deleted=True)
     alice.put("mine", {"number": (1 << 53) + 1})
     alice.after(1_000).put("mine too", [0.1, None, "\u2603"])
     look(alice)
@@ -92,7 +90,7 @@ def records_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer, carol
         alice.after(1_000).put("mine", number)
         look(alice)
     bob.revision = WIDE - 1
-    tell(link, version(bob, "wide", 4, {bob.peer_id: WIDE}))
+    version(link, "wide", 4, {bob: WIDE})
     look(alice)
     alice.reopen()
     look(alice)
@@ -104,15 +102,17 @@ def records_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer, carol
 
 
 @scenario("29", "37", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
-def what_is_known_after_a_restart(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer receives records and changes the last one itself. Started again, it asks for updates and receives one."""
+def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer receives records and changes the last one; restarted, it asks for updates and receives one."""
     link = alice.link(bob)
-    link.say(bob.update("one", 1), carol.update("two", 2), bob.update("three", 3))
-    stage.settle()
+    link.update("one", 1)
+    link.send(carol.update("two", 2))
+    link.update("three", 3)
+    script.settle()
     alice.after(1_000).put("three", 4)
-    stage.settle()
+    script.settle()
     alice.reopen()
     link = alice.link(bob)
-    stage.settle()
-    link.say(bob.update("four", 5))
+    script.settle()
+    link.update("four", 5)
     look(alice)

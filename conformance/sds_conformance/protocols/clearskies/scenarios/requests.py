@@ -1,325 +1,316 @@
-"""Requests for updates: who asks for what, what is answered, and what follows."""
+"""Requests for updates: what a peer asks for, how it answers, and what it sends afterwards."""
 
 from __future__ import annotations
 
-from sds_harness.clearskies.frames import PING, UNKNOWN
+from sds_harness.clearskies.frames import PING_TYPE
+from sds_harness.clearskies.peer import ScriptedPeer
 
-from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
+from . import cast
+from .cast import Actor, Stage
+from .scripts import Part, Peer, Script, listening, look, scenario
 
 
 @scenario("29", "30", "37")
-def a_connection_is_made_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer hears of changes of two others; the connection breaks, and is there again."""
+def a_connection_is_made_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer receives changes of two others; the connection breaks and is made again."""
     link = alice.link(bob)
-    link.say(bob.update("one", 1))
-    link.say(carol.update("two", 2))
-    link.say(bob.update("three", 3))
-    stage.settle()
+    link.update("one", 1)
+    link.send(carol.update("two", 2))
+    link.update("three", 3)
+    script.settle()
     link.cut()
     link = alice.link(bob)
-    stage.settle()
-    link.say(bob.update("four", 4))
+    script.settle()
+    link.update("four", 4)
     link.cut()
     alice.link(carol)
 
 
 @scenario("29", "37")
-def the_newest_is_written_over(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Of two records of one peer somebody else writes the newer one again; then a connection is made again."""
+def the_newest_is_written_over(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The application changes the newer of two records of Bob; then Carol links."""
     link = alice.link(bob)
-    link.say(bob.update("old", 1))
-    new = bob.update("new", 2)
-    link.say(new)
-    stage.settle()
+    link.update("old", 1)
+    link.update("new", 2)
+    script.settle()
     alice.after(1_000).put("new", 3)
-    stage.settle()
+    script.settle()
     link.cut()
     alice.link(carol)
 
 
 @scenario("31", "35")
-def both_ends_ask(stage: Stage, alice: Actor, alan: Actor) -> None:
-    """Two peers that have something each meet, and each gets what the other one has."""
+def both_ends_ask(script: Script, alice: Part, alan: Part) -> None:
+    """Two peers with one record each link, and each gets the record of the other."""
     alice.put("of-alice", 1)
     alan.put("of-alan", 2)
     alice.link(alan)
-    stage.settle()
+    script.settle()
     alice.put("of-alice-2", 3)
     alan.put("of-alan-2", 4)
 
 
 @scenario("32")
-def nothing_new(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Somebody asks a peer that has nothing; then another one that knows all."""
+def nothing_new(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob asks a peer that has no records; later he asks again with a since that covers everything."""
     link = listening(alice, bob)
-    stage.settle()
-    link.say(bob.update("door", "open"))
-    stage.settle()
+    script.settle()
+    link.update("door", "open")
+    script.settle()
     link.cut()
-    listening(alice, bob, {bob.peer_id: bob.revision})
+    listening(alice, bob, {bob: bob.revision})
 
 
 @scenario("32", "35", "59", long=True)
-def asked_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody asks twice for everything, then for what follows a revision; then there are changes."""
+def asked_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob asks twice for everything and once for what follows a revision; then there are more changes."""
     link = listening(alice, bob)
     alice.put("one", 1)
-    alice.after(1_000).put("two", 2)
-    stage.settle()
+    two = alice.after(1_000).put("two", 2)
+    script.settle()
     link.ask()
-    stage.settle()
+    script.settle()
     alice.after(1_000).put("three", 3)
-    stage.settle()
-    revisions = [message.body.members.get("last_updated_rev") for message in link.updates]
-    link.ask({alice.peer_id: revisions[-2] if len(revisions) > 1 else 0})
-    stage.settle()
+    script.settle()
+    link.ask({alice: two})
+    script.settle()
     alice.after(1_000).put("four", 4)
-    alice.link(carol).say(carol.update("of carol", 5))
+    alice.link(carol).update("of carol", 5)
 
 
 @scenario("02", long=True)
-def updates_on_two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A peer has two connections, and tells of changes on each."""
+def updates_on_two_connections(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob has two connections and sends a change on each."""
     listening(alice, carol)
     links = alice.link(bob), alice.link(bob)
     for number, link in enumerate(links):
-        link.say(bob.update(f"on link {number}", number))
+        link.update(f"on link {number}", number)
         look(alice)
 
 
 @scenario("07", "37", long=True)
-def pieces_of_messages(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Messages come in pieces that end within letters, and in such that have one message and a part of the next."""
+def pieces_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages arrive in pieces that end within a letter, or after a part of the next message."""
     listening(alice, carol)
     link = alice.link(bob)
     for number in range(3):
-        wire = bob.update(f"key {'x' * number}", "\u2603" * 200).wire
-        link.send(wire[: len(wire) // 2], wire[len(wire) // 2 :])
+        message = bob.update(f"key {'x' * number}", "\u2603" * 200)
+        link.send(message.part(end=450))
+        link.send(message.part(begin=450))
     look(alice)
-    wires = b"".join(bob.update(f"record {number}", number).wire for number in range(4))
-    place = wires.index(b"}m", len(wires) // 2) - 40
-    link.send(wires[:place], wires[place:])
+    first, second, third, fourth = (bob.update(f"record {number}", number) for number in range(4))
+    link.send(first, second, third.part(end=-41), joined=True)
+    link.send(third.part(begin=-41), fourth, joined=True)
     look(alice)
 
 
 @scenario("37", long=True)
-def a_burst_of_updates(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Bob sends a request and two hundred updates in one piece; Carol listens."""
+def a_burst_of_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob sends a request and two hundred updates in one piece, while Carol listens."""
     listening(alice, carol)
     link = alice.link(bob)
-    updates = b"".join(bob.update(f"record-{number}", number).wire for number in range(200))
-    link.send(bob.get_updates().wire + updates)
+    updates = [bob.update(f"record-{number}", number) for number in range(200)]
+    link.send(bob.message({"type": "database.get_updates", "since": {}}), *updates, joined=True)
     look(alice)
 
 
 @scenario("37", long=True)
-def halves_of_messages(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Bob sends a whole message, the first half of another, and its rest seconds later; then Bob and Carol send halves
-    in turn."""
+def halves_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The halves of a message arrive seconds apart; then halves of two messages alternate on two links."""
     links = alice.link(bob), alice.link(carol)
-    links[0].say(bob.update("whole", 0))
+    links[0].update("whole", 0)
     look(alice)
-    wire = bob.update("one", 1).wire
-    links[0].send(wire[:100])
+    message = bob.update("one", 1)
+    links[0].send(message.part(end=100))
     for _ in range(2):
         alice.after(1_000).tick()
-    links[0].send(wire[100:])
+    links[0].send(message.part(begin=100))
     look(alice)
-    wires = bob.update("two", 2).wire, carol.update("three", 3).wire
-    for half in (slice(100), slice(100, None)):
-        for link, wire in zip(links, wires, strict=True):
-            link.send(wire[half])
+    messages = bob.update("two", 2), carol.update("three", 3)
+    for begin, end in ((0, 100), (100, None)):
+        for link, message in zip(links, messages, strict=True):
+            link.send(message.part(begin, end))
     look(alice)
 
 
 @scenario("35", "14", long=True)
-def what_ends_no_subscription(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
-) -> None:
-    """Of four subscribers, Bob sends a ping, Carol sends a message of an unknown type, Erin sends an update without a
-    uuid, and Dave opens a second connection without a request on it. Then the application and Bob change records."""
-    erin = stage.peer("erin")
+def what_ends_no_subscription(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Subscribers send a ping, an unknown type, or an invalid update, or open a second connection."""
+    erin = script.peer("erin")
     links = [listening(alice, peer) for peer in (bob, carol, dave, erin)]
     alice.put("before", 0)
-    stage.settle()
-    links[0].send(PING)
-    links[1].send(UNKNOWN)
-    links[3].send(erin.update("bad", 1, without=("uuid",)))
+    script.settle()
+    links[0].send(bob.message({"type": PING_TYPE, "timeout": 60}))
+    links[1].send(carol.message({"type": "x.nobody-knows", "since": {}, "key": 1}))
+    links[3].update("bad", 1, without=("uuid",))
     alice.link(dave)
-    stage.settle()
+    script.settle()
     alice.after(1_000).put("after", 1)
-    links[0].say(bob.update("of bob", 2))
-    stage.settle()
+    links[0].update("of bob", 2)
+    script.settle()
     alice.after(1_000).delete("before")
 
 
 @scenario("31", "59", long=True)
-def asked_by_who_knows_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Requests name peers that are unknown here, and name with zero peers that have changed something."""
-    alice.link(bob).say(bob.update("one", 1), bob.update("two", 2))
+def asked_by_who_knows_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Requests name peers that are unknown here, and name known peers with revision zero."""
+    link = alice.link(bob)
+    link.update("one", 1)
+    link.update("two", 2)
     alice.put("mine", 3)
-    stage.settle()
-    for since in ({carol.peer_id: 5}, {bob.peer_id: 0}, {bob.peer_id: 1, carol.peer_id: 7, alice.peer_id: 0}):
-        link = listening(alice, stage.peer(f"asking {len(stage.trace.steps)}"), since)
-        stage.settle()
+    script.settle()
+    for since in ({carol: 5}, {bob: 0}, {bob: 1, carol: 7, alice: 0}):
+        link = listening(alice, script.peer(script.unique("asking")), since)
+        script.settle()
         link.cut()
 
 
 @scenario("33", "34", "59", "37")
-def answers(
-    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer, eve: ScriptedPeer
-) -> None:
-    """A peer has records of three others with revisions that lie between each other; it is asked in several ways."""
+def answers(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, eve: Peer) -> None:
+    """A peer with records of three others answers requests with different revisions in their since."""
     listening(alice, eve)
-    told = []
+    links = []
     for peer, revisions in ((bob, (3, 9, 12)), (carol, (4, 8)), (dave, (1, 10))):
         link = alice.link(peer)
         for revision in revisions:
             peer.revision = revision - 1
-            link.say(peer.update(f"{peer.name}-{revision}", revision))
-        told.append(link)
-    stage.settle()
-    for link in told:
+            link.update(f"{peer.name}-{revision}", revision)
+        links.append(link)
+    script.settle()
+    for link in links:
         link.cut()
     for since in (
         {},
-        {bob.peer_id: 9},
-        {bob.peer_id: 3, carol.peer_id: 4},
-        {bob.peer_id: 12, carol.peer_id: 8, dave.peer_id: 1},
-        {bob.peer_id: 8, dave.peer_id: 9},
+        {bob: 9},
+        {bob: 3, carol: 4},
+        {bob: 12, carol: 8, dave: 1},
+        {bob: 8, dave: 9},
     ):
-        link = listening(alice, stage.peer(f"asking {len(stage.trace.steps)}"), since)
-        stage.settle()
+        link = listening(alice, script.peer(script.unique("asking")), since)
+        script.settle()
         link.cut()
 
 
 @scenario("34", "37")
-def its_own_changes_are_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody has lost all that it had, and asks for its own changes with those of others."""
+def its_own_changes_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob has lost his records, and asks for his own changes together with those of others."""
     link = alice.link(bob)
-    link.say(bob.update("of-bob", 1))
-    link.say(carol.update("of-carol", 2))
+    link.update("of-bob", 1)
+    link.send(carol.update("of-carol", 2))
     look(alice)
     link.cut()
-    for since in ({}, {carol.peer_id: 1}):
+    for since in ({}, {carol: 1}):
         link = listening(alice, bob, since)
-        stage.settle()
+        script.settle()
         link.cut()
 
 
 @scenario("29")
-def an_older_change_comes_later(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Of two changes of one peer the second one comes from itself, and then the first one by somebody else."""
+def an_older_change_comes_later(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob sends his second change; later Carol passes on his first one."""
     first, second = bob.update("one", 1), bob.update("two", 2)
-    alice.link(bob).say(second)
-    stage.settle()
-    alice.link(carol).say(first)
-    stage.settle()
-    alice.link(stage.peer("dave"))
+    alice.link(bob).send(second)
+    script.settle()
+    alice.link(carol).send(first)
+    script.settle()
+    alice.link(script.peer("dave"))
 
 
 @scenario("37", "29")
-def others_know_more(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody asks who knows more than the peer does; then connections to others are made."""
-    alice.link(bob).say(bob.update("one", 1))
-    stage.settle()
-    dave = stage.peer("dave")
-    listening(alice, dave, {bob.peer_id: 5, carol.peer_id: 7, dave.peer_id: 9})
-    stage.settle()
+def others_know_more(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Dave asks with a since that is ahead of this peer; then Carol links."""
+    alice.link(bob).update("one", 1)
+    script.settle()
+    dave = script.peer("dave")
+    listening(alice, dave, {bob: 5, carol: 7, dave: 9})
+    script.settle()
     alice.link(carol)
 
 
 @scenario("02")
-def its_own_changes_come_back(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A peer has lost all that it had; somebody tells it of what it wrote itself."""
-    link = listening(alice, bob)
-    alice.put("mine", 1)
-    alice.after(1_000).put("mine too", 2)
-    stage.settle()
-    messages = list(link.updates)
+def its_own_changes_come_back(script: Script, alice: Part, bob: Peer) -> None:
+    """A peer has lost its records; Bob sends it the changes that it made itself."""
+    listening(alice, bob)
+    changes = alice.put("mine", 1), alice.after(1_000).put("mine too", 2)
+    script.settle()
     alice.reopen()
-    link = alice.link(bob)
-    if messages:
-        link.send(*messages)
+    alice.link(bob).send(*changes)
     look(alice)
 
 
 @scenario("33", "37", "59")
-def answers_about_own_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The application has made changes; somebody asks for all, and for what followed each of the first."""
-    for number in range(5):
-        alice.after(1_000).put(f"key-{number}", number)
-    link = look(alice)
-    revisions = [message.body.members.get("last_updated_rev") for message in link.updates]
-    for revision in revisions[:3]:
-        link = listening(alice, bob, {alice.peer_id: revision})
-        stage.settle()
+def answers_about_own_changes(script: Script, alice: Part, bob: Peer) -> None:
+    """The application has made five changes; Bob asks for all, and for what follows each of the first."""
+    changes = [alice.after(1_000).put(f"key-{number}", number) for number in range(5)]
+    look(alice)
+    for change in changes[:3]:
+        link = listening(alice, bob, {alice: change})
+        script.settle()
         link.cut()
 
 
 @scenario("35", "14", "20", "37")
-def after_the_answer(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Somebody asks and is answered; then changes come from the application and from others, in turn. When nobody
-    listens there is one more, and then everything is asked for."""
+def after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """After the answer to Bob, changes of the application and of Carol follow; then Bob leaves and asks again."""
     alice.put("before", 0)
     link = listening(alice, bob)
     told = alice.link(carol)
     for number in range(3):
         alice.after(1_000).put(f"mine-{number}", number)
-        told.say(carol.update(f"theirs-{number}", number))
-    stage.settle()
+        told.update(f"theirs-{number}", number)
+    script.settle()
     link.cut()
     alice.put("meanwhile", 1)
-    listening(alice, bob, {alice.peer_id: 1})
+    listening(alice, bob, {alice: 1})
     look(alice)
 
 
 @scenario("36")
-def two_connections(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A peer opens two connections, and asks on the second one; then the first one breaks."""
+def two_connections(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob opens two connections and asks on the second one; later the first one breaks."""
     first = alice.link(bob)
-    stage.settle()
+    script.settle()
     listening(alice, bob)
-    stage.settle()
+    script.settle()
     alice.put("door", "open")
-    stage.settle()
-    first.say(bob.update("window", "shut"))
-    stage.settle()
+    script.settle()
+    first.update("window", "shut")
+    script.settle()
     first.cut()
     alice.put("gate", "open")
 
 
-@scenario("02", "33", "37", long=True)
+@cast.scenario("02", "33", "37", long=True)
 def many_from_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Two hundred and sixty records come on one connection, one by one; somebody asks for all, and for what follows."""
+    """260 records arrive one by one on a connection; others ask for all, and for what follows."""
     link = alice.link(bob)
     for number in range(260):
         if not link.broken:
             link.say(bob.update(f"record-{number}", number))
     alice.observe()
-    known = len(look(alice).updates)
-    # Who cuts its answers has the rest nevertheless.
-    while known and (rest := listening(alice, stage.peer(f"asking on {known}"), {bob.peer_id: known + 1})):
+    # An implementation may cut its answers: ask until nothing more comes.
+    known = len(cast.look(alice).updates)
+    while known and (rest := cast.listening(alice, stage.peer(f"asking on {known}"), {bob.peer_id: known + 1})):
         stage.settle()
         known = known + len(rest.updates) if rest.updates else 0
 
 
 @scenario("37")
-def several_at_once(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Seven updates come in one piece; somebody listens."""
+def several_at_once(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Seven updates arrive in one piece, while Carol listens."""
     listening(alice, carol)
     link = alice.link(bob)
-    link.send(b"".join(bob.update(f"record-{number}", number).wire for number in range(7)))
+    link.send(*(bob.update(f"record-{number}", number) for number in range(7)), joined=True)
     look(alice)
 
 
 @scenario("37", "29", "35")
-def a_cut_in_the_middle(stage: Stage, alice: Actor, alan: Actor) -> None:
-    """The connection of two peers breaks after two updates and a part of one; on the next one the rest comes."""
+def a_cut_in_the_middle(script: Script, alice: Part, alan: Part) -> None:
+    """The link of two peers breaks within the third update; on a new link the rest arrives."""
     line = alice.link(alan).hold()
     for number in range(6):
         alice.after(1_000).put(f"record-{number}", "x" * 50)
-    stage.settle()
+    script.settle()
     line.let_through(alice, 1_000)
     line.cut()
     alice.link(alan)
@@ -327,14 +318,15 @@ def a_cut_in_the_middle(stage: Stage, alice: Actor, alan: Actor) -> None:
 
 
 @scenario("37", "29")
-def a_message_is_cut(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """The connection breaks within the third message; on the next one that comes whole."""
+def a_message_is_cut(script: Script, alice: Part, bob: Peer) -> None:
+    """The connection breaks within the third message, which arrives whole on the next connection."""
     link = alice.link(bob)
-    link.say(bob.update("one", 1), bob.update("two", 2))
+    link.update("one", 1)
+    link.update("two", 2)
     third = bob.update("three", 3)
-    link.send(third.wire[:-40])
+    link.send(third.part(end=-40))
     link.cut()
     link = alice.link(bob)
-    stage.settle()
-    link.say(third)
+    script.settle()
+    link.send(third)
     look(alice)

@@ -4,51 +4,50 @@ from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .cast import Actor, ScriptedPeer, Stage, listening, look, scenario
+from .scripts import Part, Peer, Script, listening, look, scenario
 
 WIDE = (1 << 53) + 1
 
 
 @scenario("25", "26", "29")
-def changes_before_anybody_asks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Changes are made when nobody is there; then somebody asks for all of them."""
+def changes_before_anybody_asks(script: Script, alice: Part, bob: Peer) -> None:
+    """The application makes three changes without any link; then Bob asks for all of them."""
     for number in range(3):
         alice.put(f"key-{number}", number)
-        stage.advance(1_000)
+        script.advance(1_000)
     listening(alice, bob)
 
 
 @scenario("28", "26", "27")
-def changes_of_others_between(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Between two changes of the application ten of somebody else come."""
+def changes_of_others_between(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Ten changes of Bob arrive between two changes of the application."""
     link = listening(alice, bob)
     listening(alice, carol)
     alice.put("mine", 1)
     for number in range(10):
-        link.say(bob.update(f"theirs-{number % 4}", number))
-        stage.advance(100)
+        link.update(f"theirs-{number % 4}", number)
+        script.advance(100)
     alice.put("mine", 2)
     alice.put("theirs-1", 3)
 
 
 @scenario("25", "59", "29")
-def wide_revisions(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Bob's revisions are above 53 bits. The peer knows the first of them and asks Erin; then it hears of the second,
-    and Dave asks for both."""
+def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Two revisions of Bob are above 53 bits; the peer asks for what follows one, and is asked for both."""
     listening(alice, carol)
     bob.revision = WIDE - 1
     link = alice.link(bob)
-    link.say(bob.update("door", "open"))
-    stage.settle()
-    alice.link(stage.peer("erin"))
-    link.say(bob.update("gate", "open"))
+    link.update("door", "open")
+    script.settle()
+    alice.link(script.peer("erin"))
+    link.update("gate", "open")
     look(alice)
-    listening(alice, stage.peer("dave"), {bob.peer_id: WIDE - 1})
+    listening(alice, script.peer("dave"), {bob: WIDE - 1})
 
 
 @scenario("26", needs=(pb.CAPABILITY_RENAME,), long=True)
-def refused_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Between two changes the application tries to delete and rename what does not exist, and to write bad JSON."""
+def refused_changes(script: Script, alice: Part, bob: Peer) -> None:
+    """Between two changes the application deletes and renames missing records, and writes invalid JSON."""
     listening(alice, bob)
     alice.put("one", 1)
     alice.delete("nothing")
@@ -59,16 +58,14 @@ def refused_changes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True)
-def its_changes_are_written_over(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Somebody writes over all that the application has written; the peer is started again, and changes something."""
+def its_changes_are_written_over(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob changes all records of the application; the peer restarts and the application writes another one."""
     link = listening(alice, bob)
-    alice.put("one", 1)
-    alice.after(1_000).put("two", 2)
-    stage.settle()
-    for key, message in zip(("one", "two"), list(link.updates), strict=False):
-        if not link.broken:
-            link.say(bob.update(key, 3, after=message, at_ms=stage.now_ms + 1_000))
-    stage.settle()
+    written = (("one", alice.put("one", 1)), ("two", alice.after(1_000).put("two", 2)))
+    script.settle()
+    for key, message in written:
+        link.update(key, 3, after=message, time=1_000)
+    script.settle()
     look(alice)
     alice.reopen()
     alice.after(10_000).put("three", 4)

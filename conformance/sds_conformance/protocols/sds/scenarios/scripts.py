@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial, wraps
+from functools import partial
 from inspect import signature
 
 from sds_harness.sds.operations import Schedule
@@ -21,7 +21,6 @@ from sds_harness.sds.script import (
     greatest,
     signed,
 )
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.registry import ScenarioFunction
@@ -91,28 +90,17 @@ def scenario(
     implementation lacks one of the capabilities ``needs``.
     """
 
-    def register(plot: Callable[..., None]) -> ScenarioFunction:
+    def write(plot: Callable[..., None]) -> Schedule:
+        script = Script()
+        script.need(*needs)
         cast = list(signature(plot).parameters)[1:]
-
-        @cache
-        def schedule() -> Schedule:
-            script = Script()
-            script.need(*needs)
-            plot(
-                script,
-                *(opening(script, configuration=asked) if name == "alice" else script.peer(name) for name in cast),
-            )
-            return script.schedule(plot.__name__.replace("_", "-"))
-
-        @wraps(plot)
-        def play(stage: Stage) -> None:
-            perform(schedule(), stage)
-
-        return REGISTER.scenario(*exercises, violated=violated, long=long, of_one_text=of_one_text, write=schedule)(
-            play
+        plot(
+            script,
+            *(opening(script, configuration=asked) if name == "alice" else script.peer(name) for name in cast),
         )
+        return script.schedule(plot.__name__.replace("_", "-"))
 
-    return register
+    return REGISTER.schedule(write, perform, *exercises, violated=violated, long=long, of_one_text=of_one_text)
 
 
 resending = partial(scenario, needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)

@@ -1,0 +1,68 @@
+"""Scenarios that are schedules. No scenarios here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.operations import Leave, Schedule, Settle, Tick, Unlink
+from sds_harness.clearskies.player import perform
+from sds_harness.clearskies.script import Message, Numbers, Part, Peer, Script, ScriptedLink
+
+from ....judging.registry import ScenarioFunction
+from ..register import REGISTER
+
+__all__ = ["HOUR_MS", "Message", "Numbers", "Part", "Peer", "Script", "ScriptedLink", "listening", "look", "scenario"]
+
+HOUR_MS = 3_600_000
+UNDER_TEST = ("alice", "alan", "anna")
+READERS_UNDER_TEST = ("rita", "rosa")
+READERS = ("rolf", "ruth")
+
+
+def scenario(
+    *exercises: str,
+    needs: tuple[int, ...] = (),
+    store: bool = False,
+    resolution: pb.Resolution | None = None,
+    long: bool = False,
+) -> Callable[[Callable[..., None]], ScenarioFunction]:
+    """Register a function that writes a schedule as a scenario, as ``Register.scenario`` does.
+
+    Its first parameter is the script. ``alice``, ``alan`` and ``anna`` are peers under test, and so are ``rita`` and
+    ``rosa``, which are read-only. Each other parameter is a scripted peer; ``rolf`` and ``ruth`` are read-only. The
+    schedule ends before anybody is opened if the implementation lacks one of the capabilities ``needs``. At the end all
+    peers have time to become quiet.
+    """
+
+    def write(plot: Callable[..., None]) -> Schedule:
+        script = Script()
+        script.need(*needs)
+
+        def enter(name: str) -> Part | Peer:
+            if name in (*UNDER_TEST, *READERS_UNDER_TEST):
+                return script.open(name, read_only=name in READERS_UNDER_TEST, store=store, resolution=resolution)
+            return script.peer(name, read_only=name in READERS)
+
+        plot(script, *map(enter, list(signature(plot).parameters)[1:]))
+        if not isinstance(script.operations[-1], Settle | Tick | Leave | Unlink):
+            script.settle()
+        return script.schedule(plot.__name__.replace("_", "-"))
+
+    return REGISTER.schedule(write, perform, *exercises, long=long)
+
+
+def listening(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedLink:
+    """A link to a peer under test whose other end has asked for updates."""
+    link = part.link(peer)
+    link.ask(since)
+    return link
+
+
+def look(part: Part, *, read_only: bool = False) -> None:
+    """Let a new scripted peer ask for everything, and hang up when all are quiet."""
+    script = part.script
+    link = listening(part, script.peer(script.unique("reader"), read_only=read_only))
+    script.settle()
+    link.cut()

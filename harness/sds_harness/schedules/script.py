@@ -1,0 +1,44 @@
+"""Builds a schedule in the way in which a test drives participants: one call, one operation.
+
+Nothing is played meanwhile, so a script cannot branch on what an implementation does. The script of each protocol adds
+the calls for its participants and scripted peers.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic, TypeVar
+
+from ..language import Language
+from .operations import Member, Operation, Require
+
+M = TypeVar("M", bound=Member)
+
+
+class Script(Generic[M]):
+    """A schedule that is being written."""
+
+    language: ClassVar[Language]
+    """The commands of the testee protocol, which has the names of capabilities."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.members: list[M] = []
+        self._labels: set[str] = set()
+
+    def add(self, *operations: Operation) -> None:
+        """Append operations."""
+        self.operations += operations
+
+    def need(self, *capabilities: int) -> None:
+        """End the schedule here unless the implementation declares the capabilities."""
+        if capabilities:
+            self.add(Require(tuple(self.language.name_of(capability) for capability in capabilities)))
+
+    def unique(self, label: str) -> str:
+        """The label, or a similar one that is not in use."""
+        found, number = label, 1
+        while found in self._labels:
+            number += 1
+            found = f"{label}~{number}"
+        self._labels.add(found)
+        return found
