@@ -46,6 +46,10 @@ class Player(Performer[A, S, T, W]):
         """The messages that a step handed to the network."""
 
     @abstractmethod
+    def _requested(self, step: S) -> W | None:
+        """The broadcast that a command asked for, among others in the same reply; None if there is none."""
+
+    @abstractmethod
     def _hear(self, listener: str, actor: A, wire: W) -> None:
         """Deliver a message to a participant."""
 
@@ -94,9 +98,9 @@ class Player(Performer[A, S, T, W]):
                 self._broadcast(act, step, route, label if step in labelled else "")
 
     def _broadcast(self, act: Act[S, T, W], step: S, route: Route, label: str) -> None:
+        requested = self._requested(step) if label else None
         for wire in self._broadcasts(step):
-            packet = self._packet(act.who, wire, act.number, label)
-            label = ""
+            packet = self._packet(act.who, wire, act.number, label if wire is requested else "")
             self._carry(packet, [name for name in self._actors if name != act.who], route)
 
     def _packet(self, sender: str, wire: W, act: int, label: str) -> Packet[W]:

@@ -124,6 +124,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _broadcasts(self, step: Step) -> Sequence[Wire]:
         return step.broadcasts
 
+    def _requested(self, step: Step) -> Wire | None:
+        return step.asked_for
+
     def _left(self, packet: Packet) -> None:
         message = packet.wire.message
         if message is None:

@@ -23,6 +23,7 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
     for _ in range(4):
         say(alice.after(1_000), content=False)
         alice.receive_asked(*lost)
+        alice.receive(dave.sync(script.now))
     alice.settle()
     alice.send()
     say(alice, content=False)
