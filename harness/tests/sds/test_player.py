@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown, without
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
@@ -313,13 +315,18 @@ def test_a_label_is_that_of_the_first_message_that_was_sent_with_it() -> None:
     assert show.acts[-1].packet is show.packets[0]
 
 
-def test_of_what_a_step_broadcasts_the_first_has_the_label() -> None:
+@pytest.mark.parametrize("place", [0, 1])
+def test_of_what_a_step_broadcasts_the_requested_message_has_the_label(place: int) -> None:
     def chatter(request: pb.Request, reply: pb.Reply) -> None:
         if request.WhichOneof("command") == "send":
-            reply.effects.broadcasts.append(encode(Message("alice", "more", "c1", START_MS, content=b"more")))
+            other = encode(Message("alice", "more", "c1", START_MS, content=b"more"))
+            broadcasts = [*reply.effects.broadcasts]
+            broadcasts.insert(place, other)
+            reply.effects.ClearField("broadcasts")
+            reply.effects.broadcasts.extend(broadcasts)
 
     show = shown(ops.Send("alice", "m1"), handle=reference(chatter))
-    assert heard(show, "bob") == ["m1", ""]
+    assert heard(show, "bob") == (["", "m1"] if place == 0 else ["m1", ""])
     assert [act.number for act in show.acts if act.step.broadcasts] == [packet.act for packet in show.packets[:1]]
 
 
