@@ -25,6 +25,7 @@ ROOMS = (
     ("sds_conformance.judging",),
     ("sds_conformance.vectors",),
     ("sds_conformance.protocols",),
+    ("sds_conformance.scenario_files",),
     ("sds_conformance.telling",),
     ("sds_conformance.drawing",),
     ("sds_conformance.exploration",),

@@ -6,7 +6,7 @@ knows is a value that stands for it: a message, a moment, a period in force.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from .operations import (
     Cut,
     Entry,
     Ephemeral,
-    Garble,
     Join,
     Look,
     Lookup,
@@ -192,8 +191,9 @@ class Script(script.Script[Member]):
             self.add(Wait(period=period.text))
             self._mark = None
 
-    def forget_time(self) -> None:
-        """Call this after an operation that lasts for an unknown time."""
+    def settle(self, who: str, undelivered: str) -> None:
+        """Let an unknown time pass, see ``Settle``."""
+        self.add(Settle(who, undelivered))
         self._mark = None
 
     # ---- participants ------------------------------------------------------------------------------------------------
@@ -215,10 +215,6 @@ class Script(script.Script[Member]):
         if not channels:
             self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
         asked = {field.name: value for field, value in configuration.ListFields()} if configuration is not None else {}
-        if configuration is not None:  # ListFields leaves out fields that are set to 0
-            for field in configuration.DESCRIPTOR.fields:
-                if configuration.HasField(field.name):
-                    asked[field.name] = getattr(configuration, field.name)
         late = any(not (is_about_declarations(one) or isinstance(one, Mark)) for one in self.operations)
         self.named &= bool(channels)
         member = Member(
@@ -284,10 +280,6 @@ class Part:
         """Let all messages arrive that the participant misses, if they were written."""
         self.script.add(Lookup(self.name))
 
-    def receive_bytes(self, wire: bytes) -> None:
-        """Let bytes arrive."""
-        self.script.add(Garble(self.name, wire.hex()))
-
     def send(self, content: bytes | None = None, channel: str = "", message_id: str = "") -> Message:
         """Send content, by default that of the n-th message."""
         if message_id:
@@ -323,8 +315,7 @@ class Part:
     def settle(self, undelivered: Message | None = None) -> Part:
         """Let time pass until nothing more is delivered; only if a message is ``undelivered``, if that is given.
         Returns the participant."""
-        self.script.add(Settle(self.name, undelivered.label if undelivered is not None else ""))
-        self.script.forget_time()
+        self.script.settle(self.name, undelivered.label if undelivered is not None else "")
         return self
 
     def step_clock(self, ms: int) -> Part:
@@ -397,8 +388,8 @@ class Peer:
         """Write a message.
 
         ``at`` is its Lamport timestamp. ``holds`` are the messages that its filter has; ``bloom_filter`` are the bytes
-        of a filter; ``filter_of`` is the message whose filter it has. ``message_id`` is an
-        ID, or the message whose ID it has. ``sender`` is the participant that it names as its sender.
+        of a filter; ``filter_of`` is the message whose filter it has. ``message_id`` is an ID, or the message whose ID
+        it has. ``sender`` is the participant that it names as its sender.
         """
         self._count += 1
         label = self.script.unique(f"{self.name}-{self._count}")
@@ -440,7 +431,3 @@ def _content(content: bytes) -> dict[str, Any]:
         return {"content": content.decode()}
     except UnicodeDecodeError:
         return {"content": "usual", "raw": content.hex()}
-
-
-Plot = Callable[..., None]
-"""Writes a schedule: takes the script, and what its other parameters name."""
