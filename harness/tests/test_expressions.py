@@ -20,6 +20,8 @@ KNOWN = {"t_max_ms": 120_000, "t_min_ms": 30_000, "zero": 0}
         ("-t_min_ms - 1", -30_001),
         ("max(1, zero // 3)", 1),
         ("min(t_min_ms, t_max_ms, 5)", 5),
+        ("max(1, t_res_ms // 2)", 1),
+        ("max(t_res_ms, t_min_ms)", 30_000),
         ("t_max_ms <= 3600000", 1),
         ("t_max_ms == t_min_ms", 0),
         ("  t_min_ms\t", 30_000),
@@ -66,6 +68,7 @@ def test_another_text_is_refused_and_not_executed(text: str) -> None:
     ("text", "why"),
     [
         ("t_res_ms", "does not tell its t_res_ms"),
+        ("max(t_res_ms, t_res_ms)", "does not tell its t_res_ms"),
         ("t_max_ms // zero", "divides by zero"),
         ("4611686018427387904 * 4611686018427387904", "beyond 2^62"),
     ],

@@ -2,7 +2,8 @@
 
 An expression has whole numbers, names, ``+``, ``-``, ``*``, ``//``, ``min(...)``, ``max(...)``, brackets and
 comparisons such as ``<=``, with the meaning of Python. A comparison has the value 1 or 0. A name is a field of the
-configuration, ``now_ms`` or ``start_ms``. Nothing is executed.
+configuration, ``now_ms`` or ``start_ms``. ``min`` and ``max`` leave out arguments that have no value because the
+implementation does not tell a field. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ LONGEST = 200
 """Most characters of an expression."""
 MOST = 1 << 62
 """Greatest absolute value of any part of an expression."""
+
+UNTOLD = "the implementation does not tell its "
+"""The start of the reason why an expression has no value, before the name of the field."""
 
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -35,6 +39,10 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max}
 
 class ExpressionError(ValueError):
     """A text is not an expression, or it has no value. The message says why."""
+
+
+class Untold(ExpressionError):
+    """A name has no value."""
 
 
 def names_in(text: str) -> set[str]:
@@ -91,7 +99,7 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
         case ast.Name(id=name):
             known = named(name)
             if known is None:
-                raise ExpressionError(f"the implementation does not tell its {name}")
+                raise Untold(f"{UNTOLD}{name}")
             found = known
         case ast.UnaryOp(operand=operand):
             found = -_value(operand, named)
@@ -103,7 +111,15 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
             found = int(_COMPARISONS[type(comparison)](_value(left, named), _value(right, named)))
         case ast.Call(func=ast.Name(id=name), args=args):
-            found = _FUNCTIONS[name](*(_value(argument, named) for argument in args))
+            told, untold = [], ""
+            for argument in args:
+                try:
+                    told.append(_value(argument, named))
+                except Untold as error:
+                    untold = str(error)
+            if not told:
+                raise Untold(untold)
+            found = _FUNCTIONS[name](*told)
         case _:  # pragma: no cover - _parsed lets no other part through
             raise AssertionError(ast.dump(node))
     if abs(found) > MOST:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ..faults import TesteeFault
 from ..stage import NEEDS, ScheduleStopped
-from .expressions import MOST, ExpressionError, value_of
+from .expressions import MOST, UNTOLD, ExpressionError, value_of
 from .operations import (
     EVERYBODY,
     Calm,
@@ -49,9 +49,12 @@ class Ended(ScheduleStopped):
 
 
 def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
-    """Raise ScheduleStopped if a schedule ended early or an operation was not played. Missing capabilities and reasons
-    that begin with one of ``optional`` do not count."""
-    refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, *optional)))
+    """Raise ScheduleStopped if a schedule ended early or an operation was not played.
+
+    Missing capabilities, periods that the implementation does not tell, and reasons that begin with one of ``optional``
+    do not count.
+    """
+    refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, UNTOLD, *optional)))
     if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):
         raise ScheduleStopped(why)
 

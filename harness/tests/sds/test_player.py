@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown, without
+from sds_harness.schedules.performer import raise_if_stopped
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
 from sds_harness.sds.operations import Member, Route
@@ -333,6 +334,16 @@ def test_of_what_a_step_broadcasts_the_requested_message_has_the_label(place: in
 # ---- Scenarios -------------------------------------------------------------------------------------------------------
 
 ALICE = (Member("alice"),)
+
+
+def test_a_scenario_is_not_stopped_by_a_period_that_nobody_tells() -> None:
+    def untold(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "open":
+            reply.opened.configuration.ClearField("t_min_ms")
+
+    show = shown(ops.Wait(0, "t_min_ms // 2"), ops.Tick("alice"), members=ALICE, handle=reference(untold))
+    assert "does not tell its t_min_ms" in show.left_out[0]
+    raise_if_stopped(show)
 
 
 def test_content_goes_out_in_place_of_a_sync_message_where_there_are_none() -> None:
