@@ -34,7 +34,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max}
+_FUNCTIONS: dict[str, Callable[[list[int]], int]] = {"min": min, "max": max}
 
 
 class ExpressionError(ValueError):
@@ -119,7 +119,7 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
                     untold = str(error)
             if not told:
                 raise Untold(untold)
-            found = _FUNCTIONS[name](*told)
+            found = _FUNCTIONS[name](told)
         case _:  # pragma: no cover - _parsed lets no other part through
             raise AssertionError(ast.dump(node))
     if abs(found) > MOST:
