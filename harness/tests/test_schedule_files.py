@@ -383,6 +383,14 @@ BAD: dict[str, tuple[str, str]] = {
         row({"op": "wait", "period": "t_max_ms /"}),
         "operations[0] (wait): 't_max_ms /'",
     ),
+    "a period of a field that is misspelt": (
+        row({"op": "wait", "period": "t_max // 2"}),
+        "operations[0] (wait): no field of the configuration is called 't_max'. Did you mean t_max_ms?",
+    ),
+    "a condition on a field that is misspelt": (
+        row({"op": "require", "condition": "t_min_m <= 5"}),
+        "operations[0] (require): no field of the configuration is called 't_min_m'. Did you mean t_min_ms?",
+    ),
     "a period that calls": (row({"op": "wait", "period": "exec(1)"}), "operations[0] (wait): 'exec(1)' has 'exec(1)'"),
     "an entry of nothing": (
         row({"op": "say", "peer": "zoe", "label": "m", "after": [{"hint": "00"}]}),

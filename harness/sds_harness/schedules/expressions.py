@@ -11,12 +11,15 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 LONGEST = 200
 """Most characters of an expression."""
 MOST = 1 << 62
 """Greatest absolute value of any part of an expression."""
 
+TIMES = frozenset(("now_ms", "start_ms"))
+"""The names that are no fields of the configuration."""
 UNTOLD = "the implementation does not tell its "
 """The start of the reason why an expression has no value, before the name of the field."""
 
@@ -55,6 +58,7 @@ def value_of(text: str, named: Callable[[str], int | None]) -> int:
     return _value(_parsed(text), named)
 
 
+@lru_cache(maxsize=1_024)
 def _parsed(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise ExpressionError(f"an expression has at most {LONGEST} characters, and this one {len(text):,}")

@@ -23,7 +23,7 @@ from ..declaration import printable
 from ..files import FileError, packaged_schema, read_bytes
 from ..suggestions import did_you_mean
 from ..yaml_text import YamlError
-from .expressions import ExpressionError, names_in
+from .expressions import TIMES, ExpressionError, names_in
 from .operations import (
     EVERYBODY,
     STRAIGHT,
@@ -105,7 +105,7 @@ class Notation:
         if not self._quick_validator.is_valid(data):
             self._hold_to_schema(data)
         schedule = self._schedule(data)
-        for complaint in _loose_ends(schedule):
+        for complaint in _loose_ends(schedule, self._in_expressions):
             raise complaint
         return schedule
 
@@ -131,7 +131,7 @@ class Notation:
         try:
             self._hold_to_counts(data)
             found = [_error(error) for error in islice(self._validator.iter_errors(data), MOST_ERRORS)]
-            found = found or list(islice(_loose_ends(self._schedule(data)), MOST_ERRORS))
+            found = found or list(islice(_loose_ends(self._schedule(data), self._in_expressions), MOST_ERRORS))
         except RecursionError as too_deep:
             found = [ScheduleFileError(f"it is no JSON: {too_deep}")]
         except ScheduleFileError as only:
@@ -167,6 +167,12 @@ class Notation:
                 if what != "who"
             ),
         )
+
+    @cached_property
+    def _in_expressions(self) -> frozenset[str]:
+        """The names that expressions may have."""
+        configuration = self.schema["$defs"].get("configuration", self.schema["properties"]["configuration"])
+        return frozenset(configuration["properties"]) | TIMES
 
     def _hold_to_schema(self, data: Any) -> None:
         """Check the data against the schema. Raises ScheduleFileError."""
@@ -435,7 +441,7 @@ def _place(path: yaml_text.Path) -> str:
     return printable(where, 200) or "the file"
 
 
-def _loose_ends(schedule: Schedule) -> Iterator[ScheduleFileError]:
+def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator[ScheduleFileError]:
     """Errors that a JSON Schema cannot express."""
     names, number = set(schedule.names), len(schedule.channels)
     if len(names) != len(schedule.members):
@@ -467,7 +473,7 @@ def _loose_ends(schedule: Schedule) -> Iterator[ScheduleFileError]:
             ("operations",),
         )
     for index, operation in enumerate(schedule.operations):
-        for complaint in _strangers(operation, names, number):
+        for complaint in (*_strangers(operation, names, number), *_wrong_expression(operation, in_expressions)):
             yield ScheduleFileError(f"operations[{index}] ({operation.op}): {complaint}", ("operations", index))
     labels = set(labels_in(schedule))
     for index, expected in enumerate(schedule.expect):
@@ -489,9 +495,6 @@ def _strangers(operation: Operation, names: Collection[str], channels: int) -> I
             yield f"there is no participant {name!r}{did_you_mean(name, names)}"
     if (channel := getattr(operation, "channel", 0) or 0) >= max(1, channels):
         yield f"there is no channel {channel}"
-    match operation:
-        case Wait(period=expression) | Require(condition=expression) if expression:
-            yield from _no_expression(expression)
     if (peer := getattr(operation, "peer", None)) in names:
         yield f"the scripted peer {peer!r} is a participant, too"
 
@@ -505,11 +508,15 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
                 yield from (f"{label}.{number}" for number in range(1, times + 1))
 
 
-def _no_expression(text: str) -> Iterator[str]:
-    try:
-        names_in(text)
-    except ExpressionError as error:
-        yield str(error)
+def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
+    """Why the expression of an operation, if it has one, is none, or names something else than ``known``."""
+    match operation:
+        case Wait(period=expression) | Require(condition=expression) if expression:
+            try:
+                for name in sorted(names_in(expression).difference(known)):
+                    yield f"no field of the configuration is called {name!r}.{did_you_mean(name, known)}"
+            except ExpressionError as error:
+                yield str(error)
 
 
 def named_in(operation: Operation) -> set[str]:
