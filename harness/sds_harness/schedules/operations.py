@@ -183,11 +183,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Something that must be seen when a schedule is played. ``check`` of ``schedules.expectations`` decides it."""
+    """Something that must be seen when a schedule is played. The suite has the kinds, and decides it."""
 
     who: str
     what: str
-    """A key of ``EXPECTATIONS``, such as ``delivers``."""
+    """The kind, such as ``delivers``. The schema of a protocol has those that it can show."""
     labels: tuple[str, ...]
     """The messages."""
 

@@ -51,7 +51,7 @@ def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
                     "name": scenario.name,
                     "summary": scenario.summary,
                     "requirements": list(scenario.exercises),
-                    "data": scenario.schedule is not None,
+                    "data": scenario.write is not None,
                 }
                 for scenario in chosen
             ]
@@ -60,6 +60,6 @@ def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
     out = console()
     table = plain_table(unbroken("Scenario"), unbroken("Is"), "Summary")
     for scenario in chosen:
-        kind = "data" if scenario.schedule is not None else "Python"
-        table.add_row(Text(scenario.name), Text(kind, "" if scenario.schedule is not None else "dim"), scenario.summary)
+        kind = Text("data") if scenario.write is not None else Text("Python", "dim")
+        table.add_row(Text(scenario.name), kind, scenario.summary)
     out.print(table)
