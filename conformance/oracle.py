@@ -27,14 +27,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.casts import NotPlayed
-from sds_conformance.exploration.judging import assess
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exercise import undeclared_by
-from sds_conformance.judging.observing import Known
-from sds_conformance.judging.planning import plan
-from sds_conformance.judging.playing import VERDICTS
+from sds_conformance.judging.observations import Known
+from sds_conformance.judging.plan import plan
+from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.protocols import protocol_of, protocols, repertoire_of
 from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.schedules.files import dumps

@@ -12,12 +12,12 @@ from typing import Any
 
 from played import certify_reference, reference_command
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
+from sds_conformance.reports.certificate_validity import forgeries, unfounded
 from sds_conformance.reports.document import document
-from sds_conformance.reports.founded import forgeries, unfounded
 from sds_conformance.reports.report import Report
-from sds_conformance.telling.invocation import Invocation
 from sds_conformance.vectors.canonical import digest, formatted
 
 SHOWING = "ties"

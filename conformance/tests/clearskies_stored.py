@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import Order
-from sds_conformance.exploration.judging import Scope
 from sds_conformance.protocols import protocol_of
 from sds_harness.clearskies.generator import ANYTHING, Grammar
 from sds_harness.clearskies.trace import CLEARSKIES_DATABASE

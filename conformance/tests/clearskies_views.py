@@ -10,7 +10,7 @@ from clearskies_reference import Config, Peer
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.judging.planning import plan
+from sds_conformance.judging.plan import plan
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.rules import RULES

@@ -9,7 +9,7 @@ from sds_conformance.corpus.classes import Classified, judged
 from sds_conformance.corpus.difference import comparable, stored
 from sds_conformance.corpus.divergences import Divergence, divergences
 from sds_conformance.corpus.kinds import kind_of
-from sds_conformance.exploration.judging import Scope
+from sds_conformance.exploration.assessment import Scope
 from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place
 from stored import Edit

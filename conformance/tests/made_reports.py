@@ -8,10 +8,10 @@ from functools import cache, partial
 from typing import Any
 
 from played import certify_reference, reference
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.document import document
 from sds_conformance.reports.report import Report
-from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import LocalLink
 
 MUTANT = "receives-at-the-sweep"

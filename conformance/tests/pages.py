@@ -9,10 +9,10 @@ from typing import Any
 
 from played import altered, certified
 from sds_conformance.judging.certification import Certification
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.reports.document import document
 from sds_conformance.reports.html import html
 from sds_conformance.reports.report import Report
-from sds_conformance.telling.invocation import Invocation
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS, joined
 from sds_reference.testee.server import Testee, TesteeOptions

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from sds_conformance.judging import exercise, planning
+from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Catalogue
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.judgement import Observation, Outcome
+from sds_conformance.judging.plan import plan as plan_of
 from sds_conformance.judging.registry import CheckFunction, Scenario
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds import rules
@@ -46,7 +47,7 @@ SHORT = tuple(s.name for s in OF_SDS.values() if not s.long and s.function.__mod
 """Those of them that do not play thousands of steps."""
 CHECKS_OF_SDS = {requirement: checks for requirement, checks in CHECKS.items() if requirement.startswith("SDS-")}
 
-plan = partial(planning.plan, rules.RULES)
+plan = partial(plan_of, rules.RULES)
 certify_reference = partial(exercise.certify_reference, rules.RULES)
 certify_every_revision = partial(exercise.certify_every_revision, rules.RULES)
 examine_mutant = partial(exercise.examine_mutant, rules.RULES, rules.MODEL)

@@ -12,7 +12,7 @@ from typing import Any
 from sds_conformance.corpus.company import Tireless
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.exploration.campaign import Order
-from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.company import Casting
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_corpus
 from sds_harness.corpus.place import Place

@@ -26,7 +26,7 @@ ROOMS = (
     ("sds_conformance.vectors",),
     ("sds_conformance.protocols",),
     ("sds_conformance.scenario_files",),
-    ("sds_conformance.telling",),
+    ("sds_conformance.presentation",),
     ("sds_conformance.drawing",),
     ("sds_conformance.exploration",),
     ("sds_conformance.interop", "sds_conformance.corpus", "sds_conformance.reports"),
@@ -102,7 +102,7 @@ def test_a_module_keeps_to_its_room(module: str) -> None:
 @pytest.mark.parametrize(
     ("module", "source", "said"),
     [
-        ("sds_conformance.judging.verdict", "from ..telling import story", "sds_conformance.telling"),
+        ("sds_conformance.judging.verdict", "from ..presentation import story", "sds_conformance.presentation"),
         ("sds_conformance.corpus.report", "from ..interop.matrix import Cell", "sds_conformance.interop"),
         ("sds_conformance.protocols.words", "from sds_reference import Message", "only sds_proto, sds_reference"),
         ("sds_conformance.cli.run", "def f():\n    from ..protocols.sds.rules import RULES", "know SDS"),

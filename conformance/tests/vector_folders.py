@@ -15,7 +15,7 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, load_of, places
-from sds_conformance.vectors.running.asking import Examination, Examiner, chosen
+from sds_conformance.vectors.running.examination import Examination, Examiner, chosen
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.link import Limits, LocalLink
 

@@ -74,7 +74,7 @@ def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
 
     from sds_conformance.corpus.difference import DIVERGENCES, Differ, diff, range_size
     from sds_conformance.corpus.kinds import kind_of
-    from sds_conformance.exploration.judging import Scope
+    from sds_conformance.exploration.assessment import Scope
     from sds_harness.corpus.manifest import read_complete
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.spark import SparkOptions, spark_session

@@ -21,11 +21,11 @@ from typing import TypeVar
 
 from sds_conformance.cli.report import FORMS, Form
 from sds_conformance.judging.certification import certify
-from sds_conformance.judging.planning import plan
+from sds_conformance.judging.plan import plan
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols import default
 from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.report import Report
-from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import Limits, StdioLink
 from sds_testee.framing import Framing
 

@@ -19,8 +19,8 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import Order
-from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.garbage import garbage_at_the_end, rarely_collecting
 from sds_harness.link import Limits, StdioLink
 from sds_harness.schedules import Performance

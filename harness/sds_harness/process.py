@@ -21,7 +21,7 @@ from .family import GONE, Family, end_with_parent, survived
 from .faults import FaultKind, TesteeFault
 from .redaction import Redaction
 from .safe_path import variables_for_implementations
-from .starting import why_ended_at_once, why_not_started
+from .start_failures import why_ended_at_once, why_not_started
 
 _STDERR_BYTES = 64 * 1024
 _STDERR_LINES = 12

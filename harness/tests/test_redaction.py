@@ -22,7 +22,7 @@ from sds_harness.redaction import REMOVED, SHORTEST, Redaction
 from sds_harness.sds.language import SDS, open_session
 from sds_harness.session import Session
 from sds_harness.transcript.recording import RecordedLink
-from sds_harness.transcript.writing import Transcript
+from sds_harness.transcript.writer import Transcript
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing

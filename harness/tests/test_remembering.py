@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sds_harness.caching_link import OtherAnswer, Remembering
 from sds_harness.link import Link, LocalLink
-from sds_harness.remembering import OtherAnswer, Remembering
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 

@@ -22,9 +22,9 @@ from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.transcript.reading import NoTranscript, Part, parts, remarks
+from sds_harness.transcript.reader import NoTranscript, Part, parts, remarks
 from sds_harness.transcript.recording import MAX_RAW, RecordedLink
-from sds_harness.transcript.writing import MAX_LINE, Transcript
+from sds_harness.transcript.writer import MAX_LINE, Transcript
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing
@@ -244,7 +244,7 @@ def test_a_full_disk_ends_the_transcript_and_not_the_run(
     def full(file: int, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sds_harness.transcript.writing.os.write", full)
+    monkeypatch.setattr("sds_harness.transcript.writer.os.write", full)
     assert transcript.add({"mark": 1}) == 0
     assert transcript.failure == "No space left on device"
     assert transcript.add({"mark": 2}) == 0
@@ -252,7 +252,7 @@ def test_a_full_disk_ends_the_transcript_and_not_the_run(
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sds_harness.transcript.writing.LOCK_S", 0.2)
+    monkeypatch.setattr("sds_harness.transcript.writer.LOCK_S", 0.2)
 
 
 @contextlib.contextmanager

@@ -19,9 +19,9 @@ from sds_harness.systems import unsupported
 from sds_harness.watchdog import watching
 
 from ..judging.exits import Exit
+from .command_groups import Commands
 from .completion import asked, complete
-from .door import OutputLost, doors
-from .later import Commands
+from .output_filter import OutputLost, doors
 
 _SECTIONS = {
     "Start": {
@@ -151,7 +151,7 @@ def _give_up() -> NoReturn:
 
 
 def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
-    from .dashes import with_dashes  # after an error only: it imports what `--help` does without
+    from .missing_dashes import with_dashes  # after an error only: it imports what `--help` does without
 
     if typed := with_dashes(error, words):
         click.echo(f"The command of an implementation follows `--`. Type\n  {typed}", err=True)

@@ -14,17 +14,17 @@ from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes, read_text
 
 from ..judging.exits import Exit
-from ..judging.quoting import counted
-from ..reports.attached import SHAPES
+from ..judging.formats import counted
+from ..presentation.story import hanging
+from ..reports.attachments import SHAPES
 from ..reports.baseline import MAX_BYTES as FILE_BYTES
 from ..reports.baseline import Baseline, BaselineError, Judged, OldBaselineError, judged, load, parse
 from ..reports.baseline_text import TO_DO, fresh, in_block_style, renewed, updated
 from ..reports.document import SCHEMA_ID
 from ..reports.files import MAX_BYTES, read_report
-from ..telling.story import hanging
+from .baseline_option import held, show_complaints, show_gate
+from .command_groups import HelpGroup
 from .files import refused, write_file
-from .gating import held, show_complaints, show_gate
-from .later import HelpGroup
 from .options import console, program
 from .paths import INPUT, INPUT_FILE, KEPT_FILE
 

@@ -18,11 +18,11 @@ from ..reports.comparing.columns import Column, gather, is_folder_of_reports
 from ..reports.comparing.comparison import Comparison, compare, wanted
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
+from .campaign_output import print_json
 from .files import refuse_nowhere, refused, write_file
-from .names import Pattern
+from .name_types import Pattern
 from .options import console, full_id, program
 from .paths import INPUT, OUTPUT_FILE
-from .showing import print_json
 
 _EPILOG = """
 \b

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from ..judging.exits import Exit
-from .door import order
+from .output_filter import order
 
 VARIABLE = "_SDS_CONFORMANCE_COMPLETE"
 _PROGRAM = "sds-conformance"

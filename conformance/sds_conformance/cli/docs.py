@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .documentation import PAGES
 from .options import program
-from .shipped import PAGES
 
 _LIST = "\n".join(f"  {name:<16} {page.said}" for name, page in PAGES.items())
 _EPILOG = f"""

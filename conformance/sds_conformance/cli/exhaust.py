@@ -19,29 +19,29 @@ from sds_harness.declaration import Declaration
 from sds_harness.docstrings import first_line
 from sds_harness.schedules.worlds import Part
 
+from ..exploration.cached_company import Rehearsed
 from ..exploration.campaign import Tally
-from ..exploration.casting import Casting
 from ..exploration.casts import NotPlayed
+from ..exploration.company import Casting
 from ..exploration.exhausting import MOST_EVENTS, Coverage, Source, exhaust
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, worlds_of
-from ..exploration.rehearsing import Rehearsed
 from ..exploration.resuming import ResumeError, load, save
-from ..exploration.telling import Shrunk, as_json, cause_lines, exercised, failures_in_words, roots_in
+from ..exploration.text import Shrunk, as_json, cause_lines, exercised, failures_in_words, roots_in
 from ..judging.causes import Root
 from ..judging.exits import Exit
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.verdict import Verdict
+from ..presentation.last_screen import LastScreen, show_last_screen
+from ..presentation.story import labelled, plain_table, show_errors, show_implementation
 from ..protocols import repertoires
-from ..telling.last_screen import LastScreen, show_last_screen
-from ..telling.story import labelled, plain_table, show_errors, show_implementation
+from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import next_of_found, tell_found
-from .keeping import keeping
-from .names import completed, unknown
+from .name_types import completed, unknown
 from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
-from .showing import driven_or_ended, print_json, span
+from .transcript_option import keeping
 
 _WORLDS = worlds_of(CURRENT)
 _UNITS = {"s": 1, "m": 60, "h": 3_600}

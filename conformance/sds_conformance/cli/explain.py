@@ -12,12 +12,12 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError
-from sds_harness.transcript.reading import NoTranscript, parts, remarks
+from sds_harness.transcript.reader import NoTranscript, parts, remarks
 
 from ..judging.exits import Exit
-from ..judging.quoting import counted
-from ..telling.dialogue import Dialogue, Wanted
-from .names import Pattern
+from ..judging.formats import counted
+from ..presentation.dialogue import Dialogue, Wanted
+from .name_types import Pattern
 from .options import console, full_id
 from .paths import INPUT_FILE
 

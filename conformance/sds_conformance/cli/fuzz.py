@@ -15,10 +15,10 @@ from sds_harness import signals
 from sds_harness.declaration import Declaration
 
 from ..exploration.campaign import Order, Tally, explore
-from ..exploration.casting import Casting
 from ..exploration.casts import NotPlayed, OutOfTime
+from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, counterexample_of, save, save_unshrunk
-from ..exploration.telling import (
+from ..exploration.text import (
     Shrunk,
     as_json,
     cause_lines,
@@ -34,25 +34,23 @@ from ..exploration.telling import (
     show_unshrunk,
     svg_of,
 )
-from ..exploration.telling import (
-    show_head as show_finding_head,
-)
-from ..judging.again import Again
+from ..exploration.text import show_head as show_finding_head
 from ..judging.causes import Root
 from ..judging.exits import Exit
-from ..judging.quoting import counted
+from ..judging.finding_replays import Again
+from ..judging.formats import counted
+from ..presentation.last_screen import LastScreen, show_last_screen
+from ..presentation.story import show_errors, show_implementation, show_under
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, judged
 from ..scenario_files.reader import Loaded
-from ..telling.last_screen import LastScreen, show_last_screen
-from ..telling.story import show_errors, show_implementation, show_under
-from .allowing import Seconds
-from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
-from .keeping import keeping, record
+from .baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
+from .campaign_output import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, which_schedules
+from .resource_options import Seconds
 from .scenario_files import with_scenario_files
-from .scheduled import grammar_of
-from .showing import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
+from .schedule_revision import grammar_of
+from .transcript_option import keeping, record
 
 _EPILOG = """
 \b

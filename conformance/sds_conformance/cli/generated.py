@@ -15,24 +15,24 @@ from typing import Any
 import click
 from rich.console import Console
 
-from ..exploration import otherwise
+from ..exploration import other_methods
+from ..judging.alterations.coverage import Reach, Reached, functions, reach, statements
+from ..judging.alterations.examination import Examiner
 from ..judging.alterations.excuses import read_excuses
 from ..judging.alterations.fates import End, Fate
 from ..judging.alterations.places import Place, places, source_of
-from ..judging.alterations.playing import Examiner
-from ..judging.alterations.reaching import Reach, Reached, functions, reach, statements
-from ..judging.alterations.reckoning import GOAL, GOAL_BY_RUN, Reckoning
 from ..judging.alterations.source import Configuration, Source
+from ..judging.alterations.summary import GOAL, GOAL_BY_RUN, Reckoning
 from ..judging.exits import Exit
+from ..presentation.story import plain_table
 from ..protocols import Protocol, protocols
-from ..telling.story import plain_table
+from .campaign_output import print_json
+from .model_campaigns import matching, processes
 from .options import progress_bar
-from .showing import print_json
-from .tables import matching, processes
 
 MEMORY_BYTES = 4 << 30
 """The memory limit of `run` for an implementation: a faulty model may allocate without end."""
-MEANS = (("fuzz", otherwise.schedules), ("vectors", otherwise.vectors))
+MEANS = (("fuzz", other_methods.schedules), ("vectors", other_methods.vectors))
 
 _examiners: list[Examiner] = []
 """The examiner of a worker process."""

@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
-from ..judging.quoting import counted
+from ..judging.formats import counted
+from ..presentation.story import plain_table, unbroken
 from ..protocols import protocol_of, scheduled
-from ..telling.story import plain_table, unbroken
+from .campaign_output import print_json
 from .files import refuse_nowhere
+from .model_campaigns import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 from .options import CURRENT, console, which_seed
-from .showing import print_json
-from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
 """Fields of a mutant in the JSON output."""

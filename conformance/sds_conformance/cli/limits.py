@@ -18,25 +18,25 @@ from sds_harness.declaration import Declaration, printable
 from sds_harness.files import check_whole, try_to_write, write_whole
 from sds_harness.json_text import dumps
 
-from ..exploration.limits.measuring import Order, as_json, introduced, measure
+from ..exploration.limits.measurement import Order, as_json, introduced, measure
 from ..exploration.limits.row import Row
-from ..exploration.limits.telling import cause_lines, last_line, show_limits, worst_of
+from ..exploration.limits.text import cause_lines, last_line, show_limits, worst_of
 from ..judging.exits import Exit
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.rules import UnknownDialect
+from ..presentation.last_screen import LastScreen, show_last_screen
+from ..presentation.story import labelled, show_implementation
 from ..protocols import Protocol, protocol_of, protocols
 from ..protocols.dimensions import Dimension
 from ..reports.files import read_report
 from ..reports.limits import NAME
 from ..reports.report import Report
-from ..telling.last_screen import LastScreen, show_last_screen
-from ..telling.story import labelled, show_implementation
+from .campaign_output import driven_or_ended, print_json, span, steps_bar
 from .files import refused
-from .keeping import keeping, record
-from .names import Name
+from .name_types import Name
 from .options import CURRENT, TOLD, Driven, console, driving, judging, program
 from .paths import OUTPUT_FOLDER
-from .showing import driven_or_ended, print_json, span, steps_bar
+from .transcript_option import keeping, record
 
 _EPILOG = """
 \b

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 from rich.text import Text
 
+from ..presentation.story import plain_table, unbroken
 from ..protocols import revisions
-from ..telling.story import plain_table, unbroken
-from .names import KINDS, names_of
+from .campaign_output import print_json
+from .name_types import KINDS, names_of
 from .options import CURRENT, console
-from .showing import print_json
 
 _KINDS = "\n".join(f"  {name:<13} names for {kind.used_by}" for name, kind in KINDS.items())
 _EPILOG = f"""

@@ -13,10 +13,10 @@ from click.shell_completion import CompletionItem
 
 from sds_harness.files import write_new
 
-from .names import completed
+from .documentation import PAGES
+from .name_types import completed
 from .options import console, program
 from .paths import OUTPUT_FOLDER
-from .shipped import PAGES
 
 DESCRIPTION = "template.json"
 """What makes a folder a template: its language, what that needs, its files, and the commands to build and to run it."""

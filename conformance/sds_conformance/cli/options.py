@@ -25,17 +25,17 @@ from sds_harness.resources import MOST_JOBS, usable_jobs, why_alone
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import Tally
-from ..exploration.casting import Casting
+from ..exploration.company import Casting
 from ..judging.rules import UnknownDialect
+from ..presentation.invocation import unusual
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from ..protocols.properties import GROUP
-from ..telling.invocation import unusual
-from .allowing import LIMITS, as_typed
-from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
-from .clocks import CLOCK, DECLARED, FAKETIME, faketime
-from .door import DoorConsole
-from .names import Name, completed
+from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
+from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
+from .name_types import Name, completed
+from .output_filter import DoorConsole
 from .paths import OUTPUT_FOLDER
+from .resource_options import LIMITS, as_typed
 
 CURRENT = default().rules.current
 """The default revision."""

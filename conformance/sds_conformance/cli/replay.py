@@ -11,23 +11,18 @@ from rich.text import Text
 
 from sds_harness.schedules import Performance
 
+from ..exploration.assessment import Assessment, assess
 from ..exploration.campaign import Order
-from ..exploration.casting import Casting
 from ..exploration.casts import NotPlayed
+from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, save
-from ..exploration.judging import Assessment, assess
-from ..exploration.telling import plain_story, show_head, svg_of
+from ..exploration.text import plain_story, show_head, svg_of
 from ..judging.exits import Exit
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.verdict import RANK, Verdict
+from ..presentation.story import labelled, show_errors
 from ..protocols import scheduled, withdrawn
-from ..telling.story import labelled, show_errors
-from .carrying import refuse_apart
-from .keeping import keeping, record
-from .options import STRICT, Driven, console, driving
-from .paths import INPUT_FILE, OUTPUT_FOLDER
-from .scheduled import revision_of
-from .showing import (
+from .campaign_output import (
     driven_or_ended,
     not_played,
     played_json,
@@ -38,6 +33,11 @@ from .showing import (
     steps_bar,
     unshrunk_json,
 )
+from .grpc_options import refuse_apart
+from .options import STRICT, Driven, console, driving
+from .paths import INPUT_FILE, OUTPUT_FOLDER
+from .schedule_revision import revision_of
+from .transcript_option import keeping, record
 
 _EPILOG = """
 \b

@@ -19,17 +19,17 @@ from sds_harness.files import write_named
 
 from ..exploration.limits.words import summary as summary_of_limits
 from ..judging.exits import Exit
+from ..presentation.last_screen import show_last_screen
+from ..presentation.story import labelled
 from ..reports.files import read_report
 from ..reports.limits import with_limits
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_report, show_tested
-from ..telling.last_screen import show_last_screen
-from ..telling.story import labelled
-from .door import order
+from .campaign_output import print_json
 from .files import refuse_nowhere, refused
 from .options import TOLD, console, program
+from .output_filter import order
 from .paths import INPUT, OUTPUT_FILE
-from .showing import print_json
 
 
 @dataclass(frozen=True)

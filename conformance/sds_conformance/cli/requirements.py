@@ -25,16 +25,16 @@ from sds_harness.suggestions import did_you_mean
 
 from ..judging.catalogue import POSITION_VERDICTS, Position, Requirement
 from ..judging.exercise import Sightings, played
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.registry import Scenario
 from ..judging.rules import Rules
 from ..judging.severity import SEVERITIES
 from ..judging.verdict import full_code
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
-from .names import Pattern
+from .campaign_output import print_json
+from .name_types import Pattern
 from .options import POSITIONS, animated, console, full_id, program
-from .showing import print_json
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
 _GLOB = frozenset("*?[")

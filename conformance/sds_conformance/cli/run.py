@@ -20,13 +20,16 @@ from sds_harness.suggestions import did_you_mean
 
 from ..judging.certification import Certification, certify, not_driven
 from ..judging.exits import Exit
-from ..judging.planning import plan
-from ..judging.playing import Keep
-from ..judging.quoting import counted
+from ..judging.flakiness import repeat
+from ..judging.formats import counted
+from ..judging.plan import plan
 from ..judging.registry import scenario_of
-from ..judging.repeating import repeat
 from ..judging.rules import Rules, UnknownDialect
-from ..judging.sharing import Sharing
+from ..judging.run_player import Keep
+from ..judging.work_distribution import Sharing
+from ..presentation.invocation import Invocation
+from ..presentation.last_screen import show_last_screen
+from ..presentation.story import labelled, show_breakdown, show_implementation
 from ..protocols import property_of, rules_of, withdrawn
 from ..reports.baseline import judged
 from ..reports.files import JSON, check_report, read_report, write_report
@@ -34,18 +37,15 @@ from ..reports.limits import NAME as LIMITS
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import Loaded
-from ..telling.invocation import Invocation
-from ..telling.last_screen import show_last_screen
-from ..telling.story import labelled, show_breakdown, show_implementation
+from .baseline_option import BASELINE, baseline_json, begun, gate, held, show_gate
+from .campaign_output import Plays, print_json, steps_bar
 from .files import refused
-from .gating import BASELINE, baseline_json, begun, gate, held, show_gate
-from .keeping import keeping, record, record_judged
-from .names import Pattern, unknown
+from .name_types import Pattern, unknown
 from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
 from .report import Wanted, reporting
 from .scenario_files import with_scenario_files
-from .showing import Plays, print_json, steps_bar
+from .transcript_option import keeping, record, record_judged
 
 _EPILOG = """
 \b

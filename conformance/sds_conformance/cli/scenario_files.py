@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from ..scenario_files.reader import Loaded, ScenarioFileError, load, one_revision
 from .options import Decorator
 from .paths import INPUT
-from .scheduled import revision_of
+from .schedule_revision import revision_of
 
 
 def with_scenario_files(what: str) -> Decorator:

@@ -19,18 +19,18 @@ from ..judging.catalogue import Requirement
 from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarations, examine_declaration
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven, unshown
 from ..judging.exits import Exit
+from ..judging.formats import counted
 from ..judging.mixtures import Mixture, examine_mixture
 from ..judging.mixtures import sound as tells_apart
-from ..judging.observing import Known
-from ..judging.quoting import counted
+from ..judging.observations import Known
 from ..judging.registry import Check
+from ..presentation.story import plain_table, unbroken
 from ..protocols import Protocol, default, protocols
-from ..telling.story import plain_table, unbroken
+from .campaign_output import print_json
 from .files import refuse_nowhere
 from .generated import generated_faults
+from .model_campaigns import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 from .options import console, which_seed
-from .showing import print_json
-from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
 _CAPABILITIES = dict.fromkeys(
     name for p in protocols() for name, number in p.rules.language.capabilities.items() if number

@@ -10,14 +10,14 @@ from rich.text import Text
 from sds_harness.faults import TesteeFault
 
 from ..judging.exits import Exit
-from ..judging.planning import plan
+from ..judging.plan import plan
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
-from ..telling.last_screen import command_lines
-from ..telling.story import hanging, show_breakdown, show_doubts, show_implementation
-from .keeping import keeping
+from ..presentation.last_screen import command_lines
+from ..presentation.story import hanging, show_breakdown, show_doubts, show_implementation
 from .options import CURRENT, REVISION, Driven, console, driving, spoken
-from .validating import Validation
+from .transcript_option import keeping
+from .validate_option import Validation
 
 _EPILOG = """
 \b

@@ -16,8 +16,8 @@ from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 from sds_harness.schedules import Schedule
 
-from ..exploration.judging import Assessment, Scope, assess, in_time
-from ..exploration.telling import failure_of
+from ..exploration.assessment import Assessment, Scope, assess, in_time
+from ..exploration.text import failure_of
 from ..judging.causes import Failure, roots
 from ..judging.rules import Rules
 from ..judging.verdict import Finding, Verdict

@@ -10,8 +10,8 @@ from sds_harness.declaration import Declaration
 from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.campaign import Order
-from ..exploration.casting import Company
 from ..exploration.casts import NotPlayed
+from ..exploration.company import Company
 from ..protocols import repertoire_of
 
 

@@ -29,7 +29,7 @@ from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile, hold_to_count
 from sds_harness.declaration import printable
 
-from ..exploration.judging import Scope, judged_revision
+from ..exploration.assessment import Scope, judged_revision
 from ..protocols import revisions
 from .classes import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
 from .divergences import DIFFERENT, Divergence, divergences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.kind import Kind
 
-from ..exploration.judging import UnknownRevision, judged_revision
+from ..exploration.assessment import UnknownRevision, judged_revision
 from ..protocols import protocol_of
 from ..protocols.corpora import Corpora
 

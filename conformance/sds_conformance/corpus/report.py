@@ -28,12 +28,12 @@ from sds_harness.json_text import dumps, escaped
 from sds_harness.schedules import Schedule, ScheduleFileError
 
 from ..drawing.spacetime import spacetime_svg
+from ..exploration.assessment import Scope, assess, in_time
 from ..exploration.counterexample import Counterexample
-from ..exploration.judging import Scope, assess, in_time
-from ..exploration.telling import in_words, proof_of, rule_of
-from ..judging import quoting
+from ..exploration.text import in_words, proof_of, rule_of
+from ..judging import formats
 from ..judging.verdict import Verdict
-from ..telling.markup import environment
+from ..presentation.markup import environment
 from .classes import AND, VIOLATIONS, Class, without_dialect
 from .difference import DIVERGENCES, Cause, Difference, most_common, stored
 from .divergences import Divergence, divergences
@@ -247,7 +247,7 @@ def page(difference: Difference, samples: list[Sample]) -> str:
 def _template() -> Template:
     known = environment(__package__ or "")
     known.filters["thousands"] = lambda number: f"{number:,}"
-    known.filters["counted"] = quoting.counted
+    known.filters["counted"] = formats.counted
     return known.get_template("diff.html.j2")
 
 

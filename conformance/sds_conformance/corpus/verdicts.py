@@ -31,10 +31,10 @@ from sds_harness.corpus.shards import DamagedFile, hold_to_count
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule
 
+from ..exploration.assessment import Scope, assess, judged_revision
 from ..exploration.campaign import Played, Tally
-from ..exploration.casting import Casting, under_test
+from ..exploration.company import Casting, under_test
 from ..exploration.exhaustion import join
-from ..exploration.judging import Scope, assess, judged_revision
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from .company import compare_twins
 from .tally_rows import ROWS, row_of, rows_of, summed, take

@@ -14,8 +14,8 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.stage import START_MS
 
-from ..judging.quoting import clock, counted, foremost, hex_of, short
-from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
+from ..judging.formats import clock, counted, foremost, hex_of, short
+from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
 from .names import Names, reading_of
 
 SHOWN = 6

@@ -13,9 +13,9 @@ from sds_harness.schedules import Act, Operation, Packet, Performance, Schedule
 from sds_harness.schedules.operations import Join, Member
 from sds_harness.trace import Step, Trace
 
-from ..judging.quoting import short
+from ..judging.formats import short
 from ..protocols import repertoire_of
-from ..protocols.reading import Reading
+from ..protocols.performance_reader import Reading
 from .course import Course
 from .spacetime import excerpt_svg
 

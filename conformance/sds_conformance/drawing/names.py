@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from sds_harness.schedules import Packet, Performance
 from sds_harness.schedules.performance import NEVER
 
-from ..judging.quoting import clock, identifier, short
+from ..judging.formats import clock, identifier, short
 from ..protocols import default, repertoire_of
-from ..protocols.reading import Key, Reading, Sort
+from ..protocols.performance_reader import Key, Reading, Sort
 
 _PREFIX = {Sort.CONTENT: "c", Sort.SYNC: "s", Sort.EPHEMERAL: "e", Sort.NOISE: "b"}
 _EPOCH = re.compile(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])")

@@ -19,8 +19,8 @@ from sds_harness.schedules.operations import (
     Wait,
 )
 
-from ..judging.quoting import short
-from ..protocols.reading import Reading
+from ..judging.formats import short
+from ..protocols.performance_reader import Reading
 from .course import Course
 
 LONG_WAIT_MS = 1000

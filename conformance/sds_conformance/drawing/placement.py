@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.schedules.operations import Calm, Crash, Cut, Heal, Join, Operation, StepClock, Wait
 
-from ..protocols.reading import DELIVERED
+from ..protocols.performance_reader import DELIVERED
 from .course import KEPT, Course, Fate
-from .lettering import char_width, line_height, lines_of
 from .operation_words import operation_note
+from .text_size import char_width, line_height, lines_of
 
 MAX_STEPS = 900
 """Steps that are drawn; of longer performances, those around the violating step."""

@@ -9,8 +9,8 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.schedules.operations import Operation
 
-from ..judging.quoting import counted, short
-from ..protocols.reading import DELIVERED, Item, Key, Sort
+from ..judging.formats import counted, short
+from ..protocols.performance_reader import DELIVERED, Item, Key, Sort
 from .course import KEPT, Course, Fate
 from .operation_words import is_done_by, operation_told
 

@@ -15,12 +15,12 @@ from jinja2 import Template
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Performance
 
-from ..judging.quoting import LONGEST_NAME, short
-from ..telling.markup import environment
+from ..judging.formats import LONGEST_NAME, short
+from ..presentation.markup import environment
 from .course import Course, LogAt
-from .lettering import char_width, line_height, lines_of, text_width
 from .placement import ALMOST_AT_ONCE_MS, Flight, Placement, Spot, columns_of
 from .shapes import Arrow, Dot, Drawing, Text, cross, head, path
+from .text_size import char_width, line_height, lines_of, text_width
 
 GUTTER = 140
 """Pixels left of the first line, for steps and times."""

@@ -21,17 +21,17 @@ from sds_harness.link import Limits
 from sds_harness.resources import ResourceMissing
 from sds_harness.schedules import Schedule
 
-from ..judging.again import Again
 from ..judging.catalogue import ANOTHER_LAYOUT
 from ..judging.exits import Exit
+from ..judging.finding_replays import Again
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from ..judging.runner import Connect
 from ..judging.verdict import RANK, Finding, Verdict
 from ..judging.workers import workers
 from ..protocols import default, repertoire_of
-from .casting import Casting, Company
+from .assessment import Assessment, Scope, assess
 from .casts import NotPlayed, NotStarted
-from .judging import Assessment, Scope, assess
+from .company import Casting, Company
 
 TWINS_EVERY = 8
 """Every n-th schedule is played a second time in another way, to compare; that costs as much as a new one."""
@@ -141,7 +141,7 @@ class Tally:
 
     @property
     def exit_code(self) -> Exit:
-        """The exit code of the campaign. `telling.last_line` is the sentence for the same result."""
+        """The exit code of the campaign. `text.last_line` is the sentence for the same result."""
         if self.interrupted:
             return Exit.INTERRUPTED
         if any(finding.severity is Verdict.FAIL for finding in self.found.values()):

@@ -14,13 +14,13 @@ from sds_harness.json_text import escaped
 from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
 from sds_harness.schedules.files import read
 
-from ..judging.again import ENOUGH, TIMES, Again, played_again
+from ..judging.finding_replays import ENOUGH, TIMES, Again, played_again
 from ..judging.verdict import RANK, Finding
 from ..protocols import repertoire_of
 from ..protocols.schedules import Repertoire
+from .assessment import BREAKDOWN, assess, judged_revision
 from .campaign import Order
-from .casting import Company
-from .judging import BREAKDOWN, assess, judged_revision
+from .company import Company
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100

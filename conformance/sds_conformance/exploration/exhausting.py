@@ -15,9 +15,9 @@ from sds_harness.resources import ResourceMissing, usable_processors
 
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
+from .cached_company import Rehearsed
 from .campaign import NO_ROOM, Ended, Tally
 from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
-from .rehearsing import Rehearsed
 
 SAMPLE = 1_000
 """Schedules after which the duration of the rest is estimated."""

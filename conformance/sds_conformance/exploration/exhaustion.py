@@ -19,14 +19,14 @@ from sds_harness.schedules.files import dumps
 from sds_harness.schedules.unfolding import Unfolded, unfold
 from sds_harness.schedules.worlds import Known, Part, Word, World
 
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..protocols import repertoire_of
 from ..protocols.schedules import Worlds
+from .assessment import assess
+from .cached_company import Rehearsed
 from .campaign import Order, Played, Tally, weight
-from .casting import Casting
 from .casts import GivenUp, NotPlayed
-from .judging import assess
-from .rehearsing import Rehearsed
+from .company import Casting
 
 SCHEMA_ID = "sds-conformance/exhaust/1"
 """Schema of the JSON that the command prints."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from sds_harness.schedules import Schedule
 
-from ..judging.again import Again
 from ..judging.exercise import NOTHING, Fault, undeclared_by
+from ..judging.finding_replays import Again
 from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
+from .assessment import BREAKDOWN, Scope
 from .campaign import Order, explore, play_one
-from .casting import Casting, Company
 from .casts import NotPlayed
+from .company import Casting, Company
 from .counterexample import counterexample
-from .judging import BREAKDOWN, Scope
 
 EXAMPLES = 1_000
 """Schedules after which the search for a mutant ends."""

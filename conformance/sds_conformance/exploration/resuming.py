@@ -15,10 +15,10 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, read_bytes, write_named
 
+from .cached_company import Rehearsed
 from .campaign import Tally
 from .exhausting import Coverage
 from .exhaustion import CHUNK, Bound, Exhaustion, Prober, Share, join
-from .rehearsing import Rehearsed
 
 SCHEMA_ID = "sds-conformance/exhaustion/1"
 MAX_BYTES = 4 << 20

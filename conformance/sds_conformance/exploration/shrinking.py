@@ -15,7 +15,7 @@ from sds_harness.schedules import Operation, Performance, Schedule
 from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Tick, Wait
 
 from ..protocols.schedules import Repertoire
-from .renaming import with_numbered_labels, with_usual_names, with_usual_peers
+from .usual_names import with_numbered_labels, with_usual_names, with_usual_peers
 
 Fails = Callable[[Schedule], Performance | None]
 """Plays a schedule: returns the performance if it shows the fault, else None."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 
 from sds_harness.schedules import Performance, Schedule
 
+from ..exploration.assessment import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..exploration.campaign import TWINS_EVERY
 from ..exploration.casts import NotPlayed
-from ..exploration.judging import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..judging.runner import PATIENCE
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of

@@ -10,10 +10,10 @@ from pathlib import Path
 from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
+from ..exploration.assessment import BREAKDOWN, STORM, Scope
 from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, noted, same, save, smallest
-from ..exploration.judging import BREAKDOWN, STORM, Scope
-from ..exploration.telling import plain_story, svg_of
-from ..judging.quoting import short
+from ..exploration.text import plain_story, svg_of
+from ..judging.formats import short
 from ..judging.verdict import Finding
 from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge

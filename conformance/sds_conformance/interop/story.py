@@ -11,10 +11,10 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ..judging.exits import Exit
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.runner import BrokenRun, tolerated
+from ..presentation.story import hanging, show_breakdown
 from ..protocols.exchanges import Mark, Side
-from ..telling.story import hanging, show_breakdown
 from .matrix import Interop
 
 _SIGNS = {Mark.YES: "✓", Mark.NO: "✗", Mark.OPEN: "–"}  # noqa: RUF001

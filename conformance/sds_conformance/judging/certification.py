@@ -18,16 +18,16 @@ from sds_harness.trace import Trace
 from .causes import Cause, causes
 from .exits import Exit
 from .garbage import rarely_collecting
-from .gathering import Gathering
-from .keeping import dumps
-from .observing import Known
-from .planning import Plan, left_out
-from .playing import EVERYTHING, Keep, Player
+from .observations import Known
+from .plan import Plan, left_out
 from .positions import WayShown
 from .registry import Run, scenario_of
+from .run_player import EVERYTHING, Keep, Player
+from .run_results import Gathering
 from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated
-from .sharing import Alone, Lost, Order, Shared, Sharing, Source, units_of
+from .trace_storage import dumps
 from .verdict import Judge, RequirementVerdict, Verdict
+from .work_distribution import Alone, Lost, Order, Shared, Sharing, Source, units_of
 from .workers import workers
 
 ENOUGH = 0.9

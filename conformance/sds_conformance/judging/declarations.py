@@ -27,9 +27,9 @@ from sds_harness.link import Limits, Link
 from .certification import Certification, certify
 from .exercise import Model
 from .exits import Exit
-from .planning import plan
-from .playing import VERDICTS
+from .plan import plan
 from .rules import Rules
+from .run_player import VERDICTS
 from .verdict import Verdict
 
 HONEST = "honest"

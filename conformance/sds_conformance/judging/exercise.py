@@ -15,11 +15,11 @@ from .catalogue import SELF_TEST
 from .causes import consequences
 from .certification import Certification, Progress, certify
 from .judgement import Outcome
-from .observing import Known
-from .planning import plan
-from .playing import EVERYTHING, VERDICTS, Keep
+from .observations import Known
+from .plan import plan
 from .registry import Check
 from .rules import Rules
+from .run_player import EVERYTHING, VERDICTS, Keep
 from .verdict import OBSERVE, RequirementVerdict, Verdict, full_code
 
 NOTHING = frozenset[int]()

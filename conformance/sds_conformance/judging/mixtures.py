@@ -20,10 +20,10 @@ from sds_testee.composition import JOINT
 from .causes import consequences
 from .certification import certify
 from .exercise import Model, undeclared_by
-from .observing import Known
-from .planning import plan
-from .playing import VERDICTS
+from .observations import Known
+from .plan import plan
 from .rules import Rules
+from .run_player import VERDICTS
 
 FAULTS = 3
 """Number of faults in a mixture."""

@@ -14,7 +14,7 @@ from typing import Any
 from sds_harness.environment import PLAIN
 from sds_harness.trace import Trace
 
-from .asking import Asking
+from .check_selection import Asking
 from .registry import Showing
 from .rules import Rules, View
 

@@ -11,10 +11,10 @@ from sds_harness.docstrings import first_line
 from sds_harness.environment import PLAIN, Environment
 from sds_harness.schedules import Schedule
 
-from .asking import Facts
+from .check_selection import Facts
 from .judgement import Observation
-from .once import once
 from .table import Fact, Row, Table
+from .view_cache import once
 
 E = TypeVar("E", bound=Fact)
 CheckFunction = Callable[[Any], Iterator[Observation]]

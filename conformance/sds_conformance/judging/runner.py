@@ -16,7 +16,7 @@ from sds_harness.session import Session
 from sds_harness.stage import ScheduleStopped, Stage
 from sds_harness.trace import Dialect, Trace
 
-from .again import Again
+from .finding_replays import Again
 from .registry import Run
 from .rules import Rules
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from sds_harness.trace import Step
 
 from .judgement import Observation, held, noted, violated
-from .once import once
+from .view_cache import once
 
 
 class Fact(Protocol):

@@ -12,12 +12,12 @@ from sds_harness.environment import PLAIN
 from sds_harness.stage import NEEDS
 from sds_harness.trace import Trace
 
-from .again import Again
 from .catalogue import Requirement
+from .finding_replays import Again
 from .judgement import Observation, Outcome
-from .looking import Looker, Shown, Told
 from .registry import Run, scenario_of
 from .rules import Rules
+from .run_summary import Looker, Shown, Told
 from .tally import Kind, Tally
 
 OBSERVE = "observe"

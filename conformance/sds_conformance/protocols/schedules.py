@@ -13,8 +13,8 @@ from sds_harness.schedules import Notation, Operation, Performance, Schedule
 from sds_harness.schedules.worlds import Part, World
 
 from ..judging.rules import View
+from .performance_reader import Reading
 from .properties import Properties
-from .reading import Reading
 
 
 @dataclass(frozen=True)

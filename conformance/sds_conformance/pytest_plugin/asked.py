@@ -14,12 +14,12 @@ import pytest
 from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
 
-from ..judging.planning import Plan, plan
+from ..judging.plan import Plan, plan
 from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialect
+from ..presentation.invocation import Invocation, unusual
 from ..protocols import default, protocol_of, revisions
 from ..scenario_files.reader import Loaded, ScenarioFileError, load, one_revision
-from ..telling.invocation import Invocation, unusual
 
 SHORTEST_S = 0.05
 """Shorter timeouts make no sense for any implementation."""

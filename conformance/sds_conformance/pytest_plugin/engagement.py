@@ -14,7 +14,7 @@ from sds_harness.stage import Stage
 from sds_harness.trace import Trace
 
 from ..judging.certification import Certification
-from ..judging.planning import left_out
+from ..judging.plan import left_out
 from ..judging.registry import Run, Scenario
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner, tolerated

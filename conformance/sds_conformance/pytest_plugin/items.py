@@ -10,7 +10,7 @@ import pytest
 
 from sds_harness.declaration import printable
 
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.registry import IN, Run
 from ..judging.verdict import Verdict
 from .engagement import Engagement, Outcome

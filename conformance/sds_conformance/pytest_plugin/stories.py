@@ -12,11 +12,11 @@ from rich.text import Text
 from sds_harness.declaration import harmless, printable
 
 from ..judging.certification import Certification
-from ..judging.quoting import by_the_clock
+from ..judging.formats import by_the_clock
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RequirementVerdict, Verdict
-from ..telling.invocation import Invocation
-from ..telling.story import headline, labelled, show_breakdown, show_command, show_finding
+from ..presentation.invocation import Invocation
+from ..presentation.story import headline, labelled, show_breakdown, show_command, show_finding
 
 COLUMNS = 80
 LONGEST = 600

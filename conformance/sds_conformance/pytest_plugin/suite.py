@@ -11,7 +11,7 @@ import pytest
 from sds_harness.declaration import harmless, printable
 from sds_harness.family import dismiss
 
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from . import stages
 from .asked import asked
 from .engagement import Engagement

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from sds_harness.declaration import printable
 
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.verdict import Verdict
 from .baseline import BREAKDOWN
+from .overall_result import Tone, standing
 from .report import Report, RootCause, code_of, sides, worst
 from .scenario_files import remarks, unmet
-from .standing import Tone, standing
 
 MOST = 10
 """Annotations of one level per step."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import ceil
 
-from ..drawing.lettering import text_width
-from ..telling.markup import environment
+from ..drawing.text_size import text_width
+from ..presentation.markup import environment
+from .overall_result import Tone, standing
 from .report import Report
-from .standing import Tone, standing
 
 COLOURS = {Tone.GOOD: "#1a7f37", Tone.PARTIAL: "#8a5a00", Tone.BAD: "#b42318", Tone.NONE: "#57606a"}
 """White letters have a contrast of at least 4.5 on each of them."""

@@ -24,13 +24,13 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, packaged_schema, read_text
 
-from ..exploration.telling import SCHEMA_ID as FUZZ
-from ..judging.again import Again
+from ..exploration.text import SCHEMA_ID as FUZZ
+from ..judging.finding_replays import Again
 from ..judging.registry import scenario_of
 from ..judging.runner import tolerated
 from ..judging.verdict import Verdict, full_code
 from ..protocols import withdrawn
-from ..vectors.running.asking import SCHEMA_ID as VECTORS
+from ..vectors.running.examination import SCHEMA_ID as VECTORS
 from .document import SCHEMA_ID as RUN
 
 BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}

@@ -24,7 +24,7 @@ from ..judging.verdict import Verdict
 from ..protocols import all_vectors, protocol_of, revisions
 from ..vectors.canonical import digest, formatted
 from ..vectors.folder import VectorsError, default_folder, load_manifest
-from .attached import AttachedError, schedules_exhausted, schedules_played, vectors_asked
+from .attachments import AttachedError, schedules_exhausted, schedules_played, vectors_asked
 from .levels import level
 from .limits import certified, unfounded_limits
 from .report import Report, run_of

@@ -13,9 +13,9 @@ from jinja2 import Template
 from sds_harness.declaration import printable
 
 from ..judging.verdict import Verdict
+from ..presentation.markup import environment
 from ..protocols import protocol_of
-from ..telling.markup import environment
-from .attached import exhausted_told
+from .attachments import exhausted_told
 from .certificate import Certificate
 from .certificate_words import command_of, declared, fuzz_told, limits_told, vectors_told
 from .levels import NONE, beside

@@ -11,14 +11,14 @@ from sds_harness.environment import PLAIN
 from sds_harness.files import packaged_schema
 from sds_testee.version import suite_version
 
-from ..judging.again import Again
 from ..judging.causes import Cause, told_as_another
 from ..judging.certification import Certification
-from ..judging.quoting import counted
+from ..judging.finding_replays import Again
+from ..judging.formats import counted
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict, full_code
+from ..presentation.invocation import Invocation
 from ..protocols import protocol_of
-from ..telling.invocation import Invocation
 
 SCHEMA_ID = "sds-conformance/report/4"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}

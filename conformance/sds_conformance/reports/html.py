@@ -19,15 +19,15 @@ from sds_harness.declaration import printable, without_orders
 from ..drawing.spacetime import stylesheet
 from ..exploration.limits.words import summary
 from ..judging.catalogue import POSITION_VERDICTS, Position
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
+from ..presentation.markup import environment
 from ..protocols.words import named as name_of_limit
-from ..telling.markup import environment
 from .limits import Line, lines
+from .overall_result import standing
 from .report import Report, Row
 from .scenario_files import remarks, unmet
-from .standing import standing
 from .stories import PageStory, Stories, stories_of
 
 MAX_FINDINGS = 25

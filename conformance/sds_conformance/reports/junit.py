@@ -13,10 +13,10 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from sds_harness.declaration import harmless, printable
 
+from .overall_result import standing
 from .plain import breakdown, story
 from .report import Report, Row, flaky, sides, worst
 from .scenario_files import SUITE, Unmet
-from .standing import standing
 
 CONVERSATION = "conversation"
 """The test suite of breakdowns."""

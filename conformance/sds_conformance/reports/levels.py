@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.rules import Rules
 from ..judging.runner import tolerated
 from ..judging.verdict import Verdict

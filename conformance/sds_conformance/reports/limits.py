@@ -15,7 +15,7 @@ from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes
 
 from ..exploration.limits.case import How
-from ..exploration.limits.measuring import SCHEMA_ID, load_schema
+from ..exploration.limits.measurement import SCHEMA_ID, load_schema
 from ..exploration.limits.row import Weight, weight
 from ..exploration.limits.words import behind, cell, headline, tellable
 from ..judging.verdict import Verdict

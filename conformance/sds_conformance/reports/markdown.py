@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.verdict import Verdict
 from .baseline import Outcome
 from .gfm import block, code, prose
+from .overall_result import standing
 from .plain import breakdown, story
 from .report import Report, RootCause, Row, code_of, flaky, sides, worst
 from .scenario_files import remarks, unmet
-from .standing import standing
 
 LIMIT = 900_000
 """Largest size in bytes. GitHub shows summaries of up to 1 MiB, and other steps need room as well."""

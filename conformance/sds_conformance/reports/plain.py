@@ -7,8 +7,8 @@ from textwrap import wrap
 
 from sds_harness.declaration import printable, without_orders
 
-from ..telling.evidence import story_of
-from ..telling.said import quoted
+from ..presentation.evidence import story_of
+from ..presentation.stderr_quotes import quoted
 from .report import Report, Row, again_of, finding_of, flaky
 
 WIDTH = 110

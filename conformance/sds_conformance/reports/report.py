@@ -19,16 +19,16 @@ from sds_harness.declaration import Declaration, printable
 from sds_harness.environment import PLAIN
 from sds_harness.trace import Trace
 
-from ..judging.again import Again
 from ..judging.certification import Certification
 from ..judging.exits import Exit
-from ..judging.quoting import by_the_clock, counted
+from ..judging.finding_replays import Again
+from ..judging.formats import by_the_clock, counted
 from ..judging.registry import IN
 from ..judging.runner import tolerated
 from ..judging.verdict import Finding, Verdict
+from ..presentation.invocation import Invocation
+from ..presentation.traces import TraceFileError, load_trace
 from ..protocols import Protocol, protocol_of
-from ..telling.invocation import Invocation
-from ..telling.traces import TraceFileError, load_trace
 from .document import document
 
 Row = dict[str, Any]

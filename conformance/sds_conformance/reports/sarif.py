@@ -16,9 +16,9 @@ from sds_harness.declaration import printable
 from sds_harness.json_text import dumps
 
 from ..protocols import stating
+from .overall_result import standing
 from .report import Report, Row, sides, worst
 from .scenario_files import SUITE, Unmet, unmet
-from .standing import standing
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}

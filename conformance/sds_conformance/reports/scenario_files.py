@@ -15,8 +15,8 @@ from sds_harness.declaration import printable
 
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
-from ..telling.last_screen import CauseLine
-from ..telling.story import headline, labelled, show_command
+from ..presentation.last_screen import CauseLine
+from ..presentation.story import headline, labelled, show_command
 from .report import Report, Row
 
 SUITE = "scenario files"

@@ -9,11 +9,11 @@ from typing import Any
 from sds_harness.trace import Step, Trace
 
 from ..drawing.excerpt import Excerpts
-from ..judging.quoting import counted, foremost, hex_of
+from ..judging.formats import counted, foremost, hex_of
+from ..presentation.evidence import Exhibit, Story, lines_told, quoted_in, story_of
+from ..presentation.stderr_quotes import quoted
 from ..protocols import Protocol
 from ..protocols.words import Facts, Narrator
-from ..telling.evidence import Exhibit, Story, lines_told, quoted_in, story_of
-from ..telling.said import quoted
 from .report import Report, Row, finding_of, run_of
 
 MAX_TALKS = 400

@@ -16,15 +16,15 @@ from sds_harness.declaration import printable
 from sds_harness.faults import Breakdown, FaultKind
 
 from ..judging.exits import Exit
-from ..judging.quoting import counted
+from ..judging.formats import counted
 from ..judging.registry import scenario_of
 from ..judging.runner import ALL_RUNS, BrokenRun
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
-from ..telling.dialogue import show_hex
-from ..telling.evidence import quoted_in, story_of
-from ..telling.last_screen import STYLES, CauseLine, LastScreen, ordered, show_last_screen
-from ..telling.story import (
+from ..presentation.dialogue import show_hex
+from ..presentation.evidence import quoted_in, story_of
+from ..presentation.last_screen import STYLES, CauseLine, LastScreen, ordered, show_last_screen
+from ..presentation.story import (
     hanging,
     headline,
     labelled,
@@ -38,9 +38,9 @@ from ..telling.story import (
     show_implementation,
     show_under,
 )
+from .overall_result import Tone, asked, forgone, standing
 from .report import Report, RootCause, Row, again_of, code_of, finding_of, run_of, worst
 from .scenario_files import cause_lines, show_scenario_files
-from .standing import Tone, asked, forgone, standing
 
 _TONES = {Tone.GOOD: "bold green", Tone.PARTIAL: "bold yellow", Tone.BAD: "bold red", Tone.NONE: "bold yellow"}
 _COLUMNS = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)

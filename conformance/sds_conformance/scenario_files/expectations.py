@@ -14,7 +14,7 @@ from sds_harness.schedules import Performance
 from sds_harness.schedules.operations import Expectation
 from sds_harness.stage import NEEDS
 
-from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Reading
+from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Reading
 
 UNSUPPORTED = "was answered `unsupported`"
 """Part of the reason for an operation that an implementation could not play."""

@@ -15,7 +15,7 @@ from sds_harness.link import Limits
 from .changelog import DISAGREES, changelog_named, changelog_versions
 from .documents import Document
 from .model import Material, Vector, VectorSet
-from .running.asking import Examiner
+from .running.examination import Examiner
 from .running.subject import Answer, Status
 
 _AGREE = (Status.PASS, Status.ACCEPTABLE)

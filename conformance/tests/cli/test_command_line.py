@@ -13,7 +13,7 @@ import pytest
 
 from played import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli import main
-from sds_conformance.cli.later import Commands, Later
+from sds_conformance.cli.command_groups import Commands, Later
 from sds_conformance.protocols import protocols
 from suite_terminal import MUTANT, too_wide, typed, words
 

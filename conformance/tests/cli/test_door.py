@@ -20,11 +20,11 @@ from rich.text import Text
 from odd_adapters import HOSTILE
 from played import reference_command
 from sds_conformance.cli import main, selftest
-from sds_conformance.cli.door import DoorConsole, doors, shown_json
-from sds_conformance.cli.gating import gate
+from sds_conformance.cli.baseline_option import gate
+from sds_conformance.cli.campaign_output import print_json
 from sds_conformance.cli.interop import command as interop
 from sds_conformance.cli.options import exit_code
-from sds_conformance.cli.showing import print_json
+from sds_conformance.cli.output_filter import DoorConsole, doors, shown_json
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.campaign import Tally
 from sds_conformance.judging.exits import Exit

@@ -14,7 +14,7 @@ from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.exhausting import Coverage
 from sds_conformance.exploration.exhaustion import SCHEMA_ID, Exhaustion
-from sds_conformance.exploration.telling import roots_in
+from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.link import LocalLink
 from sds_harness.schedules.worlds import Part

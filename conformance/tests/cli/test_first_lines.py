@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from played import reference_command
-from sds_conformance.cli import showing
-from sds_conformance.cli.showing import FORECAST_AFTER_S, Plays, span
+from sds_conformance.cli import campaign_output
+from sds_conformance.cli.campaign_output import FORECAST_AFTER_S, Plays, span
 from suite_terminal import typed
 
 TESTED = "  Testing   sds_reference 0.1.0 (Python), JSON lines over stdin and stdout"
@@ -64,7 +64,7 @@ def test_the_time_is_told_as_soon_as_it_is_known_and_only_once(
     monkeypatch: pytest.MonkeyPatch, done: list[tuple[float, int]], told: str
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(showing, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(campaign_output, "time", SimpleNamespace(monotonic=lambda: now))
     out = Console(file=StringIO(), width=80)
     plays = Plays(out)
     plays.begin("2,000 runs")

@@ -13,8 +13,8 @@ import pytest
 from rich.cells import cell_len
 
 from sds_conformance.cli import main
-from sds_conformance.cli.later import HelpGroup, Later
-from sds_conformance.cli.names import KINDS, names_of
+from sds_conformance.cli.command_groups import HelpGroup, Later
+from sds_conformance.cli.name_types import KINDS, names_of
 from sds_conformance.protocols import revisions
 from suite_terminal import too_wide, typed, words
 

@@ -20,7 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from played import reference_command
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.telling.last_screen import CauseLine, LastScreen, labelled_command, show_last_screen
+from sds_conformance.presentation.last_screen import CauseLine, LastScreen, labelled_command, show_last_screen
 from suite_terminal import typed
 from waku_adapter import FOLDER, waku_command
 

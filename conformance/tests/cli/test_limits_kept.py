@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from played import reference, reference_command
-from sds_conformance.exploration.limits.measuring import Order, as_json, introduced, load_schema, measure
+from sds_conformance.exploration.limits.measurement import Order, as_json, introduced, load_schema, measure
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports import comparing

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from played import broken_adapter, reference_command
-from sds_harness.transcript import writing
+from sds_harness.transcript import writer
 from suite_terminal import typed, words
 
 
 def test_the_lock_of_another_process_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "LOCK_S", 0.3)
+    monkeypatch.setattr(writer, "LOCK_S", 0.3)
     talk = tmp_path / "talk.jsonl"
     talk.touch()
     with talk.open("rb") as file:
@@ -27,14 +27,14 @@ def test_the_lock_of_another_process_is_not_waited_for(tmp_path: Path, monkeypat
 
 def test_a_transcript_that_vanished_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     talk = tmp_path / "talk.jsonl"
-    begin = writing.Transcript._append
+    begin = writer.Transcript._append
 
-    def deleted(self: writing.Transcript, row: dict[str, object], raw: str = "") -> int:
+    def deleted(self: writer.Transcript, row: dict[str, object], raw: str = "") -> int:
         number = begin(self, row, raw)
         talk.unlink(missing_ok=True)
         return number
 
-    monkeypatch.setattr(writing.Transcript, "_append", deleted)
+    monkeypatch.setattr(writer.Transcript, "_append", deleted)
     result = typed("smoke", "--transcript", talk, "--", *broken_adapter("crashes"))
     (line,) = [line for line in result.stderr.splitlines() if "ranscript" in line]
     assert line == f"The transcript {talk} is gone: it was deleted, renamed or replaced while it was written."

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from sds_conformance.cli.options import console
+from sds_conformance.presentation.story import plain_table, unbroken
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.telling.story import plain_table, unbroken
 from suite_terminal import typed, words
 
 COUNTS = ("pass", "fail", "warn", "inconcl.", "skipped", "error")

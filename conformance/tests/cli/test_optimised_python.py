@@ -28,7 +28,7 @@ EXPLAINED = textwrap.dedent(
     """
     import click
     from sds_conformance.cli import main
-    from sds_conformance.cli.later import Later
+    from sds_conformance.cli.command_groups import Later
     from sds_conformance.protocols import protocols, repertoires
     from sds_harness.clearskies.passages import PASSAGES as clearskies_passages
     from sds_harness.sds.passages import PASSAGES as sds_passages

@@ -14,7 +14,7 @@ import pytest
 
 from output_nodes import FILES, NODES, REFUSED, STREAMS
 from sds_conformance.cli import main
-from sds_conformance.cli.later import Later
+from sds_conformance.cli.command_groups import Later
 from sds_conformance.cli.paths import InputPath, OutputFile, OutputFolder, OutputPlace
 from suite_terminal import typed, words
 

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from played import plan, reference, reference_command
-from sds_conformance.cli.showing import steps_bar
-from sds_conformance.exploration.telling import how_found
+from sds_conformance.cli.campaign_output import steps_bar
+from sds_conformance.exploration.text import how_found
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS

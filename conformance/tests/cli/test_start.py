@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sds_conformance.judging.quoting import counted
+from sds_conformance.judging.formats import counted
 
 SLOW_TO_IMPORT = ("jsonschema", "ruamel.yaml", "pyspark", "hypothesis", "grpc")
 

@@ -14,7 +14,7 @@ import pytest
 
 from played import reference_command
 from sds_conformance.cli import main
-from sds_conformance.cli.later import Later
+from sds_conformance.cli.command_groups import Later
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint

@@ -18,8 +18,8 @@ from sds_conformance.corpus.classes import AND, Class, judged, where
 from sds_conformance.corpus.difference import Difference, Sum, stored
 from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
 from sds_conformance.corpus.report import page
-from sds_conformance.exploration.casting import Casting
-from sds_conformance.exploration.judging import Assessment, assess, in_time
+from sds_conformance.exploration.assessment import Assessment, assess, in_time
+from sds_conformance.exploration.company import Casting
 from sds_conformance.judging.verdict import Verdict
 from sds_harness.corpus.recorder import prepare, record_shard
 from sds_harness.link import Link, LocalLink

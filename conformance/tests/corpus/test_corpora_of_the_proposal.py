@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from forum_channels import CountsInTens, participant_of
+from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import explore
 from sds_conformance.exploration.counterexample import load
-from sds_conformance.exploration.judging import Scope
 from sds_conformance.judging.verdict import Finding
 from suite_terminal import typed, words
 

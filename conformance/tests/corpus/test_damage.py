@@ -17,7 +17,7 @@ from compared import SCHEDULES, change, compared, corpus
 from sds_conformance.corpus.classes import where
 from sds_conformance.corpus.difference import stored
 from sds_conformance.corpus.report import sentence
-from sds_conformance.exploration.judging import Scope, judged_revision
+from sds_conformance.exploration.assessment import Scope, judged_revision
 from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS

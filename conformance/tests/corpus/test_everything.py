@@ -19,7 +19,7 @@ from pyarrow import parquet as pq
 from compared import SCOPE, change, corpus, flip
 from sds_conformance.corpus import verdicts
 from sds_conformance.corpus.verdicts import COUNTED, Checker, check
-from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.company import Casting
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST
 from sds_harness.corpus.reader import verify_folders

@@ -13,7 +13,7 @@ import pytest
 
 from played import broken_adapter, reference_command
 from sds_conformance.exploration.campaign import Order, explore, play_one
-from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.company import Casting
 from suite_terminal import too_wide, typed, words
 
 pytest.importorskip("pyspark")

@@ -14,12 +14,12 @@ import pytest
 from played import Handle, altered, broken_adapter, reference, reference_command
 from sds_conformance.cli.options import Driven
 from sds_conformance.exploration import campaign
+from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.campaign import Order, Tally, explore, play_one
-from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
 from sds_conformance.exploration.hunt import order_for
-from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
-from sds_conformance.judging.again import TIMES, Again
+from sds_conformance.judging.finding_replays import TIMES, Again
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.properties import PROPERTIES

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from played import reference
+from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.campaign import Order, explore
-from sds_conformance.exploration.casting import Casting, Company
+from sds_conformance.exploration.company import Casting, Company
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, load, save
 from sds_conformance.exploration.hunt import order_for
-from sds_conformance.exploration.judging import BREAKDOWN, STORM, Assessment, assess
-from sds_conformance.exploration.telling import plain_story, proof_of, svg_of
+from sds_conformance.exploration.text import plain_story, proof_of, svg_of
 from sds_conformance.judging.verdict import Finding
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule, ScheduleFileError, dumps, player

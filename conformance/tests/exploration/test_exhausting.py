@@ -15,12 +15,12 @@ import pytest
 from played import Handle, reference
 from sds_conformance.cli.exhaust import events_left_out, last_line
 from sds_conformance.exploration import exhausting, exhaustion
+from sds_conformance.exploration.assessment import BREAKDOWN
+from sds_conformance.exploration.cached_company import Rehearsed
 from sds_conformance.exploration.campaign import Tally
-from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.exhausting import Coverage, exhaust
 from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, worlds_of
-from sds_conformance.exploration.judging import BREAKDOWN
-from sds_conformance.exploration.rehearsing import Rehearsed
 from sds_conformance.exploration.resuming import ResumeError, load, save
 from sds_conformance.judging.causes import Root
 from sds_conformance.judging.exercise import NOTHING

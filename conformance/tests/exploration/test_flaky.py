@@ -13,8 +13,8 @@ from played import reference
 from sds_conformance.exploration.campaign import Order, Tally, explore
 from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
 from sds_conformance.exploration.hunt import order_for
-from sds_conformance.exploration.telling import as_json, last_line, roots_in, show_flaky
-from sds_conformance.judging.again import Again
+from sds_conformance.exploration.text import as_json, last_line, roots_in, show_flaky
+from sds_conformance.judging.finding_replays import Again
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb

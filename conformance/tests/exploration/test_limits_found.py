@@ -17,10 +17,10 @@ from capped import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
 from played import altered, reference
 from sds_conformance.exploration.limits.case import Case, How
 from sds_conformance.exploration.limits.cost import STEADY, growth
-from sds_conformance.exploration.limits.measuring import Measured, Order, introduced, measure
+from sds_conformance.exploration.limits.cpu_time import spent_s
+from sds_conformance.exploration.limits.measurement import Measured, Order, introduced, measure
 from sds_conformance.exploration.limits.row import Row, Weight, row_of
-from sds_conformance.exploration.limits.searching import Search
-from sds_conformance.exploration.limits.spending import spent_s
+from sds_conformance.exploration.limits.search import Search
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.dimensions import Dimension

@@ -9,7 +9,7 @@ import pytest
 from clearskies_asked import Handle, altered, reference
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
-from sds_conformance.exploration.limits.measuring import Order, introduced, measure
+from sds_conformance.exploration.limits.measurement import Order, introduced, measure
 from sds_conformance.exploration.limits.row import Row, Weight
 from sds_conformance.protocols.clearskies.dimensions import DIMENSIONS
 from sds_conformance.protocols.clearskies.rules import RULES

@@ -15,11 +15,11 @@ import pytest
 
 from played import reference_command
 from sds_conformance.exploration import exhausting
+from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import Order, Tally, explore
 from sds_conformance.exploration.exhausting import Coverage, exhaust
 from sds_conformance.exploration.exhaustion import Exhaustion
-from sds_conformance.exploration.judging import Scope
-from sds_conformance.exploration.telling import last_line, roots_of
+from sds_conformance.exploration.text import last_line, roots_of
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.declaration import Declaration

@@ -13,8 +13,8 @@ from clearskies_reference import PROFILES, Config
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
+from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.casts import Cast, Implementation
-from sds_conformance.exploration.judging import Scope
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed
 from sds_conformance.interop.troupe import Troupe

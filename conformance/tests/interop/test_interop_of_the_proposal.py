@@ -12,8 +12,8 @@ import pytest
 
 from forum_channels import LEGAL_CHANNELS, DeliversSyncs, MeetsWithTheBuffered, participant_of
 from played import Handle, altered, odd_adapter, reference, reference_command
+from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.casts import Cast, Implementation, OtherText
-from sds_conformance.exploration.judging import Scope
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed
 from sds_conformance.interop.troupe import Troupe

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from played import Handle, altered, reference
+from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.exploration.counterexample import load
-from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
 from sds_conformance.interop.troupe import Troupe, configured, grammar_for, roles_for, roles_noted

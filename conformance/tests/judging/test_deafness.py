@@ -20,8 +20,8 @@ from sds_conformance.judging.declarations import (
     declarations,
     examine_declaration,
 )
-from sds_conformance.judging.planning import plan
-from sds_conformance.judging.playing import VERDICTS
+from sds_conformance.judging.plan import plan
+from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import Protocol, protocols
 from sds_conformance.protocols.sds.rules import RULES, start

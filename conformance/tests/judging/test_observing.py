@@ -11,8 +11,8 @@ import pytest
 from played import Handle, altered, stage
 from sds_conformance.judging import exercise
 from sds_conformance.judging.certification import Certification
-from sds_conformance.judging.observing import Known, Sights, identity
-from sds_conformance.judging.playing import VERDICTS
+from sds_conformance.judging.observations import Known, Sights, identity
+from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.protocols.sds.rules import MODEL, RULES
 from sds_harness.declaration import OutsideClock
 from sds_harness.environment import Environment

@@ -6,10 +6,10 @@ import gc
 from weakref import ref
 
 from played import T, stage, view
-from sds_conformance.judging.once import once
+from sds_conformance.judging.view_cache import once
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
-from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS
+from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.sds.peer import signed
 from sds_harness.sds.stage import Stage

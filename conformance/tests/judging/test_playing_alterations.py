@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from sds_conformance.judging.alterations.coverage import Reach, Reached, functions, reach, statements
+from sds_conformance.judging.alterations.examination import Examiner, Means
 from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, read_excuses, stale
 from sds_conformance.judging.alterations.fates import End, Fate
 from sds_conformance.judging.alterations.places import Place, places
-from sds_conformance.judging.alterations.playing import Examiner, Means
-from sds_conformance.judging.alterations.reaching import Reach, Reached, functions, reach, statements
-from sds_conformance.judging.alterations.reckoning import Reckoning
 from sds_conformance.judging.alterations.source import Configuration
+from sds_conformance.judging.alterations.summary import Reckoning
 from sds_conformance.judging.runner import Connect
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.source import SOURCE
@@ -112,7 +112,7 @@ def test_what_does_not_even_start_breaks_down(reached: Reached) -> None:
 
 
 def test_what_hangs_breaks_down(fate_of: Callable[..., Fate], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sds_conformance.judging.alterations.staging.COMMAND_S", 0.2)
+    monkeypatch.setattr("sds_conformance.judging.alterations.timed_run.COMMAND_S", 0.2)
     fate = fate_of("outgoing_buffer.OutgoingBuffer.take_due: always: self._due and self._due[0][0] <= now_ms")
     assert fate.end in (End.BREAKS, End.FAILS)
 

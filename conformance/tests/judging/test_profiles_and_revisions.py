@@ -28,21 +28,21 @@ from played import (
 )
 from sds_conformance.judging import exercise
 from sds_conformance.judging.certification import Certification
-from sds_conformance.judging.observing import Known
-from sds_conformance.judging.planning import Plan
-from sds_conformance.judging.playing import EVERYTHING, Keep
+from sds_conformance.judging.observations import Known
+from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.rules import Rules
+from sds_conformance.judging.run_player import EVERYTHING, Keep
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.presentation.invocation import Invocation
+from sds_conformance.presentation.story import show_implementation
 from sds_conformance.protocols import revisions
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
-from sds_conformance.protocols.sds.introducing import PROFILES, repair_note
+from sds_conformance.protocols.sds.declaration_notes import PROFILES, repair_note
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_conformance.protocols.sds.rules import RULES, start
 from sds_conformance.reports.document import document, load_schema
+from sds_conformance.reports.overall_result import standing
 from sds_conformance.reports.report import Report
-from sds_conformance.reports.standing import standing
-from sds_conformance.telling.invocation import Invocation
-from sds_conformance.telling.story import show_implementation
 from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, Link
 from sds_harness.sds.language import open_session

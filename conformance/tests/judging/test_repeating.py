@@ -15,19 +15,19 @@ from rich.console import Console
 from played import altered, plan, reference, verdict_on
 from sds_conformance.cli import main
 from sds_conformance.cli.options import Driven
-from sds_conformance.judging import repeating
-from sds_conformance.judging.again import Again
+from sds_conformance.judging import flakiness
 from sds_conformance.judging.certification import Certification, certify
-from sds_conformance.judging.repeating import repeat
+from sds_conformance.judging.finding_replays import Again
+from sds_conformance.judging.flakiness import repeat
 from sds_conformance.judging.runner import Connect
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.reports.document import document, load_schema
 from sds_conformance.reports.html import html
 from sds_conformance.reports.junit import junit
 from sds_conformance.reports.markdown import markdown
 from sds_conformance.reports.report import Report
 from sds_conformance.reports.terminal import show_report
-from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import Limits, Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -129,7 +129,7 @@ def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.M
         processes.append(LocalLink(altered(silent, inner)))
         return processes[-1]
 
-    monkeypatch.setattr(repeating, "MOST_RUNS", 1)
+    monkeypatch.setattr(flakiness, "MOST_RUNS", 1)
     outcome = certify(connect, plan(scenarios=[SCENARIO, "ties", "named-in-a-history", "received-syncs"]), Limits())
     processes.clear()
     repeat(outcome, connect, Limits())

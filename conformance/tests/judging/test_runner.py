@@ -13,7 +13,7 @@ import pytest
 from played import SHORT, Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exits import Exit
-from sds_conformance.judging.planning import Plan
+from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.registry import Run, Scenario
 from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner, tolerated
 from sds_conformance.judging.verdict import Verdict

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sds_conformance.exploration.campaign import Order, explore
-from sds_conformance.exploration.telling import roots_in
+from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.mixtures import Mixture, examine_mixture, sound
-from sds_conformance.judging.observing import Known
-from sds_conformance.judging.planning import plan
-from sds_conformance.judging.playing import VERDICTS
+from sds_conformance.judging.observations import Known
+from sds_conformance.judging.plan import plan
+from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.rules import MODEL, RULES
 from sds_harness.link import Limits

@@ -19,13 +19,13 @@ import pytest
 from played import SHORT, plan, reference_command
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
-from sds_conformance.judging.planning import Plan
-from sds_conformance.judging.sharing import FEWEST, PIECES, Sharing, units_of
+from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.judging.work_distribution import FEWEST, PIECES, Sharing, units_of
 from sds_conformance.judging.workers import Workers, workers
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols import rules_of
 from sds_conformance.reports.document import document
-from sds_conformance.telling.invocation import Invocation
 from sds_harness.link import Limits, Link
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_proto.testee.v1 import testee_pb2 as pb

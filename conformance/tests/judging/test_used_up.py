@@ -12,15 +12,15 @@ from jsonschema import Draft202012Validator
 from played import Handle, altered, plan, reference
 from sds_conformance.cli.options import exit_code
 from sds_conformance.exploration import casts
+from sds_conformance.exploration.assessment import BREAKDOWN
 from sds_conformance.exploration.campaign import Order, explore
-from sds_conformance.exploration.judging import BREAKDOWN
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document, load_schema
-from sds_conformance.telling.invocation import Invocation
-from sds_conformance.vectors.running.asking import Examiner, chosen
+from sds_conformance.vectors.running.examination import Examiner, chosen
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink

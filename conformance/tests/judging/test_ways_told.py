@@ -9,15 +9,15 @@ import pytest
 from rich.console import Console
 
 from played import certified, reference, stage
-from sds_conformance.judging.looking import Looker
 from sds_conformance.judging.positions import WayReader, Ways
 from sds_conformance.judging.registry import Showing
+from sds_conformance.judging.run_summary import Looker
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.document import document
 from sds_conformance.reports.report import Report
 from sds_conformance.reports.terminal import show_report
-from sds_conformance.telling.invocation import Invocation
 from sds_harness.sds.trace import Trace
 
 

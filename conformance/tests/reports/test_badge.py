@@ -11,8 +11,8 @@ import pytest
 from made_reports import BROKEN, changed, faultless, faulty, hostile, known, outcomes, summarized, whole
 from played import plan
 from sds_conformance.reports.badge import COLOURS, badge
+from sds_conformance.reports.overall_result import Tone, standing
 from sds_conformance.reports.report import Report
-from sds_conformance.reports.standing import Tone, standing
 
 KINDS = outcomes()
 TOTAL = len(plan().requirements)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from played import certified, reference
-from sds_conformance.cli.gating import gate
-from sds_conformance.cli.gating import held as compare
+from sds_conformance.cli.baseline_option import gate
+from sds_conformance.cli.baseline_option import held as compare
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.reports.baseline import (
     Baseline,
     BaselineError,
@@ -24,7 +25,6 @@ from sds_conformance.reports.baseline import (
 from sds_conformance.reports.baseline import judged as read_document
 from sds_conformance.reports.baseline_text import fresh, in_block_style, renewed, updated
 from sds_conformance.reports.document import document
-from sds_conformance.telling.invocation import Invocation
 from sds_reference import Participant
 from sds_reference.mutants import MUTANTS
 

@@ -20,7 +20,7 @@ from sds_conformance.reports.certificate import (
     read_certificate,
 )
 from sds_conformance.reports.certificate_page import page
-from sds_conformance.reports.founded import forgeries, outdated
+from sds_conformance.reports.certificate_validity import forgeries, outdated
 from sds_conformance.reports.report import Report
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"

@@ -17,7 +17,7 @@ from sds_conformance.reports.certificate import (
     certificate,
 )
 from sds_conformance.reports.certificate_page import page
-from sds_conformance.reports.founded import unfounded
+from sds_conformance.reports.certificate_validity import unfounded
 from sds_harness.schedules.worlds import Part
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"

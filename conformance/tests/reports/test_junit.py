@@ -11,7 +11,7 @@ import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
 from made_reports import HOSTILE, MUTANT, faulty, hostile, known, known_with_new, outcomes
-from sds_conformance.judging.quoting import by_the_clock
+from sds_conformance.judging.formats import by_the_clock
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
 from sds_conformance.reports.report import Report
 

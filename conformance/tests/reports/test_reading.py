@@ -12,13 +12,13 @@ import pytest
 
 from played import certify_reference
 from sds_conformance.judging.certification import Certification
+from sds_conformance.presentation.evidence import Evidence
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols import protocol_of
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.document import document
 from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.report import Report, ReportError
-from sds_conformance.telling.evidence import Evidence
-from sds_conformance.telling.invocation import Invocation
 from suite_terminal import typed, words
 
 MUTANT = "delivers-children-first"

@@ -10,11 +10,11 @@ from certificates import certified
 from played import certify_reference, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
+from sds_conformance.reports.certificate_replay import Comparison, Sample, another, compare, drawn
 from sds_conformance.reports.report import Report
-from sds_conformance.reports.rerunning import Comparison, Sample, another, compare, drawn
-from sds_conformance.telling.invocation import Invocation
 
 WAITING = ("a-dependency-that-waits", "a-dependent-of-the-buffered", "a-chain-in-reverse")
 

@@ -13,8 +13,8 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
-from sds_conformance.vectors.running.asking import Asked, Examination, Examiner, weighed
 from sds_conformance.vectors.running.causes import WrongAnswers, causes_of
+from sds_conformance.vectors.running.examination import Asked, Examination, Examiner, weighed
 from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from played import Handle, altered, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
-from sds_conformance.vectors.running.asking import Examination, Examiner
+from sds_conformance.vectors.running.examination import Examination, Examiner
 from sds_conformance.vectors.running.subject import Status
 from sds_conformance.vectors.schemas import NUMERAL, TEXT
 from sds_harness.link import Limits, LocalLink

@@ -10,11 +10,11 @@ import pytest
 from played import altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.cli.vectors.run import _sentence
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document
-from sds_conformance.telling.invocation import Invocation
-from sds_conformance.vectors.running.asking import Examination, Examiner, chosen, weighed
+from sds_conformance.vectors.running.examination import Examination, Examiner, chosen, weighed
 from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits, LocalLink

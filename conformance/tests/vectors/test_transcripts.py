@@ -13,20 +13,20 @@ from played import reference, stage
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.protocols.sds.vectors.conversations.deriving import choices, derive
-from sds_conformance.protocols.sds.vectors.conversations.playing import (
-    UNREAD,
-    NotPlayed,
-    TranscriptPlayer,
-    same,
-    without_events,
-)
+from sds_conformance.protocols.sds.vectors.conversations.outcomes import choices, derive
 from sds_conformance.protocols.sds.vectors.conversations.recording import (
     NEAR_MS,
     NoTranscript,
     absolute,
     record,
     relative,
+)
+from sds_conformance.protocols.sds.vectors.conversations.transcript_player import (
+    UNREAD,
+    NotPlayed,
+    TranscriptPlayer,
+    same,
+    without_events,
 )
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject

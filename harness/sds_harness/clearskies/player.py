@@ -12,8 +12,8 @@ from ..schedules import operations, performer
 from ..schedules.performer import MAX_STEPS, TooLong, raise_if_stopped
 from ..stage import ScheduleStopped
 from .actor import Actor
-from .carrying import CountedNetwork
 from .clubs import READ_ONLY, peer_id, record_id
+from .counted_network import CountedNetwork
 from .frames import GET_UPDATES, UPDATE, Frame
 from .links import Line, ScriptedLink
 from .operations import (
@@ -48,8 +48,8 @@ from .operations import (
     Write,
 )
 from .peer import ScriptedPeer
+from .peer_messages import altered, members_of, replayed, said, signed, value_of
 from .performance import Act, Loss, Packet, Performance, Wire
-from .saying import altered, members_of, replayed, said, signed, value_of
 from .stage import ROUND_MS, Stage, play_until_quiet
 from .streams import Message, Stream
 from .trace import Step, Trace

@@ -12,7 +12,7 @@ from clearskies_reference import MalformedMessage, timestamp
 from ..corpus.digests import digest64, signed
 from ..corpus.schema import Row
 from .frames import GET_UPDATES, UPDATE
-from .naming import Names
+from .names import Names
 from .performance import Performance
 from .streams import Message
 from .trace import Step, Trace

@@ -11,7 +11,7 @@ from sds_reference import MAX_LAMPORT, Message
 from ..corpus.digests import plain_digest64, signed
 from ..corpus.schema import Row
 from ..stage import START_MS
-from .naming import Key, Names
+from .names import Key, Names
 from .performance import Performance
 from .trace import Step, Trace, Wire
 

@@ -11,7 +11,7 @@ from google.protobuf import json_format
 
 from ..faults import Breakdown, TesteeFault
 from ..link import Link, Listener
-from .writing import Transcript
+from .writer import Transcript
 
 MAX_RAW = 1 << 20
 """Bytes of the largest message that is recorded whole."""

@@ -25,7 +25,7 @@ from sds_harness.corpus.digests import digest64, plain_digest64, schedule_digest
 from sds_harness.corpus.rows import Recorded, Unsound, rebuild, rows_of
 from sds_harness.corpus.schema import SIDE_COLUMNS
 from sds_harness.sds.corpora import COLUMNS, KIND
-from sds_harness.sds.naming import Names
+from sds_harness.sds.names import Names
 
 pytestmark = pytest.mark.spark
 

@@ -12,20 +12,20 @@ from rich.text import Text
 from sds_harness.declaration import printable
 from sds_harness.files import is_regular, write_whole
 
+from ...presentation.story import labelled
 from ...reports.certificate import NAME, Certificate, CertificateError, certificate, read_certificate
 from ...reports.certificate_page import page
+from ...reports.certificate_validity import hold_to_its_rows, outdated
 from ...reports.files import read_report
-from ...reports.founded import hold_to_its_rows, outdated
 from ...reports.levels import beside
 from ...reports.limits import with_limits
-from ...telling.story import labelled
 from ...vectors.folder import VectorsError
+from ..command_groups import HelpGroup
 from ..files import refused, unwritten, write_file
-from ..later import HelpGroup
 from ..options import console, program
 from ..paths import INPUT, INPUT_FILE, OUTPUT_FILE
 from .signing import SignatureError, signature_of, signed
-from .telling import show
+from .text import show
 from .verify import verify
 
 _EPILOG = """

@@ -18,22 +18,22 @@ from sds_harness.declaration import printable
 
 from ...judging.certification import Certification, certify
 from ...judging.exits import Exit
-from ...judging.playing import Keep
-from ...judging.quoting import counted
+from ...judging.formats import counted
 from ...judging.rules import UnknownDialect
+from ...judging.run_player import Keep
 from ...judging.runner import Runner
+from ...presentation.story import labelled
 from ...protocols import protocol_of
 from ...reports.certificate import Certificate, CertificateError, read_certificate
+from ...reports.certificate_replay import Sample, another, compare, drawn, everything
+from ...reports.certificate_validity import forgeries, outdated, unfounded
 from ...reports.certificate_words import command_of, judged
-from ...reports.founded import forgeries, outdated, unfounded
-from ...reports.rerunning import Sample, another, compare, drawn, everything
-from ...telling.story import labelled
 from ...vectors.folder import VectorsError
-from ..clocks import FAKETIME
+from ..campaign_output import driven_or_ended, steps_bar
+from ..clock_option import FAKETIME
 from ..files import refused
 from ..options import Driven, console, driving, program, together, which_seed
 from ..paths import INPUT_FILE
-from ..showing import driven_or_ended, steps_bar
 from .signing import SignatureError, kept, signer_of
 
 _EPILOG = """

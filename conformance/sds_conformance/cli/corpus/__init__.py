@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..later import Commands
+from ..command_groups import Commands
 
 _SECTIONS = {
     "Commands": {

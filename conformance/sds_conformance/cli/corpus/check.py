@@ -14,9 +14,9 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
+from ...exploration.assessment import Scope, judged_revision
 from ...exploration.campaign import Tally
-from ...exploration.judging import Scope, judged_revision
-from ...exploration.telling import (
+from ...exploration.text import (
     cause_lines,
     details_of,
     exercised,
@@ -30,15 +30,15 @@ from ...exploration.telling import (
     show_head,
     show_seen,
 )
-from ...judging import quoting
+from ...judging import formats
 from ...judging.causes import Root
+from ...presentation.last_screen import LastScreen, show_last_screen
+from ...presentation.story import labelled, show_command, show_errors, show_implementation, show_softened, show_under
 from ...protocols import scheduled
-from ...telling.last_screen import LastScreen, show_last_screen
-from ...telling.story import labelled, show_command, show_errors, show_implementation, show_softened, show_under
+from ..campaign_output import print_json
 from ..options import STRICT_HELP, TOLD, console, exit_code, program
 from ..paths import INPUT_PLACE
-from ..scheduled import revision_of
-from ..showing import print_json
+from ..schedule_revision import revision_of
 from .shared import corpus_at, counted, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def check_command(
     else:
         if not quiet:
             show_implementation(out, tally.declaration, printable(manifest.dialect), judged, profile)
-            labelled(out, "Corpus", Text(f"{folder}: {quoting.counted(manifest.schedules, 'schedule')}"))
+            labelled(out, "Corpus", Text(f"{folder}: {formats.counted(manifest.schedules, 'schedule')}"))
             out.print()
             show_coverage(out, tally, scope)
             _tell(out, tally, roots, folder, stories)
@@ -145,7 +145,7 @@ def _tell(out: Console, tally: Tally, roots: Sequence[Root], folder: str, storie
         what = root.id
         finding, index = tally.found[what], tally.found_at[what]
         show_head(out, finding)
-        of = f"{tally.found_in[what]:,} of {quoting.counted(tally.schedules, 'schedule')}, the first is number {index}"
+        of = f"{tally.found_in[what]:,} of {formats.counted(tally.schedules, 'schedule')}, the first is number {index}"
         labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
         show_seen(out, finding)
         show_softened(out, finding)

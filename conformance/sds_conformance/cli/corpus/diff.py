@@ -15,17 +15,17 @@ from rich.text import Text
 
 from sds_harness.resources import usable_processors
 
-from ...exploration.judging import Scope, judged_revision
-from ...exploration.telling import severity_number
+from ...exploration.assessment import Scope, judged_revision
+from ...exploration.text import severity_number
 from ...judging.exits import Exit
-from ...judging.quoting import counted
+from ...judging.formats import counted
 from ...judging.verdict import Verdict
+from ...presentation.last_screen import CauseLine, LastScreen, ordered, show_last_screen
+from ...presentation.story import labelled, plain_table, show_command
 from ...protocols import stating
-from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
-from ...telling.story import labelled, plain_table, show_command
+from ..campaign_output import print_json
 from ..options import TOLD, console, program
 from ..paths import INPUT_PLACE, OUTPUT_PLACE
-from ..showing import print_json
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from sds_harness.corpus.errors import SparkFailed
 from sds_harness.declaration import Declaration
 
 from ...exploration.campaign import TWINS_EVERY, Order
-from ...exploration.casting import Casting
+from ...exploration.company import Casting
 from ...judging.exits import Exit
-from ...judging.quoting import counted
+from ...judging.formats import counted
+from ..campaign_output import driven_or_ended, print_json
 from ..options import Driven, about, console, driving, which_schedules
 from ..paths import OUTPUT_PLACE
-from ..scheduled import grammar_of
-from ..showing import driven_or_ended, print_json
+from ..schedule_revision import grammar_of
 from .shared import on_spark, spark_job
 
 if TYPE_CHECKING:

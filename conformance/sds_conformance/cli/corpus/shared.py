@@ -18,8 +18,8 @@ from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
 from ...protocols import default
-from ..allowing import memory_size
 from ..options import PROFILES, console, progress_bar, together
+from ..resource_options import memory_size
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

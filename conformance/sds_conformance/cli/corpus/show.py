@@ -21,16 +21,16 @@ from sds_harness.json_text import escaped
 from sds_harness.schedules import Schedule
 
 from ...drawing.spacetime import spacetime_svg
+from ...exploration.assessment import Scope, assess, in_time, judged_revision
 from ...exploration.counterexample import Counterexample
-from ...exploration.judging import Scope, assess, in_time, judged_revision
-from ...exploration.telling import in_words, proof_of, rule_of
+from ...exploration.text import in_words, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
-from ...telling.story import headline, labelled, plain_table
-from ...telling.story import show_command as show_typed
+from ...presentation.story import headline, labelled, plain_table
+from ...presentation.story import show_command as show_typed
+from ..campaign_output import print_json
 from ..options import CURRENT, console, program, span
 from ..paths import INPUT_PLACE, OUTPUT_FOLDER
-from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
 if TYPE_CHECKING:

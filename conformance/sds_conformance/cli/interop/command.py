@@ -19,13 +19,13 @@ from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
-from ...judging.quoting import counted
+from ...judging.formats import counted
+from ...presentation.last_screen import LastScreen, show_last_screen
+from ...presentation.story import labelled
 from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import Loaded
-from ...telling.last_screen import LastScreen, show_last_screen
-from ...telling.story import labelled
-from ..carrying import SCHEME, without_server
-from ..keeping import keeping, record
+from ..campaign_output import Plays, print_json, steps_bar
+from ..grpc_options import SCHEME, without_server
 from ..options import (
     CURRENT,
     SAVE,
@@ -42,10 +42,10 @@ from ..options import (
 )
 from ..paths import INPUT_FILE
 from ..scenario_files import with_scenario_files
-from ..scheduled import revision_of
-from ..showing import Plays, print_json, steps_bar
-from .again import needed, play_again, schedule_of
+from ..schedule_revision import revision_of
+from ..transcript_option import keeping, record
 from .mixed import IN_FULL, MixedGroups
+from .replay import needed, play_again, schedule_of
 from .shared import BAR_WIDTH, of_one_text, show_undriven
 
 _LONGEST_NAME = 16

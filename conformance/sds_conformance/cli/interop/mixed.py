@@ -14,9 +14,9 @@ from rich.text import Text
 
 from sds_harness.schedules import Schedule
 
+from ...exploration.assessment import Scope
 from ...exploration.casts import Cast, NotPlayed
-from ...exploration.judging import Scope
-from ...exploration.telling import (
+from ...exploration.text import (
     details_of,
     failure_of,
     proof_of,
@@ -30,11 +30,11 @@ from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
 from ...judging.causes import roots
-from ...judging.quoting import counted
-from ...telling.last_screen import STYLES, CauseLine, ordered
-from ...telling.story import headline, labelled, lines_labelled, show_errors, show_under
+from ...judging.formats import counted
+from ...presentation.last_screen import STYLES, CauseLine, ordered
+from ...presentation.story import headline, labelled, lines_labelled, show_errors, show_under
+from ..campaign_output import Plays, found_bar, not_kept, shrinking_bar
 from ..options import program
-from ..showing import Plays, found_bar, not_kept, shrinking_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
@@ -205,7 +205,7 @@ class MixedGroups:
             self.unkept = not_kept(self._err, folder, error)
             return {}
 
-    # ---- telling ---------------------------------------------------------------------------------------------------
+    # ---- output ----------------------------------------------------------------------------------------------------
 
     def _show_counts(self, mixed: Mixed) -> None:
         """A line for each implementation."""

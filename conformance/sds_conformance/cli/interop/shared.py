@@ -13,11 +13,11 @@ from rich.text import Text
 from sds_harness.faults import Breakdown
 
 from ...exploration.casts import OtherText
-from ...exploration.telling import rule_of
+from ...exploration.text import rule_of
 from ...judging.runner import BrokenRun
 from ...judging.verdict import Finding
-from ...telling.last_screen import STYLES
-from ...telling.story import labelled, show_breakdown
+from ...presentation.last_screen import STYLES
+from ...presentation.story import labelled, show_breakdown
 
 BAR_WIDTH = 20
 

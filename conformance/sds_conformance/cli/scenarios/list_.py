@@ -7,12 +7,12 @@ from fnmatch import fnmatchcase
 import click
 from rich.text import Text
 
-from ...judging.planning import plan
+from ...judging.plan import plan
+from ...presentation.story import plain_table, unbroken
 from ...protocols import revisions, rules_of
-from ...telling.story import plain_table, unbroken
-from ..names import Pattern, unknown
+from ..campaign_output import print_json
+from ..name_types import Pattern, unknown
 from ..options import CURRENT, console
-from ..showing import print_json
 
 _EPILOG = """
 \b

@@ -13,16 +13,16 @@ from sds_harness.schedules import Schedule
 from sds_harness.schedules.files import to_json, to_yaml
 
 from ...drawing.spacetime import spacetime_svg
-from ...exploration.casting import Company
+from ...exploration.company import Company
 from ...judging.registry import Scenario
+from ...presentation.story import labelled
 from ...protocols import protocol_of, protocols, repertoire_of, rules_of
 from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
-from ...telling.story import labelled
+from ..campaign_output import print_json
 from ..files import write_file
-from ..names import names_of, unknown
+from ..name_types import names_of, unknown
 from ..options import CURRENT, console, program
 from ..paths import OUTPUT_FILE
-from ..showing import print_json
 
 _EPILOG = """
 \b

@@ -18,8 +18,8 @@ from sds_harness.declaration import printable
 from sds_harness.files import write_whole
 
 from ...judging.exits import Exit
-from ...judging.quoting import counted
-from ...telling.story import hanging, plain_table, unbroken
+from ...judging.formats import counted
+from ...presentation.story import hanging, plain_table, unbroken
 from ...vectors.agreement import disagreements, excused
 from ...vectors.documents import Document, documents
 from ...vectors.edits import add_vector, hold_to_reference, replace_vector, save
@@ -39,10 +39,10 @@ from ...vectors.ledger import released
 from ...vectors.lint import lint as lint_folder
 from ...vectors.model import Material
 from ...vectors.safeguards import refuse_links, refuse_overlap, replaceable
-from ..later import HelpGroup
+from ..campaign_output import print_json
+from ..command_groups import HelpGroup
 from ..options import Decorator, console, program
 from ..paths import INPUT_FILE, INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
-from ..showing import print_json
 from .run import run_command
 from .shared import LONGEST, VECTOR_SET
 

@@ -16,25 +16,25 @@ from rich.text import Text
 from sds_harness import signals
 from sds_harness.declaration import printable
 
-from ...exploration.telling import severity_number
+from ...exploration.text import severity_number
 from ...judging.exits import Exit
-from ...judging.quoting import counted
+from ...judging.formats import counted
 from ...judging.runner import PATIENCE
 from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import Verdict
+from ...presentation.last_screen import CauseLine, LastScreen, ordered, show_last_screen
+from ...presentation.story import labelled, plain_table, show_doubts, show_name, show_under
 from ...protocols import protocol_of
 from ...reports.baseline import Match, judged
-from ...telling.last_screen import CauseLine, LastScreen, ordered, show_last_screen
-from ...telling.story import labelled, plain_table, show_doubts, show_name, show_under
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
-from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.causes import WrongAnswers, causes_of
+from ...vectors.running.examination import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
-from ..gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
-from ..keeping import keeping, record_wrong
+from ..baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
+from ..campaign_output import driven_or_ended, print_json, steps_bar
 from ..options import TOLD, Driven, console, driving, program
 from ..paths import INPUT_FOLDER
-from ..showing import driven_or_ended, print_json, steps_bar
+from ..transcript_option import keeping, record_wrong
 from .shared import LONGEST, VECTOR_SET
 
 _EPILOG = """

@@ -13,13 +13,13 @@ from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.stage import NEEDS, Stage
 from sds_harness.trace import Step, Trace
 
-from ...judging.looking import Looker, Shown
 from ...judging.registry import Run, Scenario
 from ...judging.rules import Rules
+from ...judging.run_summary import Looker, Shown
 from ...judging.runner import Runner
 from ...judging.verdict import RANK, Finding, Verdict, finding_of, severity_of
 from ...protocols.dimensions import Dimension
-from .spending import spent_s
+from .cpu_time import spent_s
 
 
 class How(Enum):

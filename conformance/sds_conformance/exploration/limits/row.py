@@ -13,7 +13,7 @@ from ...judging.verdict import Verdict
 from ...protocols.dimensions import Dimension
 from .case import Case, How
 from .cost import STEADY, growth
-from .searching import Search
+from .search import Search
 
 _BROKEN = {How.CRASHED, How.SLOW, How.MEMORY}
 _MAX_TOLD = 300

@@ -11,7 +11,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 
-from ...judging.quoting import counted
+from ...judging.formats import counted
 from .row import Weight
 
 _MAX_SEEN = 160

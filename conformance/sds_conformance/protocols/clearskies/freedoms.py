@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
-from sds_harness.clearskies.naming import REQUEST
+from sds_harness.clearskies.names import REQUEST
 from sds_harness.clearskies.operations import Reopen
 from sds_harness.clearskies.rows import Facts
 from sds_harness.schedules import Act

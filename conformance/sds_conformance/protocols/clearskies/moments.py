@@ -7,7 +7,7 @@ latest before it has nothing more to send.
 
 from __future__ import annotations
 
-from sds_harness.clearskies.naming import Names
+from sds_harness.clearskies.names import Names
 from sds_harness.clearskies.rows import Facts
 from sds_harness.corpus.schema import Row
 from sds_harness.schedules import Act

@@ -14,7 +14,7 @@ from sds_harness.clearskies.trace import Step
 from .register import shows
 from .view.meetings import by_default
 from .view.peer_view import PeerView
-from .view.spreading import askings
+from .view.replication import askings
 
 
 @shows("CA-1", of="changes links")

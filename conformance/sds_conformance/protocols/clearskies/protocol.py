@@ -9,7 +9,7 @@ from sds_harness.declaration import Declaration
 
 from .. import Protocol
 from ..corpora import Corpora
-from . import introducing
+from . import declaration_notes
 from .dimensions import DIMENSIONS
 from .exchanges import EXCHANGES
 from .rules import MODEL, RULES
@@ -36,10 +36,10 @@ class ClearSkies(Protocol):
         return Narrator(trace)
 
     def against(self, revision: str, profile: str) -> str:
-        return introducing.against(revision, profile)
+        return declaration_notes.against(revision, profile)
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
-        return introducing.notes(declared, revision, profile)
+        return declaration_notes.notes(declared, revision, profile)
 
     def corpora(self) -> Corpora:
         from .corpora import CORPORA

@@ -25,7 +25,7 @@ from . import checks as _checks
 from . import positions as _positions
 from . import scenarios as _scenarios
 from .catalogue import load_catalogue
-from .introducing import PROFILES
+from .declaration_notes import PROFILES
 from .register import REGISTER
 from .view.peer_view import PeerView, peer_views
 

@@ -18,8 +18,8 @@ from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
 
 from ..schedules import Repertoire
+from .performance_reader import READING
 from .properties import PROPERTIES
-from .reading import READING
 from .rules import start
 from .situations import SITUATIONS, situations
 

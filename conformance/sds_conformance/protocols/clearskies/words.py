@@ -13,7 +13,7 @@ from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Event, Step, Trace
 from sds_harness.declaration import printable
 
-from ...judging.quoting import clock, counted, foremost, hex_of, identifier, json_of, short
+from ...judging.formats import clock, counted, foremost, hex_of, identifier, json_of, short
 from ..words import Facts
 from .view.facts import name_of, reads_as_update
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sds_harness.sds.naming import Names
+from sds_harness.sds.names import Names
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 

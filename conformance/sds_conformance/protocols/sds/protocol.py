@@ -10,7 +10,7 @@ from sds_harness.declaration import Declaration
 
 from .. import Protocol
 from ..corpora import Corpora
-from . import introducing
+from . import declaration_notes
 from .dimensions import DIMENSIONS
 from .doubts import doubts
 from .exchanges import EXCHANGES, OF_OTHER_TEXTS
@@ -40,16 +40,16 @@ class SDS(Protocol):
         return Narrator(trace)
 
     def against(self, revision: str, profile: str) -> str:
-        return introducing.against(revision, profile)
+        return declaration_notes.against(revision, profile)
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
-        return introducing.notes(declared, revision, profile)
+        return declaration_notes.notes(declared, revision, profile)
 
     def doubts(self, heard: Iterable[Any]) -> Sequence[str]:
         return doubts(heard)
 
     def forgone(self, declared: Declaration, revision: str) -> str:
-        return introducing.forgone(declared, revision)
+        return declaration_notes.forgone(declared, revision)
 
     def corpora(self) -> Corpora:
         from .corpora import CORPORA

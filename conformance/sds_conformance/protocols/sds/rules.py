@@ -31,8 +31,8 @@ from . import checks as _checks
 from . import positions as _positions
 from . import scenarios as _scenarios
 from .catalogue import load_catalogue
+from .declaration_notes import PROFILES
 from .doubts import Heard, heed
-from .introducing import PROFILES
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
 from .view.channel_view import ChannelView, channel_views

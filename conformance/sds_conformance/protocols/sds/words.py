@@ -11,7 +11,7 @@ from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ...judging.quoting import MOST, clock, counted, foremost, hex_of, identifier
+from ...judging.formats import MOST, clock, counted, foremost, hex_of, identifier
 from ..words import Facts
 from .view.filters import KnownFilters, read_filter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...judging.quoting import counted
+from ...judging.formats import counted
 from ..gfm import prose
 from .cautions import mark
 from .columns import ABSENT, Column, Way

@@ -8,7 +8,7 @@ from functools import cache
 from jinja2 import Environment
 
 from ...judging.verdict import Verdict
-from ...telling.markup import environment
+from ...presentation.markup import environment
 from .cautions import mark
 from .columns import ABSENT
 from .comparison import Comparison

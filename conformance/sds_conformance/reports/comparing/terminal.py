@@ -10,10 +10,10 @@ from rich.table import Column as TableColumn
 from rich.text import Text
 
 from ...exploration.limits.words import cell as cell_of
-from ...judging.quoting import counted
+from ...judging.formats import counted
 from ...judging.verdict import Verdict
-from ...telling.last_screen import STYLES
-from ...telling.story import labelled, plain_table, show_command
+from ...presentation.last_screen import STYLES
+from ...presentation.story import labelled, plain_table, show_command
 from .cautions import mark, marks
 from .columns import ABSENT, Column
 from .comparison import Change, Choice, Comparison, Row

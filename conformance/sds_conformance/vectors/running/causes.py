@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...judging.causes import Failure, roots
 from ...judging.rules import Rules
 from ...judging.verdict import Verdict
-from .asking import Asked
+from .examination import Asked
 from .subject import REFUSAL, Status
 
 _VERDICTS = {Status.FAIL: Verdict.FAIL, Status.WARN: Verdict.WARN}

@@ -7,7 +7,7 @@ import pytest
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.variants import VARIANTS
 from sds_conformance.judging.certification import Certification, certify
-from sds_conformance.judging.planning import plan
+from sds_conformance.judging.plan import plan
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.rules import MODEL, RULES
 from sds_harness.clearskies import bodies

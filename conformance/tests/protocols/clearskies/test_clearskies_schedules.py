@@ -16,11 +16,11 @@ from clearskies_reference.variants import VARIANTS
 from clearskies_shows import shown
 from sds_conformance.drawing.proof import story
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
+from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import Order, play_one
-from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, load, save
-from sds_conformance.exploration.judging import assess
-from sds_conformance.exploration.telling import plain_story, svg_of
+from sds_conformance.exploration.text import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.schedules import simpler, stand_in

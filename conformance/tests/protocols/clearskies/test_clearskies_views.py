@@ -12,14 +12,14 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Link, MalformedMessage, Message, Peer, Record
 from clearskies_reference.variants import VARIANTS
 from clearskies_views import model, outcomes, stage_of, view_of
+from sds_conformance.judging.formats import json_of
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.judging.quoting import json_of
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.view.facts import equal, has_wide_numbers
 from sds_conformance.protocols.clearskies.view.knowledge import excused, fits_limits, forbidden
-from sds_conformance.protocols.clearskies.view.spreading import answers, askings, changes_owed, relays_owed
+from sds_conformance.protocols.clearskies.view.replication import answers, askings, changes_owed, relays_owed
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
-from sds_harness.clearskies.saying import altered
+from sds_harness.clearskies.peer_messages import altered
 
 SLOW = VARIANTS["sends-at-ticks"].peer_class
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sds_conformance.judging.certification import certify
-from sds_conformance.judging.planning import plan
+from sds_conformance.judging.plan import plan
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.rules import MODEL, RULES
 from sds_harness.link import Limits, Link

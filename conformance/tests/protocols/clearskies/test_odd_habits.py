@@ -7,7 +7,7 @@ import pytest
 from clearskies_odd_habits import DOUBLES, FAULTS, HABITS
 from clearskies_odd_peers import Odd
 from sds_conformance.judging.certification import Certification, certify
-from sds_conformance.judging.planning import plan
+from sds_conformance.judging.plan import plan
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.rules import RULES
 from sds_harness.link import Limits, LocalLink

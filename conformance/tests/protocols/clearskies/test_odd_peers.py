@@ -9,7 +9,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
 from clearskies_views import REVISION
 from sds_conformance.judging.certification import Certification, certify
-from sds_conformance.judging.planning import plan
+from sds_conformance.judging.plan import plan
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.rules import RULES

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from played import stage
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import Order
-from sds_conformance.exploration.judging import Scope, assess
-from sds_conformance.judging.asking import Asking
+from sds_conformance.judging.check_selection import Asking
 from sds_conformance.judging.garbage import PIECES, garbage_at_the_end, garbage_waits
 from sds_conformance.judging.judgement import Observation
-from sds_conformance.judging.observing import Applicable, looked
-from sds_conformance.judging.planning import plan
+from sds_conformance.judging.observations import Applicable, looked
+from sds_conformance.judging.plan import plan
 from sds_conformance.judging.registry import Register
 from sds_conformance.judging.rules import View
 from sds_conformance.judging.runner import Runner

@@ -11,10 +11,10 @@ import pytest
 from forum_channels import LEGAL_CHANNELS, participant_of
 from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, lost_to, outcomes, performed, schedule
 from played import Handle, odd_adapter, reference, reference_command
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import Order, Tally, explore
-from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.hunt import hunt, huntable, leave_in_peace
-from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.protocols import repertoire_of, scheduled

@@ -8,7 +8,7 @@ import pytest
 
 from global_schedules import performed, replaying
 from played import Handle, reference
-from sds_conformance.exploration.judging import Scope, assess
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.properties import examine

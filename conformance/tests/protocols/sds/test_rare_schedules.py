@@ -7,7 +7,7 @@ import pytest
 
 from global_schedules import performed, schedule
 from played import AMENDED, Handle, reference, stage
-from sds_conformance.exploration.judging import Scope, assess
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
 from sds_harness.sds.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait

@@ -23,12 +23,12 @@ from played import (
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.checks.core import acknowledgement, ephemeral, log, receive, wire
 from sds_conformance.protocols.sds.checks.repair import responses
 from sds_conformance.protocols.sds.doubts import doubts
 from sds_conformance.protocols.sds.view.refusals import excuse, heard, offered
 from sds_conformance.reports.document import document
-from sds_conformance.telling.invocation import Invocation
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Kind, Message

@@ -13,7 +13,7 @@ from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
-from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS
+from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage

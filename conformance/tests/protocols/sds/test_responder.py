@@ -9,7 +9,7 @@ import pytest
 from played import T, altered, reference, stage, view
 from repair_traces import BLIND, PRIVATE, ask, holding, only_turn, silent, t_resp, ticks, turns_of
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
-from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS
+from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
 from sds_conformance.protocols.sds.view.facts import same
 from sds_conformance.protocols.sds.view.repair_tracker import NEVER
 from sds_conformance.protocols.sds.view.responder import (

@@ -7,7 +7,7 @@ import pytest
 from played import T, altered, reference, stage, view
 from sds_conformance.protocols.sds.scenarios.core.room import Room, everybody, nobody, requests_only
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing, t_max, t_min
-from sds_conformance.protocols.sds.scenarios.repair.repairing import LONGEST_MS, T_MAX_MS, T_MIN_MS
+from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_MS, T_MAX_MS, T_MIN_MS
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
 from sds_harness.sds.stage import Stage

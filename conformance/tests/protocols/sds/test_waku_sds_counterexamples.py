@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from played import reference
+from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import Order
-from sds_conformance.exploration.casting import Company
+from sds_conformance.exploration.company import Company
 from sds_conformance.exploration.counterexample import load
-from sds_conformance.exploration.judging import assess
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_testee.framing import Framing
 from waku_adapter import FOLDER, waku_command

@@ -9,7 +9,7 @@ import pytest
 
 from global_schedules import performed, schedule
 from played import altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
-from sds_conformance.exploration.judging import Scope, assess
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core.history import hints_stand_by_their_id

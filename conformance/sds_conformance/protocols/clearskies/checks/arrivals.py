@@ -16,7 +16,7 @@ from ..view.facts import Seen, Update, grouped, has_wide_numbers, has_zeros, quo
 from ..view.knowledge import SAFE_INTEGER, Arrival, made_by_a_reader
 from ..view.meetings import is_traced
 from ..view.peer_view import PeerView, Proof
-from ..view.spreading import Copy, copies, repeated
+from ..view.replication import Copy, copies, repeated
 
 
 def _is_wide(update: Update) -> bool:

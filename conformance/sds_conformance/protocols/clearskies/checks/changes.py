@@ -9,9 +9,9 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.trace import Step
 
+from ....judging.formats import json_of
 from ....judging.judgement import Observation, held, judged, violated
-from ....judging.once import once
-from ....judging.quoting import json_of
+from ....judging.view_cache import once
 from ..register import check
 from ..view.clocks import grown, known_bases, lacks
 from ..view.facts import (
@@ -28,7 +28,7 @@ from ..view.facts import (
 from ..view.knowledge import SAFE_INTEGER, fits_limits
 from ..view.meetings import by_default
 from ..view.peer_view import PeerView, Successive
-from ..view.spreading import repeated
+from ..view.replication import repeated
 
 _OF_A_KEY = 1_000
 """Characters of a key that every implementation must have room for."""

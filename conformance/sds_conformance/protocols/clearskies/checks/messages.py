@@ -12,9 +12,9 @@ from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
 from sds_harness.clearskies.trace import Step
 
+from ....judging.formats import json_of
 from ....judging.judgement import Observation, judged, violated
-from ....judging.once import once
-from ....judging.quoting import json_of
+from ....judging.view_cache import once
 from ..register import Rule, check, table
 from ..view.clocks import bodies_received
 from ..view.facts import FIELDS, Update, Version, quoted

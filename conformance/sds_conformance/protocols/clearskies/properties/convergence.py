@@ -8,8 +8,8 @@ from typing import Any
 
 from sds_harness.clearskies.performance import Act
 
-from ....judging.once import once
-from ....judging.quoting import identifier
+from ....judging.formats import identifier
+from ....judging.view_cache import once
 from ...properties import Sighting, held, violated
 from ..view.facts import Seen, Shown, named
 from .club_view import ClubView, Side

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....judging.quoting import identifier
+from ....judging.formats import identifier
 from ...properties import Sighting, held, violated
 from ..view.facts import Seen, Shown, Update, Version, dominates, named
 from .club_view import ClubView, Side

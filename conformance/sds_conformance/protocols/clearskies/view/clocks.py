@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from clearskies_reference import MalformedMessage, VectorClock, before, vector_clock
 from sds_harness.clearskies.trace import Step
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .facts import Change, Update
 from .knowledge import SAFE_INTEGER
 from .meetings import Fate, change_after, fates, is_traced, shown_after, takes_updates

@@ -30,7 +30,7 @@ from sds_harness.clearskies.stage import ROUND_MS
 from sds_harness.clearskies.streams import Message, Stream
 from sds_harness.clearskies.trace import Connection, Step, Trace
 
-from ....judging.quoting import identifier, json_of, short
+from ....judging.formats import identifier, json_of, short
 
 Version = tuple[str, str, int]
 """The identity of a version: uuid, last_updated_by and last_updated_rev (CA-3)."""

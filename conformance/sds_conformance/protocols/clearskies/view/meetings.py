@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import VectorClock
 
-from ....judging.once import once
-from ....judging.quoting import json_of
+from ....judging.formats import json_of
+from ....judging.view_cache import once
 from .facts import Seen, Shown, Update, Version, dominates, equal, has_zeros, same_content
 from .knowledge import SAFE_INTEGER, Arrival
 from .peer_view import PeerView

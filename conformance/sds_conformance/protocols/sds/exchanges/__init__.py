@@ -7,10 +7,10 @@ from dataclasses import replace
 from sds_reference import FORUM_2024
 
 from ...exchanges import Exchanges
-from .agreeing import ABOUT_AGREEMENT
+from .agreement import ABOUT_AGREEMENT
 from .aspects import MEANINGS, Aspect, introduced, notes, with_filters
-from .heard import Heard
-from .understanding import ABOUT_MESSAGES
+from .reactions import Heard
+from .single_messages import ABOUT_MESSAGES
 
 EXCHANGES = Exchanges(
     MEANINGS,

@@ -11,7 +11,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.dependencies import depends

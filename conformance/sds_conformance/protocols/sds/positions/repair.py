@@ -10,7 +10,7 @@ from sds_harness.sds.trace import Step
 from sds_reference import HASH_PROFILES, t_req_offset
 
 from ....judging.judgement import Outcome
-from ....judging.once import once
+from ....judging.view_cache import once
 from ..checks.repair.receive import entries_come_back
 from ..register import shows
 from ..view.channel_view import ChannelView

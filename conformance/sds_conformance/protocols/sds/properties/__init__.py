@@ -1,6 +1,6 @@
 """Global properties of schedules with many participants. Importing this package registers them."""
 
-from . import acknowledging, convergence, copies, ordering, repairs, twins
+from . import acknowledgements, convergence, copies, ordering, repairs, twins
 from .group_view import GroupView
 from .proposal import PROPOSED
 from .registry import PROPERTIES, examine
@@ -9,7 +9,7 @@ __all__ = [
     "PROPERTIES",
     "PROPOSED",
     "GroupView",
-    "acknowledging",
+    "acknowledgements",
     "convergence",
     "copies",
     "examine",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sds_harness.sds.performance import Act
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from ...properties import Sighting, held, violated
 from .debts import OWED, Debt, debts
 from .group_view import Arrival, GroupView, Side

@@ -18,7 +18,7 @@ from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from ..view.repair_terms import SECOND_MS, RepairTerms
 from ..view.resends import CAP
 from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies

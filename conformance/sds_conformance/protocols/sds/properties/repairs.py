@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_harness.sds.performance import Act, Packet
 from sds_reference import Kind, Message
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from ...properties import Sighting, held, judged, violated
 from ..view.repair_terms import SECOND_MS
 from .debts import SWEEPS

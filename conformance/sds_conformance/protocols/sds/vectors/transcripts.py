@@ -13,7 +13,7 @@ from .. import checks as _checks
 from .. import scenarios as _scenarios
 from ..catalogue import load_catalogue
 from ..register import SCENARIOS
-from .conversations.deriving import derive
+from .conversations.outcomes import derive
 from .conversations.recording import record
 from .register import EVERY, group
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from sds_harness.sds.trace import Trace
 
-from ....judging.once import once
+from ....judging.view_cache import once
 
 
 def limit_in_force(trace: Trace, name: str) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import Received
 

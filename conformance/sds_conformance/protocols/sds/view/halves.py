@@ -8,7 +8,7 @@ violates these; the rules on how to do it bind only implementations that do (AMB
 
 from __future__ import annotations
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .responder import answers_at_all
 

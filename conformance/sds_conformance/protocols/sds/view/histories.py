@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from sds_harness.sds.trace import Step
 from sds_reference import Kind, Message
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import Received, Sent
 

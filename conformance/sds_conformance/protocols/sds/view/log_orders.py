@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import LogItem, Sent
 

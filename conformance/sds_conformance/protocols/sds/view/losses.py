@@ -13,7 +13,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import Received
 from .repair_tracker import NEVER

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sds_reference import Kind
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .deafness import hearing
 from .dependencies import depends

@@ -17,10 +17,10 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
-from .elsewhere import came_elsewhere
 from .facts import Received, Sent
+from .other_channels import came_elsewhere
 from .repair_terms import SECOND_MS
 from .repair_tracker import NEVER, Missing
 from .windows import Window

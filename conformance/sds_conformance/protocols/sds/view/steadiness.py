@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_harness.sds.trace import Step
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .repair_tracker import NEVER
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....judging.once import once
+from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import LamportExpectation, Sent
 

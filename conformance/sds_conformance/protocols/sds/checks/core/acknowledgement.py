@@ -10,8 +10,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
-from .....judging.once import once
 from .....judging.table import Row
+from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import AckEvent, Mention, Received

@@ -13,8 +13,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, Outcome, held, judged, violated
-from .....judging.once import once
 from .....judging.table import Row
+from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent

@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
-from .....judging.once import once
+from .....judging.view_cache import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.declared_limits import limit_in_force

@@ -10,18 +10,18 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
-from .....judging.once import once
 from .....judging.table import Row
+from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.deafness import quiet_after
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
-from ...view.elsewhere import met_elsewhere
 from ...view.facts import Delivered, Received
 from ...view.histories import foreign_ids, outsiders
 from ...view.lateness import may_be_delivered_late
 from ...view.losses import given_up_too_early, may_be_given_up, may_be_lost, missed_since
 from ...view.odd_messages import NAMELESS, in_another_layout
+from ...view.other_channels import met_elsewhere
 from ...view.refusals import excuse, offered
 from ...view.repair_tracker import NEVER
 from .filters import _only_refused

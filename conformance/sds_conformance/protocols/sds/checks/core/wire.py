@@ -19,7 +19,7 @@ from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.catalogue import ANOTHER_LAYOUT
 from .....judging.judgement import Observation, Outcome, held, judged, violated
-from .....judging.once import once
+from .....judging.view_cache import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent

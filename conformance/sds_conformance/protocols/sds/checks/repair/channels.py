@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.elsewhere import asked_for_elsewhere, came_elsewhere, named_elsewhere, requested_elsewhere
+from ...view.other_channels import asked_for_elsewhere, came_elsewhere, named_elsewhere, requested_elsewhere
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER
 from ...view.requester import requester

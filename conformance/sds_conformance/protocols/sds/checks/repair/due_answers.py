@@ -13,11 +13,11 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, judged
-from .....judging.once import once
 from .....judging.table import Row
+from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
-from ...view.elsewhere import came_elsewhere
+from ...view.other_channels import came_elsewhere
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER
 from ...view.responder import FEW, Turn, answers_at_all, position, refused_for_good, turns

@@ -13,9 +13,9 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import quiet_after
-from ...view.elsewhere import named_elsewhere
 from ...view.facts import Sent
 from ...view.histories import outsiders
+from ...view.other_channels import named_elsewhere
 from ...view.refusals import offered
 from ...view.requester import requester
 from ..core.history import judge_hint

@@ -9,8 +9,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, default_response_groups, in_response_group
 
 from .....judging.chance import least, most
+from .....judging.formats import counted
 from .....judging.judgement import Observation, held, judged, violated
-from .....judging.quoting import counted
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.halves import answers_for_anything

@@ -16,7 +16,7 @@ from sds_harness.sds.trace import Step
 
 from .....judging.chance import chi_square_limit, least_distinct
 from .....judging.judgement import Observation, judged, violated
-from .....judging.once import once
+from .....judging.view_cache import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent

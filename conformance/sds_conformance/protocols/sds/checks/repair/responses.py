@@ -9,10 +9,10 @@ from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
-from .....judging.once import once
+from .....judging.view_cache import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.elsewhere import requested_elsewhere
+from ...view.other_channels import requested_elsewhere
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (

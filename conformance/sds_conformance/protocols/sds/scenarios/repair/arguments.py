@@ -5,8 +5,8 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import Message, Part, Script, scenario
-from .repairing import LONGEST_MS, repairing, scattered
-from .responding import ask, fine_ticks, wait_out
+from .participants import LONGEST_MS, repairing, scattered
+from .responses import ask, fine_ticks, wait_out
 
 
 def _holder(script: Script, author: str, messages: int, asked: pb.Configuration) -> tuple[Part, list[Message]]:

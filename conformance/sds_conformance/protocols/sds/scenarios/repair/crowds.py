@@ -7,8 +7,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .. import cast
 from ..scripts import Part, Peer, Period, Script, scenario, signed, take_in, tick_every
 from . import live
-from .repairing import T_MAX, T_MIN, repair_scenario, repairing
-from .requesting import missing, say
+from .participants import T_MAX, T_MIN, repair_scenario, repairing
+from .requests import missing, say
 
 MANY = 980
 SENDERS = 200

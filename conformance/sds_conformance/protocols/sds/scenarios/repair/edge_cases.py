@@ -9,9 +9,9 @@ from ..core.near_ids import BUILT_IN, NEAR
 from ..core.three_channels import CHANNELS
 from ..scripts import Part, Peer, Script, entry, scenario, signed, take_in
 from . import live
-from .repairing import T_MAX, T_MIN, repair_scenario, repairing
-from .requesting import missing, say_both, say_by_turns
-from .responding import ask, ask_one_by_one, fine_ticks, holding, wait_out
+from .participants import T_MAX, T_MIN, repair_scenario, repairing
+from .requests import missing, say_both, say_by_turns
+from .responses import ask, ask_one_by_one, fine_ticks, holding, wait_out
 
 
 @scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", long=True, violated=("R-SEND-01", "STATE-16"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sds_harness.stage import START_MS
 
 from ..scripts import HOUR_MS, Part, Peer, Script, scenario, signed, take_in, tick_every
-from .repairing import T_MAX, T_MIN, repair_scenario, repairing
-from .requesting import missing, say, say_both
-from .responding import ask, holding, wait_out, watch
+from .participants import T_MAX, T_MIN, repair_scenario, repairing
+from .requests import missing, say, say_both
+from .responses import ask, holding, wait_out, watch
 
 LONG_ID = 200
 LONG_CONTENT = 100_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import Part, Peer, Script, entry, scenario, signed, take_in
-from .repairing import T_MAX, repair_scenario
-from .requesting import say, say_both
-from .responding import wait_out
+from .participants import T_MAX, repair_scenario
+from .requests import say, say_both
+from .responses import wait_out
 
 
 @repair_scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")

@@ -9,8 +9,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .. import cast
 from ..scripts import Message, Part, Peer, Script, scenario, signed
 from . import live
-from .repairing import T_MIN, repairing, scattered
-from .responding import ask, holding, wait_out
+from .participants import T_MIN, repairing, scattered
+from .responses import ask, holding, wait_out
 
 MANY_GROUPS = (2, 3, 4, 7, 8, 128)
 

@@ -15,7 +15,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario
-from .repairing import FINE, LONGEST_MS, NEEDED, T_MAX_MS, T_MIN_MS, with_repairs
+from .participants import FINE, LONGEST_MS, NEEDED, T_MAX_MS, T_MIN_MS, with_repairs
 
 
 def repairing(

@@ -16,9 +16,9 @@ from .. import cast
 from ..core.long_times import IN_2038_MS, IN_2106_MS, INT32_MS, UINT32_MS
 from ..scripts import NOW, START, Peer, Period, Script, scenario, take_in
 from . import live
-from .repairing import DAY_MS, NEEDED, T_MAX, T_MIN, repairing, scattered
-from .requesting import missing, say
-from .responding import ask
+from .participants import DAY_MS, NEEDED, T_MAX, T_MIN, repairing, scattered
+from .requests import missing, say
+from .responses import ask
 
 APART_MS = (4_400_000, 30 * DAY_MS, 60 * DAY_MS)
 """The first is just over 32 bits of microseconds, so that a hash of 32 bits covers it."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..core.lookalikes import TWINS
 from ..scripts import Part, Peer, Script, signed
-from .repairing import T_MAX, repair_scenario
-from .requesting import say_both, say_by_turns
-from .responding import ask, wait_out
+from .participants import T_MAX, repair_scenario
+from .requests import say_both, say_by_turns
+from .responses import ask, wait_out
 
 
 @repair_scenario("R-STATE-04", "R-RECV-09", long=True)

@@ -8,11 +8,11 @@ from sds_reference import Message
 
 from .. import scripts
 from ..cast import Actor, ScriptedPeer, Stage, scenario
-from . import repairing as scheduled
+from . import participants as scheduled
 from .groups import one_of_each
 from .live import repair_scenario, repairing, t_max, t_min
-from .repairing import scattered
-from .responding import LONG_MS, ask, fine_ticks, holding, wait_out, watch
+from .participants import scattered
+from .responses import LONG_MS, ask, fine_ticks, holding, wait_out, watch
 
 CROWD = 20
 MANY = 50

@@ -9,7 +9,7 @@ from sds_reference import Message
 from ..cast import Actor, ScriptedPeer, Stage, scenario
 from ..core.room import Room, nobody, requests_only
 from .live import repairing, t_max, t_min
-from .repairing import scattered
+from .participants import scattered
 
 HOLDERS = 24
 REQUESTERS = 24

@@ -13,7 +13,7 @@ from ... import checks as _checks
 from ...catalogue import load_catalogue
 from ...register import CHECKS
 from ...rules import RULES
-from ..conversations.playing import NotPlayed, TranscriptPlayer, same, without_events
+from ..conversations.transcript_player import NotPlayed, TranscriptPlayer, same, without_events
 from .subject import SdsSubject
 
 REGISTERED = _checks

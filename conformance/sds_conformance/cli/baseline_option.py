@@ -1,0 +1,183 @@
+"""``--baseline``: known failures do not fail a command; errors in the baseline do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_harness.faults import FaultKind
+
+from ..exploration.assessment import ENDLESS, STORM
+from ..judging.exits import Exit
+from ..judging.formats import counted
+from ..judging.verdict import full_code
+from ..presentation.story import hanging, show_command
+from ..protocols import protocols, repertoires
+from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Entry, Judged, Match, Outcome, load, match
+from ..scenario_files.reader import SUFFIXES
+from .files import refused
+from .options import program
+from .paths import INPUT_FILE
+
+BASELINE = click.option(
+    "--baseline",
+    "baseline_file",
+    type=INPUT_FILE,
+    metavar="FILE",
+    help="Fail only for failures that FILE does not list, or if FILE is out of date; `baseline write` creates it.",
+)
+TOLD = 12
+"""Number of complaints that are printed."""
+
+
+def begun(path: Path | None, revision: str) -> Baseline | None:
+    """Read the baseline, before anything is played. Raises UsageError."""
+    if path is None:
+        return None
+    with refused(BaselineError):
+        baseline = load(path)
+    if baseline.revision != revision:
+        told = f"{baseline.shown} is of {printable(baseline.revision, 40)}, and {revision} is judged"
+        raise click.UsageError(f"{told}: name the file of that revision, or another --revision")
+    return baseline
+
+
+def held(baseline: Baseline, judged: Judged) -> Match:
+    """Compare a baseline with the results of a command."""
+    codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
+    codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
+    codes |= {one.id: one.codes for repertoire in repertoires() for one in repertoire.properties.values()}
+    scenarios = {name for p in protocols() for name in p.rules.register.scenarios}
+    # A scenario file that is not played now may still be listed.
+    listed = {name for entry in baseline.entries for name in entry.scenarios if name.lower().endswith(SUFFIXES)}
+    return match(baseline, judged, codes, scenarios | listed)
+
+
+def gate(found: Match | None, code: int) -> int:
+    """The exit code with a baseline, given the ``code`` without it."""
+    if found is None or code not in (Exit.CONFORMANT, Exit.NON_CONFORMANT):
+        return code
+    if found.new or found.complaints:
+        return Exit.NON_CONFORMANT
+    return Exit.OURS if found.judged.errors else Exit.CONFORMANT
+
+
+def baseline_json(found: Match) -> dict[str, Any]:
+    """The baseline in a report, as JSON."""
+    explained = found.explained
+    return {
+        "file": found.baseline.shown,
+        "known": [_entry_json(entry) for entry in dict.fromkeys(entry for _, entry in found.known)],
+        "flaky": [{**_entry_json(entry), "outcome": outcome.value} for entry, outcome in found.flaky],
+        "new": [
+            {
+                "requirement": printable(failure.what),
+                "code": printable(failure.full_code, 200),
+                "scenarios": [printable(scenario) for scenario in failure.scenarios],
+                "under": printable(explained.get(failure.full_code, "")),
+            }
+            for failure in found.new
+        ],
+        "complaints": [
+            {
+                "line": complaint.line,
+                "requirement": printable(complaint.what),
+                "what": printable(complaint.says, 600),
+                "change": printable(complaint.change),
+            }
+            for complaint in found.complaints
+        ],
+    }
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "requirement": printable(entry.what),
+        "codes": [printable(full_code(entry.what, code), 200) for code in entry.codes],
+        "scenario": ", ".join(map(printable, entry.scenarios)),
+        "reason": printable(entry.reason, 400),
+        "link": printable(entry.link, 400),
+        "line": entry.first,
+        "flaky": entry.flaky,
+    }
+
+
+def show_gate(console: Console, found: Match, name: str, *, report: Path | None = None) -> None:
+    """Print new failures, errors in the file, and flaky entries.
+
+    The first line says whether a new failure, a new failure under a known root cause or the file failed the command.
+    """
+    shown, explained = found.baseline.shown, found.explained
+    new = [code for code in dict.fromkeys(failure.full_code for failure in found.new) if code not in explained]
+    if new:
+        head = f"New in {name}: {counted(len(new), 'failure')} that {shown} does not list: {_first(new)}"
+        hanging(console, Text(""), Text(f"{head}.", "bold red"))
+    for code, cause in list(explained.items())[:TOLD]:
+        told = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
+        hanging(console, Text(""), Text(told, "bold red"))
+    if len(explained) > TOLD:
+        more = counted(len(explained) - TOLD, "more failure")
+        console.print(Text(f"{more} under known root causes, which {shown} does not list.", "bold red"))
+    if found.complaints and not found.new:
+        wrong = counted(len(found.complaints), "entry", "entries")
+        head = f"The baseline {shown} is at fault, not {name}: {wrong} of it to change."
+        hanging(console, Text(""), Text(head, "bold red"))
+    show_complaints(console, found)
+    if found.complaints or explained:
+        source = str(report) if report is not None else "REPORT"
+        again = shlex.join([program(), "baseline", "update", shown, source])
+        show_command(console, "Or" if found.complaints else "Add", again)
+    if any(complaint.says == "passes" for complaint in found.complaints):
+        console.print(Text("If a failure does not show every time, add flaky: true to its entry instead.", "dim"))
+    if found.new or found.complaints:
+        console.print()
+    _show_flaky(console, found)
+    if found.unseen:
+        listed = counted(found.unseen, "listed failure")
+        console.print(Text(f"{listed} did not come up, in a run too small to call that out of date.\n", "dim"))
+
+
+def show_complaints(console: Console, found: Match) -> None:
+    """Print the errors in the file, each with its line and the change that corrects it."""
+    shown = found.baseline.shown
+    for complaint in found.complaints[:TOLD]:
+        before = Text(f"  {shown}:{complaint.line}  ", "dim")
+        told = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
+        hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
+    if len(found.complaints) > TOLD:
+        console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
+
+
+def _show_flaky(console: Console, found: Match) -> None:
+    """Print the flaky entries with their outcomes, failures first."""
+    rows = sorted(found.flaky, key=lambda row: row[1] is not Outcome.FAILED)
+    for entry, outcome in rows[:TOLD]:
+        before = Text(f"  {found.baseline.shown}:{entry.first}  ", "dim")
+        told = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
+        hanging(console, before, Text.assemble(told, f": {printable(entry.reason, 400)}"))
+    if len(rows) > TOLD:
+        console.print(Text(f"  and {counted(len(rows) - TOLD, 'more flaky entry', 'more flaky entries')}", "dim"))
+    if rows:
+        console.print()
+
+
+def _first(items: list[str]) -> str:
+    """The first items, and the number of the others."""
+    more = f" and {len(items) - TOLD} more" if len(items) > TOLD else ""
+    return ", ".join(map(printable, items[:TOLD])) + more
+
+
+def known_line(found: Match) -> Text:
+    """How many of the failures are known, in one sentence."""
+    number = len(found.requirements)
+    all_of = "All failures are" if not found.new else f"{number} of the failures {'is' if number == 1 else 'are'}"
+    flaky = sum(outcome is Outcome.FAILED for _, outcome in found.flaky)
+    marked = f", {flaky} of them flaky" if flaky else ""
+    return Text(f"{all_of} known{marked}: {found.baseline.shown}.")

@@ -1,0 +1,199 @@
+"""Output that commands share: what was played, progress, and reasons to stop."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.text import Text
+
+from sds_harness.faults import TesteeFault
+from sds_harness.schedules import Performance, Schedule, ScheduleFileError
+
+from ..drawing.proof import story
+from ..exploration.casts import OtherText
+from ..exploration.counterexample import Counterexample, load
+from ..exploration.text import proof_of, story_of
+from ..judging.exits import Exit
+from ..judging.runner import BrokenRun
+from ..presentation.story import labelled, lines_labelled, show_breakdown, show_said
+from .options import Driven, progress_bar
+from .output_filter import shown_json
+
+
+def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
+    """Print the result as JSON on stdout; ``told`` converts values that JSON cannot represent."""
+    click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=told))
+
+
+class StepsBar:
+    """Shows the current activity in a fixed number of characters, unless that is 0."""
+
+    def __init__(self, bar: Progress, chars: int) -> None:
+        self._bar, self._chars = bar, chars
+        self._task = bar.add_task("starting", total=None)
+        self._failed = ""
+
+    def __call__(self, what: str, number: int, total: int) -> None:
+        """Show the current activity, its number and the total."""
+        told = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
+        self._bar.update(self._task, description=told, completed=number, total=total)
+
+    def failing(self, number: int) -> None:
+        """Set the number of failing requirements, which is shown from the next step on."""
+        self._failed = f" {number} failed" if number else ""
+
+
+@contextmanager
+def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[StepsBar]:
+    """A progress bar over steps, with the name of the step in ``chars`` characters."""
+    with progress_bar(err, width) as bar:
+        yield StepsBar(bar, chars)
+
+
+@contextmanager
+def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar over ``what``; takes the number of finished ones and the number of findings."""
+    with progress_bar(err, width) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, found: bar.update(
+            task, completed=done, description=f"{what}, {found} found" if found else what
+        )
+
+
+@contextmanager
+def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
+    """A progress bar that shows what is shrunk, after ``done`` schedules."""
+    with progress_bar(err, width) as bar:
+        bar.add_task(f"shrinking {what}", total=total, completed=done)
+        yield
+
+
+class Plays:
+    """Prints what is played and the expected duration, estimated from the first two seconds."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._told = ""
+        self._since: tuple[int, float] | None = None
+        """Number of finished items and the time at the first call with any; processes start before that."""
+
+    def begin(self, told: str) -> None:
+        """Start to play; ``told`` describes how much."""
+        self._told = told
+
+    def __call__(self, done: int, total: int) -> None:
+        """Report how many are finished."""
+        if not (self._told and done):
+            return
+        now = time.monotonic()
+        before, then = self._since = self._since or (done, now)
+        if done > before and now - then >= FORECAST_AFTER_S:
+            self._print(f"{self._told}, for about {span(total * (now - then) / (done - before))}")
+
+    def end(self) -> None:
+        """All is finished: print the line if that was not done."""
+        if self._told:
+            self._print(self._told)
+
+    def _print(self, told: str) -> None:
+        labelled(self._out, "Plays", Text(told))
+        self._out.print()
+        self._told = ""
+
+
+FORECAST_AFTER_S = 2.0
+
+
+def span(seconds: float) -> str:
+    """Format a duration: "90 s", "12 min"."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+@contextmanager
+def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
+    """End the command if the implementation cannot be driven, with the breakdown and its exit code.
+
+    Raises UsageError if it declares another text than the implementations that it plays with.
+    """
+    driven.begin()
+    try:
+        yield
+    except OtherText as error:
+        raise click.UsageError(
+            f"the implementation {error}, as the references do that it is cast among: type --revision "
+            f"{error.spoken[0]}, or have its handshake declare what it speaks"
+        ) from None
+    except TesteeFault as fault:
+        show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
+        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        sys.exit(Exit.NOT_DRIVEN)
+
+
+def not_played(err: Console, reason: Exception) -> int:
+    """Print why a schedule was not played; returns the exit code."""
+    err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
+    return Exit.NOT_DRIVEN
+
+
+def schedule_in(file: Path) -> Schedule:
+    """Raises UsageError if there is none."""
+    try:
+        return load(file)
+    except ScheduleFileError as error:
+        if error.line:
+            raise click.UsageError(f"{file}, line {error.line}: {error}") from None
+        raise click.UsageError(f"{file} is no schedule that can be played: {error}") from None
+
+
+def not_kept(err: Console, folder: Path, error: OSError) -> str:
+    """Print that a folder cannot be written, and what to do."""
+    said = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save."
+    err.print(said, style="red")
+    return said
+
+
+def show_played(out: Console, performance: Performance, example: Counterexample | None) -> None:
+    """The story of a schedule that was played once, with what was found in it first, and what was left out of it."""
+    lines_labelled(out, "Story", story(performance) if example is None else story_of(example))
+    for index, reason in performance.left_out.items():
+        what = performance.schedule.operations[index].op if index >= 0 else "opening"
+        labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
+    out.print()
+
+
+def show_proof(out: Console, example: Counterexample) -> None:
+    """The proof of one that has not been shrunk."""
+    lines_labelled(out, "Proof", proof_of(example))
+    show_said(out, example.finding.said)
+    out.print()
+
+
+def played_json(performance: Performance, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """A performance and what was found in it, for programs."""
+    return {
+        "steps": performance.steps,
+        "left_out": {str(index): reason for index, reason in performance.left_out.items()},
+        "findings": list(findings),
+    }
+
+
+def unshrunk_json(example: Counterexample) -> dict[str, Any]:
+    """What was found in a schedule that was played once."""
+    finding = example.finding
+    return {
+        "id": example.what,
+        "severity": finding.severity.value,
+        "code": finding.full_code,
+        "participant": finding.participant,
+        "expected": finding.expected,
+        "seen": finding.seen,
+        "proof": proof_of(example),
+    }

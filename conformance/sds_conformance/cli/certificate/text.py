@@ -1,0 +1,139 @@
+"""A certificate as a person reads it on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ...exploration.limits.text import show_rows
+from ...judging.formats import counted
+from ...judging.verdict import Verdict
+from ...presentation.last_screen import STYLES
+from ...presentation.story import headline, labelled, plain_table
+from ...protocols import protocol_of
+from ...reports.attachments import exhausted_told
+from ...reports.certificate import Certificate
+from ...reports.certificate_words import command_of, declared, fuzz_told, limits_told, listed, vectors_told
+from ...reports.levels import NONE, beside
+from ...reports.limits import certified_rows
+
+_TOLD = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
+"""The order in which requirements are told; what passes is counted."""
+
+
+def show(out: Console, certificate: Certificate) -> None:
+    """All that stands on a certificate, but for what passes, which is counted."""
+    data = certificate.data
+    _show_head(out, certificate)
+    _show_level(out, certificate.standing)
+    rows = {verdict: [row for row in data["requirements"] if row["verdict"] == verdict.value] for verdict in _TOLD}
+    known = {row["requirement"] for row in data.get("baseline", {}).get("known", [])}
+    for verdict in _TOLD:
+        for row in rows[verdict]:
+            out.print(headline(verdict, printable(row["id"], 40), f"{row['level']}{_asides(row, known)}", 12))
+            labelled(out, "Rule", Text(printable(row["statement"], 600)))
+            if row["reason"]:
+                labelled(out, "Reason", Text(printable(row["reason"], 300)))
+            if row.get("shown"):
+                labelled(out, "Shown by", Text(listed(row["shown"])))
+        if rows[verdict]:
+            out.print()
+    if data["untestable"]:
+        labelled(out, "Untested", Text(f"{listed(data['untestable'])}: nothing shows them from outside"))
+    _show_baseline(out, data)
+    if rows_of_limits := certified_rows(data):
+        show_rows(out, rows_of_limits)
+    out.print(_counts(data))
+    out.print()
+
+
+def _show_head(out: Console, certificate: Certificate) -> None:
+    data = certificate.data
+    about, run = data["implementation"], data["run"]
+    protocol = protocol_of(data["revision"])
+    language = f" ({printable(about['language'], 40)})" if about["language"] else ""
+    labelled(out, "Certified", Text(f"{certificate.name}{language}", "bold"))
+    labelled(out, "Against", Text(f"{data['revision']}: {protocol.against(data['revision'], data['profile'])}"))
+    labelled(
+        out,
+        "By",
+        Text(f"{data['suite']['name']} {printable(data['suite']['version'], 40)}, {printable(data['date'], 40)}"),
+    )
+    labelled(out, "Command", Text(command_of(data) or "none: it was running already"))
+    labelled(out, "Carrier", Text(data["carrier"]))
+    labelled(out, "Declares", Text(declared(data), "dim"))
+    counts = ((run["scenarios"], "scenario"), (run["runs"], "run"), (run["steps"], "step"))
+    labelled(out, "Played", Text(f"{', '.join(counted(*count) for count in counts)} in {listed(run['environments'])}"))
+    for environment, why in run["left_out"].items():
+        labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
+    labelled(out, "Vectors", Text(vectors_told(data)))
+    labelled(out, "Schedules", Text(fuzz_told(data)))
+    labelled(out, "All of them", Text(exhausted_told(data)))
+    labelled(out, "Limits", Text(limits_told(data)))
+    for doubt in data["doubts"]:
+        labelled(out, "Beware", Text(printable(doubt, 600), "yellow"))
+    out.print()
+
+
+def _show_level(out: Console, level: dict[str, Any]) -> None:
+    style = STYLES[Verdict.FAIL] if level["name"] == NONE else "bold green"
+    aside = f", {beside(level)}" if beside(level) else ""
+    labelled(out, "Level", Text.assemble((printable(level["name"], 80), style), printable(aside, 400)))
+    for why in level["against"]:
+        labelled(out, "", Text(printable(why, 300)))
+    for part in level["parts"]:
+        if not part["held"] and part["because"]:
+            why = printable("; ".join(part["because"]), 6000)
+            labelled(out, "", Text(f"not {printable(part['title'], 40)}: {why}"))
+    out.print()
+
+
+def _show_baseline(out: Console, data: dict[str, Any]) -> None:
+    if (baseline := data.get("baseline")) is None:
+        return
+    where = printable(baseline["file"], 200)
+    labelled(out, "Baseline", Text(f"{where} knows {counted(len(baseline['known']), 'failure')}, which stay failures"))
+    for row in baseline["known"]:
+        flaky = "flaky" if row.get("flaky") else ""
+        told = ": ".join(filter(None, (row["requirement"], row["scenario"], flaky, row["reason"])))
+        labelled(out, "", Text(printable(told, 400)))
+    for row in baseline["complaints"]:
+        told = f"line {row['line']}: {row['what']}; {row['change']}"
+        labelled(out, "", Text(printable(told, 400), "yellow"))
+
+
+def _asides(row: dict[str, Any], known: Iterable[str]) -> str:
+    positions = row.get("positions")
+    out = f", softened by {listed(positions)}" if positions else ""
+    return out + (", known before" if row["id"] in known else "")
+
+
+def _counts(data: dict[str, Any]) -> Table:
+    """By section of the text, how many have each verdict."""
+    verdicts = [*Verdict]
+    heads = ("inconcl." if verdict is Verdict.INCONCLUSIVE else verdict.value for verdict in verdicts)
+    table = plain_table("Section", right=heads)
+    titles = {section.id: section.title for section in protocol_of(data["revision"]).rules.catalogue.sections}
+    for section in dict.fromkeys(row["section"] for row in data["requirements"]):
+        rows = [row["verdict"] for row in data["requirements"] if row["section"] == section]
+        table.add_row(titles.get(section, printable(section, 32)), *_cells(map(rows.count, _values(verdicts))))
+    table.add_section()
+    table.add_row("All", *_cells(data["verdicts"][value] for value in _values(verdicts)), style="bold")
+    return table
+
+
+def _values(verdicts: Iterable[Verdict]) -> list[str]:
+    return [verdict.value for verdict in verdicts]
+
+
+def _cells(counts: Iterable[int]) -> list[Text]:
+    return [
+        Text(str(count) if count else "·", STYLES[verdict] if count else "dim")
+        for verdict, count in zip(Verdict, counts, strict=True)
+    ]

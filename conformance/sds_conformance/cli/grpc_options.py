@@ -1,0 +1,136 @@
+"""The options for gRPC, and the options that they exclude."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from sds_harness.endpoint import AUTO, Endpoint
+from sds_testee.installation import install_extra
+from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE
+
+from ..exploration.company import Casting
+from ..judging.exits import Exit
+from .paths import INPUT_FILE
+
+SCHEME = "grpc://"
+"""Prefix of an address in place of a command."""
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+ADDRESS = click.option(
+    "--grpc",
+    metavar="ADDRESS",
+    help="Talk to a gRPC server at HOST:PORT or unix:PATH. With COMMAND, start the server first, with its "
+    f"address in place of {{address}} in COMMAND and in the variable {ADDRESS_VARIABLE}. `{AUTO}` picks one.",
+)
+ACCESS: tuple[Decorator, ...] = (
+    click.option(
+        "--grpc-ca", type=INPUT_FILE, metavar="FILE", help="Use TLS and trust the certificates (PEM) in FILE."
+    ),
+    click.option(
+        "--grpc-token-file",
+        type=INPUT_FILE,
+        metavar="FILE",
+        help=f"Send the token in FILE with each call. Default: the token in {TOKEN_VARIABLE}, if set.",
+    ),
+    click.option("--grpc-insecure", is_flag=True, help="Allow plain text to another machine."),
+)
+"""The options for access to a server."""
+
+
+class MissingExtra(click.ClickException):
+    """The package that an option needs is not installed."""
+
+    exit_code = Exit.USAGE
+
+
+@dataclass(frozen=True)
+class Access:
+    """Access to servers, as given on the command line."""
+
+    ca: Path | None = None
+    token_file: Path | None = None
+    insecure: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        """The options as they would be typed."""
+        files = {"--grpc-ca": self.ca, "--grpc-token-file": self.token_file}
+        typed = [word for name, file in files.items() if file is not None for word in (name, str(file))]
+        return [*typed, *(["--grpc-insecure"] if self.insecure else [])]
+
+    def endpoint(self, address: str, service: str, *, started: bool) -> Endpoint:
+        """The server at an address. Raises UsageError, and MissingExtra if gRPC is not installed."""
+        try:
+            found = Endpoint(address, service, started, self.ca, self.token_file, self.insecure)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        try:
+            import_module("sds_harness.grpc_link")
+        except ImportError as missing:
+            raise MissingExtra(
+                f"--grpc needs gRPC, and there is no {missing.name}: type `{install_extra('grpc')}`."
+            ) from None
+        return found
+
+    def server_in(self, words: tuple[str, ...], service: str) -> tuple[Endpoint | None, tuple[str, ...]]:
+        """The server at the start of a command, if there is one, and the rest of the command. Raises as ``endpoint``
+        does.
+        """
+        if not words[0].startswith(SCHEME):
+            return None, words
+        return self.endpoint(words[0].removeprefix(SCHEME), service, started=len(words) > 1), words[1:]
+
+
+def without_server(access: Access, instead: str = "--grpc ADDRESS") -> None:
+    """Raise UsageError for server options without a server; ``instead`` shows how to name one."""
+    if access.options:
+        raise click.UsageError(f"{access.options[0]} is about a server: add {instead}")
+
+
+def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The other options of a command, by name, adapted to a server that exists only once.
+
+    Raises UsageError for options that are not possible with it.
+    """
+    if _asked(context, "framing"):
+        raise click.UsageError("--framing is about stdin and stdout, and --grpc uses neither: leave one of them out")
+    out = dict(options)
+    if not endpoint.one_at_a_time:
+        return out
+    cannot = f"there is one server at {endpoint.address}"
+    instead = f"`--grpc {AUTO} -- COMMAND` starts as many as are needed"
+    refuse_apart(endpoint, out.get("casting") or "")
+    if out.get("jobs", 1) > 1:
+        if _asked(context, "jobs"):
+            raise click.UsageError(f"--jobs {out['jobs']} needs as many implementations, and {cannot}: {instead}")
+        out["jobs"] = 1
+    spark = out.get("spark_options")
+    master = spark.master if spark is not None else out.get("master")
+    if master not in (None, "local", "local[1]"):
+        if _asked(context, "master"):
+            raise click.UsageError(f"--master {master} plays several at a time, and {cannot}: {instead}")
+        if spark is not None:
+            out["spark_options"] = replace(spark, master="local[1]")
+    return out
+
+
+def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
+    """Raise UsageError if each participant needs its own process and there is only one."""
+    if endpoint is not None and endpoint.one_at_a_time and casting == Casting.APART.value:
+        raise click.UsageError(
+            f"with --cast apart each participant has a process of its own, and there is one server at "
+            f"{endpoint.address}: use --cast together, or `--grpc {AUTO} -- COMMAND`"
+        )
+
+
+def _asked(context: click.Context, name: str) -> bool:
+    """Was an option typed?"""
+    return context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)

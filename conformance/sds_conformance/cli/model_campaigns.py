@@ -1,0 +1,123 @@
+"""What commands share that try every mutant and every legal variant: options, processes, and tables in a file."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from sds_harness.resources import usable_jobs, why_alone
+from sds_harness.safe_path import safe_path
+from sds_harness.signals import follow_parent
+
+from ..judging.exits import Exit
+from ..judging.workers import prepare
+from .files import write_file
+from .name_types import Pattern
+from .options import animated, jobs_here, together
+from .paths import OUTPUT_FILE
+
+R = TypeVar("R")
+
+ONLY = click.option(
+    "--only",
+    multiple=True,
+    metavar="GLOB",
+    type=Pattern("mutants", "variants"),
+    help="Play only these mutants and variants; repeatable.",
+)
+
+
+tabled = together(
+    click.option(
+        "--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Also write the tables to FILE, as Markdown."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=usable_jobs,
+        show_default="processors",
+        callback=jobs_here,
+        help="Number of processes.",
+    ),
+)
+"""The options ``jobs``, ``as_json`` and ``write``, the file for the tables."""
+
+
+def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
+    """The names that match one of the globs, all if there are none."""
+    return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
+
+
+class WorkerLost(click.ClickException):
+    """A process of ours was killed: no verdict."""
+
+    exit_code = Exit.OURS
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a process of the suite ended before its work was done: was it killed, or was there too little memory? "
+            "Nothing is proven. Try fewer --jobs"
+        )
+
+
+@contextmanager
+def processes(jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()) -> Iterator[Executor]:
+    """So many processes, which end with this one; a thread where there can be none. Each may ``begin`` with what is
+    ``given`` to all."""
+    if why_alone():
+        with ThreadPoolExecutor(1, initializer=begin, initargs=given) as thread:
+            yield thread
+        return
+    prepare()
+    others = multiprocessing.active_children()
+    pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(begin, given))
+    try:
+        with safe_path():
+            yield pool
+    except BaseException as error:
+        # Nobody waits for what they are at.
+        for worker in multiprocessing.active_children():
+            if worker not in others:
+                worker.kill()
+        if isinstance(error, BrokenProcessPool):
+            raise WorkerLost from None
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+    follow_parent()
+    if begin is not None:
+        begin(*given)
+
+
+def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
+    """``results`` as they come, with a progress bar on a terminal."""
+    return track(results, what, total=total, console=err, transient=True, disable=not animated(err))
+
+
+def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """A table under a heading."""
+
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+    return [f"## {title}", "", line(columns), line("---" for _ in columns), *(line(row) for row in rows), ""]
+
+
+def write_tables(write: Path | None, markdown: Callable[[], str]) -> None:
+    """Write the tables to the file that was asked for. Raises UsageError."""
+    if write:
+        write_file(write, markdown())

@@ -1,0 +1,40 @@
+"""Which revision generated and stored schedules are about, for the commands that play them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..protocols import repertoire_of, revisions, rules_of, scheduled
+from .name_types import unknown
+from .options import CURRENT, Driven, program
+
+
+def grammar_of(
+    driven: Driven, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
+) -> Any:
+    """What schedules of a revision may contain. Raises UsageError for what they are not about, with what to type."""
+    if revision not in scheduled():
+        raise click.UsageError(
+            f"generated schedules are about {' and '.join(scheduled())}. Of {revision} there are the scenarios of "
+            f"`run`: {driven.typed('run', '--revision', revision)}"
+        )
+    if wrong := rules_of(revision).misfit(revision, profile, driven.dialect or ""):
+        raise click.UsageError(wrong)
+    repertoire = repertoire_of(revision)
+    if strange := [name for name in passages if name not in repertoire.passages]:
+        raise click.UsageError(unknown("passages", strange[0], revision))
+    return repertoire.grammar_of(profile, *participants, passages)
+
+
+def revision_of(noted: str, asked: str | None, what: str) -> str:
+    """By which revision something stored is played or judged: the one that was asked for, else that which is noted in
+    it, else the current one. Raises UsageError for one of another text than it was made for."""
+    revision = asked or noted or CURRENT
+    if noted and revisions()[revision].prefix != revisions()[noted].prefix:
+        raise click.UsageError(
+            f"{what} is of {noted}, and {revision} is another text: leave --revision out, or make one of {revision} "
+            f"with `{program()} fuzz --revision {revision}` or `corpus record`"
+        )
+    return revision

@@ -1,0 +1,142 @@
+"""``--transcript``: stores conversations and findings in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sds_harness.declaration import printable
+from sds_harness.link import Link
+from sds_harness.transcript.recording import RecordedLink
+from sds_harness.transcript.writer import Transcript
+from sds_testee.version import suite_version
+
+from ..judging.certification import Certification
+from ..judging.verdict import Finding
+from ..vectors.running.examination import Asked
+from .options import Driven, console, program
+from .paths import OutputFile
+
+MAX_RUNS = 100
+"""Largest number of runs listed for one requirement."""
+
+
+@dataclass(frozen=True)
+class Kept(Driven):
+    """An implementation whose conversations are stored."""
+
+    transcript: Transcript | None = None
+
+    def connect(self, variables: Mapping[str, str]) -> Link:
+        link: Link = super().connect(variables)
+        if self.transcript is None:
+            return link
+        about = {"command": self.shown, "framing": self.carried, "variables": dict(variables)}
+        return RecordedLink(link, self.transcript, **about)
+
+
+def keeping(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the option that stores requests and replies to a command."""
+
+    @wraps(function)
+    def kept(driven: Driven, transcript_file: Path | None, **rest: Any) -> None:
+        if transcript_file is None:
+            function(driven=driven, **rest)
+            return
+        transcript = _begun(transcript_file)
+        if transcript.failure:
+            told = f"No transcript is written to {transcript_file}: {transcript.failure}."
+            console(stderr=True).print(told, style="bold red", soft_wrap=True)
+            function(driven=driven, **rest)
+            return
+        try:
+            known = {field.name: getattr(driven, field.name) for field in fields(driven)}
+            function(driven=Kept(**known, transcript=transcript), **rest)
+        finally:
+            _show(transcript)
+
+    option = click.option(
+        "--transcript",
+        "transcript_file",
+        type=OutputFile("a transcript to ", regular=True),
+        metavar="FILE",
+        help="Write all requests and replies to FILE; `sds-conformance explain` shows it.",
+    )
+    return option(kept)
+
+
+def record(driven: Driven, findings: Iterable[Finding]) -> None:
+    """Store findings with their places."""
+    for finding in findings:
+        _add(
+            driven,
+            finding={
+                "requirement": finding.requirement,
+                "severity": finding.severity_name,
+                "code": finding.full_code,
+                "run": finding.run,
+                "part": finding.recorded,
+                "step": finding.step,
+                "participant": finding.participant,
+                "channel": finding.channel_id,
+                "expected": finding.expected,
+                "seen": finding.seen,
+                "position": finding.position,
+                **({"stderr": list(finding.said)} if finding.said else {}),
+            },
+        )
+
+
+def record_judged(driven: Driven, outcome: Certification) -> None:
+    """Store the verdicts, with the runs that judged something."""
+    for verdict in outcome.verdicts:
+        runs = list(outcome.sightings.get(verdict.requirement.id, ()))
+        judged = {"requirement": verdict.requirement.id, "verdict": verdict.verdict.value, "runs": runs[:MAX_RUNS]}
+        _add(driven, judged={**judged, "more": len(runs) - MAX_RUNS} if len(runs) > MAX_RUNS else judged)
+
+
+def record_wrong(driven: Driven, asked: Asked, requirements: Iterable[str]) -> None:
+    """Store what the answer to a golden vector violates."""
+    answer, vector = asked.answer, str(asked.vector["id"])
+    for requirement in requirements:
+        _add(
+            driven,
+            finding={
+                "requirement": requirement,
+                "severity": answer.status.value,
+                "run": printable(vector),
+                "expected": answer.expected,
+                "seen": answer.seen,
+            },
+        )
+
+
+def _add(driven: Driven, **row: Any) -> None:
+    if isinstance(driven, Kept) and driven.transcript is not None:
+        driven.transcript.add(row)
+
+
+def _begun(path: Path) -> Transcript:
+    """Open the transcript before a long run, to detect early that it cannot be written."""
+    context = click.get_current_context()
+    try:
+        return Transcript.begin(path, suite=suite_version(), command=context.command_path)
+    except OSError as error:
+        raise click.UsageError(f"cannot write a transcript to {path}: {error.strerror}. Name another FILE.") from None
+
+
+def _show(transcript: Transcript) -> None:
+    err = console(stderr=True)
+    if transcript.failure:
+        told = f"The transcript {transcript.path} ends early: {transcript.failure}."
+        err.print(told, style="bold red", soft_wrap=True)
+    elif transcript.vanished:
+        told = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
+        err.print(told, style="bold red", soft_wrap=True)
+    else:
+        err.print(f"Transcript: {transcript.path}. See it: {program()} explain {transcript.path}", soft_wrap=True)

@@ -1,0 +1,70 @@
+"""``--validate``: each message of a conversation is held to its JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.language import Language
+from sds_harness.link import Link
+from sds_harness.validation import Complaint, Side, Validator
+from sds_testee.framing import Framing
+
+from ..judging.formats import counted
+from ..presentation.story import labelled
+from .documentation import PAGES
+from .options import Driven
+
+
+class Validation:
+    """The validator of whatever is driven, and what it has to tell."""
+
+    def __init__(self, language: Language, driven: Driven) -> None:
+        self._driven = driven
+        self._validator = Validator(language, Framing.JSON if driven.carried == Framing.JSON.value else Framing.BINARY)
+        self._heard = True
+
+    def connect(self, variables: Mapping[str, str]) -> Link:
+        """As ``driven`` does, and listen."""
+        link: Link = self._driven.connect(variables)
+        self._heard = link.listen(self._validator)
+        return link
+
+    def show(self, out: Console, *, wrong_only: bool = False) -> bool:
+        """Tell what was found; is it nothing? ``wrong_only`` says so no more than that."""
+        validator = self._validator
+        if wrong_only and not validator.complaints:
+            return True
+        if not self._heard:
+            out.print(Text("  Not validated: what carries this conversation shows no bytes.\n", "yellow"))
+            return True
+        for complaint in validator.complaints:
+            _show(out, complaint)
+        if validator.dropped:
+            out.print(f"  and {counted(validator.dropped, 'complaint')} more\n")
+        if not validator.complaints:
+            of = f"{counted(validator.requests, 'request')} and as many replies"
+            told = "as the schemas say"
+            if validator.framing is Framing.BINARY:
+                told = "without unknown fields: protobuf has no names that could be misspelt"
+            labelled(out, "Valid", Text(f"{of}, {told}.", "green"))
+            out.print()
+        return not validator.complaints
+
+
+def _show(out: Console, complaint: Complaint) -> None:
+    adapter = complaint.side is Side.ADAPTER
+    message = "reply" if adapter else "request"
+    what = f" ({complaint.what})" if complaint.what else ""
+    where = f"the {message} {'to request ' if adapter else ''}{complaint.number}{what}"
+    out.print(Text.assemble(("INVALID", "bold red"), (f"  {complaint.side.value}", "bold"), f", in {where}"))
+    labelled(out, "Field", Text(complaint.path or "the whole message", "bold"))
+    labelled(out, "Wrong", Text(complaint.said))
+    if complaint.more:
+        labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
+    page = PAGES["protocol"].file
+    mend = f"What does {page} say of it?" if adapter else "This is a fault of ours: please report it."
+    labelled(out, "Ask", Text(mend))
+    out.print()

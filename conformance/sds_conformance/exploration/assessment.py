@@ -1,0 +1,254 @@
+"""Judges one performance: all checks on each trace, and the properties over all traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from sds_harness.declaration import Declaration, printable
+from sds_harness.schedules import Performance
+from sds_harness.trace import Trace
+
+from ..judging.catalogue import Requirement
+from ..judging.garbage import garbage_waits
+from ..judging.judgement import Outcome
+from ..judging.observations import Applicable, Sight, looked
+from ..judging.rules import Rules, View
+from ..judging.run_summary import told_of
+from ..judging.runner import OUR_LIMITS
+from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
+from ..protocols import default, protocol_of, repertoire_of, revisions
+from ..protocols.properties import GlobalProperty, Replay, Sighting
+from ..protocols.schedules import Repertoire
+from .casts import OutOfTime
+
+BREAKDOWN = "breakdown"
+"""Used in place of a requirement in findings about a hang, a crash or an invalid reply."""
+STORM = "storm"
+"""Used in place of a requirement if participants answer each other without end."""
+ENDLESS = "endless"
+"""The code of such a finding."""
+
+
+class UnknownRevision(ValueError):
+    """A file names an unknown revision; the message has its name."""
+
+
+def judged_revision(recorded: str) -> str:
+    """The revision by which a stored schedule is judged: the one that it names, or the current one if it names none.
+
+    Raises UnknownRevision: judging by another revision would report violations that are none.
+    """
+    if recorded and recorded not in revisions():
+        raise UnknownRevision(
+            f"{printable(repr(recorded), 60)} is a revision that this suite does not know (it knows "
+            f"{', '.join(revisions())}): use the suite that wrote it, or a newer one"
+        )
+    return recorded or default().rules.current
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is judged."""
+
+    revision: str
+    requirements: tuple[Requirement, ...]
+    properties: tuple[str, ...]
+    strict: bool = False
+    told: bool = False
+    """Notes count as findings as well, such as a deviation from a MAY."""
+    _known: dict[tuple[frozenset[int], bool], Applicable] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __reduce__(self) -> tuple[type[Scope], tuple[object, ...]]:
+        return Scope, (self.revision, self.requirements, self.properties, self.strict, self.told)
+
+    @classmethod
+    def of(cls, profile: str = "", revision: str = "", *, strict: bool = False, told: bool = False) -> Scope:
+        """All requirements with checks in a profile of a revision; by default all of the current one."""
+        revision = revision or default().rules.current
+        rules = protocol_of(revision).rules
+        requirements = tuple(rules.judged(revision, profile or rules.full))
+        return cls(revision, requirements, tuple(repertoire_of(revision).properties), strict, told)
+
+    @property
+    def rules(self) -> Rules:
+        return protocol_of(self.revision).rules
+
+    @property
+    def repertoire(self) -> Repertoire:
+        return repertoire_of(self.revision)
+
+    @cached_property
+    def by_id(self) -> dict[str, Requirement]:
+        return {requirement.id: requirement for requirement in self.requirements}
+
+    def applicable(self, declared: Declaration, *, together: bool = False) -> Applicable:
+        """The checks whose capabilities are declared; with ``together``, only those that compare participants."""
+        known = self._known.get((declared.capabilities, together))
+        if known is None:
+            known = Applicable(self.rules.register, self.by_id, declared, together=together)
+            self._known[declared.capabilities, together] = known
+        return known
+
+    def only(self, what: str) -> Scope:
+        """Restrict the scope to one requirement or property."""
+        requirements = tuple(requirement for requirement in self.requirements if requirement.id == what)
+        return replace(self, requirements=requirements, properties=tuple(p for p in self.properties if p == what))
+
+
+@dataclass
+class Assessment:
+    """The result of one performance."""
+
+    findings: list[Finding] = field(default_factory=list)
+    """The first finding of each check and severity."""
+    exercised: Counter[str] = field(default_factory=Counter)
+    """By requirement or property: how often its situation arose."""
+    situations: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, str] = field(default_factory=dict)
+    """Errors of the suite: the check and the exception."""
+
+    def worst(self, what: str) -> Verdict:
+        """The worst severity found against a requirement or property; PASS if there is none."""
+        found = [f.severity for f in self.findings if f.requirement == what]
+        return max(found, key=RANK.__getitem__, default=Verdict.PASS)
+
+
+def assess(
+    performance: Performance,
+    scope: Scope,
+    judged: Collection[str] = (),
+    replay: Replay | None = None,
+    newest: Collection[str] | None = None,
+) -> Assessment:
+    """Judge a performance.
+
+    ``judged`` are the participants under test; all if empty. With ``replay``, properties that compare two performances
+    are examined as well. If only the ``newest`` participants saw something new, the others are only compared with each
+    other.
+    """
+    with garbage_waits():
+        return _assess(performance, scope, judged or performance.schedule.names, replay, newest)
+
+
+def _assess(
+    performance: Performance,
+    scope: Scope,
+    judged: Collection[str],
+    replay: Replay | None,
+    newest: Collection[str] | None,
+) -> Assessment:
+    out = Assessment()
+    name = performance.schedule.name
+    views: list[View] = []
+    if scope.requirements:
+        for trace in performance.traces:
+            those = [view for view in _views(trace, scope, out) if view.party.name in judged]
+            views += those
+            for together in (False,) if newest is None else (False, True):
+                some = [v for v in those if newest is None or (v.party.name not in newest) is together]
+                applicable = scope.applicable(trace.declaration, together=together)
+                for sight in looked(applicable, [(view, None) for view in some]):
+                    _tell(sight, trace, scope, out)
+    if scope.properties:
+        _examine(performance, scope, judged, replay, out)
+    beyond = performance.breakdown is not None and performance.breakdown.kind in OUR_LIMITS
+    if performance.breakdown is not None and not beyond and (not performance.broken or performance.broken in judged):
+        kind, detail = performance.breakdown.kind.value, performance.breakdown.detail
+        out.findings.append(_broke(performance, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
+    if performance.storm:
+        out.findings.append(_broke(performance, STORM, ENDLESS, "an end of the messages", "no end of messages", name))
+    out.situations = scope.repertoire.counted(performance, views)
+    return out
+
+
+def in_time(performance: Performance) -> Callable[[Finding], int]:
+    """A sort key that orders findings by time. Each implementation of a cast counts its own steps, so steps do not."""
+    places = {(id(act.trace), act.step.index): place for place, act in enumerate(performance.acts)}
+
+    def place_of(finding: Finding) -> int:
+        trace = performance.cast.get(finding.participant)
+        return places.get((id(trace), finding.step), len(places))
+
+    return place_of
+
+
+def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
+    try:
+        return scope.rules.views(trace)
+    except Exception as error:  # an error of the suite must not become a verdict on the implementation
+        out.errors[f"the reading of {trace.schedule}"] = f"{type(error).__name__}: {error}"
+        return ()
+
+
+def _tell(sight: Sight, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
+    requirement = scope.by_id[sight.check.requirement]
+    told: set[Verdict] = set()
+    if sight.places:
+        out.exercised[requirement.id] += sight.places
+    for observation in sight.told:
+        severity = severity_of(requirement, observation, strict=scope.strict)
+        if severity in told or (severity is Verdict.PASS and not scope.told):
+            continue
+        told.add(severity)
+        seen = told_of(sight, observation, trace)
+        out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
+    if sight.wrong:
+        out.errors[sight.check.name] = sight.wrong
+
+
+def _examine(
+    performance: Performance, scope: Scope, judged: Collection[str], replay: Replay | None, out: Assessment
+) -> None:
+    try:
+        examined = scope.repertoire.properties.examine(performance, replay, scope.properties)
+    except OutOfTime:
+        raise
+    except Exception as error:  # as above
+        out.errors["global properties"] = f"{type(error).__name__}: {error}"
+        return
+    for property_id, sightings in examined.items():
+        entry = scope.repertoire.properties[property_id]
+        told: set[Verdict] = set()
+        for sighting in sightings:
+            if sighting.act.who not in judged:
+                continue
+            out.exercised[property_id] += 1
+            if sighting.outcome is Outcome.HELD:
+                continue
+            severity = Verdict.WARN if sighting.position and not scope.strict else Verdict.FAIL
+            if sighting.outcome is Outcome.NOTED or severity in told:
+                continue
+            told.add(severity)
+            out.findings.append(_finding(entry, sighting, severity))
+
+
+def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Finding:
+    act = sighting.act
+    return Finding(
+        entry.id,
+        sighting.code,
+        act.trace.schedule,
+        act.trace.environment,
+        act.who,
+        sighting.channel_id,
+        act.step.index,
+        printable(sighting.expected, MAX_TEXT),
+        printable(sighting.seen, MAX_TEXT),
+        sighting.position,
+        severity,
+        act.trace.recorded,
+        act.step.said,
+    )
+
+
+def _broke(performance: Performance, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
+    last = performance.acts[-1] if performance.acts else None
+    who, step, at = (last.who, last.step.index, last.trace.recorded) if last is not None else ("", 0, 0)
+    seen = printable(seen, MAX_TEXT)
+    return Finding(what, code, name, "plain", who, "", step, expected, seen, "", Verdict.FAIL, at)

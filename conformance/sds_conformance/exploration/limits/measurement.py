@@ -1,0 +1,189 @@
+"""Measures all dimensions of an implementation within a time budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from sds_harness.declaration import Declaration
+from sds_harness.files import packaged_schema
+from sds_harness.link import Limits
+from sds_harness.moment import Moment
+from sds_testee.version import suite_version
+
+from ...judging.exits import Exit
+from ...judging.garbage import rarely_collecting
+from ...judging.rules import Rules
+from ...judging.runner import Connect, Runner
+from ...protocols.dimensions import Dimension
+from .case import Case, Cases, How
+from .row import Row, Weight, most_of, row_of
+from .search import Search
+
+SCHEMA_ID = "sds-conformance/limits/2"
+ROOM = 20
+"""Largest number of further messages in a schedule."""
+NARROWING = 3
+"""The search for the first failing size may take so many times the share of a dimension, if time is left."""
+
+Told = Callable[[str, int, int], None]
+"""Called with the current activity, its number and the total."""
+
+load_schema = partial(packaged_schema, __package__, "limits.schema.json")
+"""Returns the JSON Schema (2020-12) of the output of `limits --json`."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is measured, and how."""
+
+    connect: Connect
+    limits: Limits
+    rules: Rules
+    revision: str
+    profile: str
+    dialect: str | None
+    strict: bool
+    dimensions: Sequence[Dimension]
+    budget_s: float
+    at: int | None = None
+    """The one size to play besides the smallest; None for a search."""
+
+
+@dataclass
+class Measured:
+    """The result so far."""
+
+    declaration: Declaration
+    dialect: str
+    at: int | None = None
+    """The one size that was played besides the smallest; None for a search."""
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    rows: list[Row] = field(default_factory=list)
+    seconds: float = 0.0
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0, 1 if a row is a finding, 4 if nothing was exercised, 70 for an error of the suite, 130 if interrupted."""
+        weights = {row.weight for row in self.rows}
+        if self.interrupted:
+            return Exit.INTERRUPTED
+        if Weight.FINDING in weights:
+            return Exit.NON_CONFORMANT
+        if Weight.ERROR in weights:
+            return Exit.OURS
+        return Exit.CONFORMANT if weights - {Weight.NOT_EXERCISED} else Exit.NOTHING_EXERCISED
+
+
+def introduced(order: Order) -> Measured:
+    """Perform the handshake. Raises TesteeFault if the implementation cannot be driven, and UnknownDialect."""
+    runner = _runner(order, order.limits)
+    try:
+        declared = runner.start()
+        used = runner.dialect
+        return Measured(declared, used.name if used else "", order.at)
+    finally:
+        runner.close()
+
+
+def measure(order: Order, out: Measured, told: Told = lambda what, number, total: None) -> None:
+    """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
+    began = time.monotonic()
+    ends = began + order.budget_s
+    with rarely_collecting():
+        for number, dimension in enumerate(order.dimensions):
+            share = (ends - time.monotonic()) / (len(order.dimensions) - number)
+            one = _One(order, out.declaration, dimension, share, ends)
+            try:
+                if not out.interrupted and share > 0:
+                    one.search(partial(_tell, told, dimension, number, len(order.dimensions)))
+                elif not out.interrupted:
+                    one.searching.ended = True
+            except KeyboardInterrupt:
+                out.interrupted = True
+            finally:
+                one.cases.runner.kill()
+            out.rows.append(one.row())
+    out.seconds = time.monotonic() - began
+
+
+class _One:
+    """One dimension of one implementation."""
+
+    def __init__(self, order: Order, declared: Declaration, dimension: Dimension, share: float, ends: float) -> None:
+        self._order = order
+        self._declared = declared
+        self._began, self._share, self._ends = time.monotonic(), share, ends
+        self.most, self._why = most_of(dimension, declared, ROOM)
+        self.cases = self._fresh()
+        self.searching = Search(dimension, self.most, self._play, self._affords)
+        self._again: bool | None = None
+        self._told: Callable[[int], None] = lambda size: None
+
+    def search(self, told: Callable[[int], None]) -> None:
+        """Find the limit, and confirm it in a new process."""
+        self._told = told
+        self.searching.run(self._order.at)
+        first = self.searching.first_not
+        if first is None or self.searching.held is None or self._order.at is not None:
+            return
+        case = self.searching.cases[first]
+        if case.how is not How.SLOW and self._affords(case.seconds, True):
+            self.cases.runner.kill()
+            self.cases = self._fresh()
+            self._again = self._play(first, self.searching.known).same_as == case.same_as
+
+    def row(self) -> Row:
+        return row_of(self.searching, self._declared, self._why, self._again)
+
+    def _fresh(self) -> Cases:
+        """Cases in a new process, with a time limit."""
+        order = self._order
+        total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
+        runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()), self._declared)
+        requirements = [requirement.id for requirement in order.rules.judged(order.revision, order.profile)]
+        return Cases(runner, order.rules, requirements, strict=order.strict)
+
+    def _play(self, size: int, known: frozenset[str]) -> Case:
+        self._told(size)
+        return self.cases.play(self.searching.dimension, size, known)
+
+    def _affords(self, seconds: float, narrowing: bool) -> bool:
+        share = self._share * NARROWING if narrowing else self._share
+        return time.monotonic() + seconds <= min(self._began + share, self._ends)
+
+
+def _runner(order: Order, limits: Limits, declared: Declaration | None = None) -> Runner:
+    return Runner(order.connect, limits, order.rules, order.revision, order.dialect, declared)
+
+
+def _tell(told: Told, dimension: Dimension, number: int, total: int, size: int) -> None:
+    told(f"{dimension.name} {size:,}", number, total)
+
+
+def as_json(order: Order, measured: Measured, replays: Sequence[str]) -> dict[str, Any]:
+    """The result as JSON; ``replays`` are the commands that play the first failing size, by row.
+
+    ``limits.schema.json`` in this folder describes it.
+    """
+    declared = measured.declaration
+    return {
+        "schema": SCHEMA_ID,
+        "suite": {"name": "sds-conformance", "version": suite_version()},
+        "implementation": {"name": declared.name, "version": declared.version, "language": declared.language},
+        "started": measured.started.isoformat(timespec="seconds"),
+        "revision": order.revision,
+        "profile": order.profile,
+        "strict": order.strict,
+        "dialect": measured.dialect,
+        "at": order.at,
+        "budget_seconds": order.budget_s,
+        "seconds": round(measured.seconds, 3),
+        "interrupted": measured.interrupted,
+        "rows": [row.told() | {"replay": replay or None} for row, replay in zip(measured.rows, replays, strict=True)],
+    }

@@ -1,0 +1,139 @@
+"""Prints limits on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Column
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ...judging.causes import Failure, roots
+from ...judging.formats import counted
+from ...judging.severity import BREAKDOWN_SEVERITY
+from ...judging.verdict import Verdict
+from ...presentation.last_screen import CauseLine, ordered
+from ...presentation.story import labelled, plain_table, show_command, unbroken
+from ...protocols import protocol_of
+from ..text import severity_number
+from .row import Weight
+from .words import behind, cell, headline, summary, tellable
+
+STYLES = {
+    Weight.HELD.value: "green",
+    Weight.WARNING.value: "yellow",
+    Weight.FINDING.value: "bold red",
+    Weight.NOT_EXERCISED.value: "magenta",
+    Weight.ERROR.value: "bold white on red",
+}
+
+
+_VERDICTS = {
+    Weight.FINDING.value: Verdict.FAIL,
+    Weight.WARNING.value: Verdict.WARN,
+    Weight.ERROR.value: Verdict.ERROR,
+}
+_FAILURES = {**_VERDICTS, Weight.ERROR.value: Verdict.FAIL}
+"""Root causes know failures and warnings only."""
+_ORDER = (Weight.FINDING.value, Weight.ERROR.value, Weight.WARNING.value)
+
+
+def worst_of(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The row with the worst result; None if all sizes hold. ``told`` is the output of `limits --json`."""
+    rows = [row for row in told["rows"] if row["verdict"] in _ORDER]
+    return min(rows, key=lambda row: _ORDER.index(row["verdict"]), default=None)
+
+
+def cause_lines(told: Mapping[str, Any]) -> list[CauseLine]:
+    """The lines of the last screen: one per root cause, and one per dimension whose failure violates no requirement."""
+    rows = [row for row in told["rows"] if row["verdict"] in _VERDICTS]
+    lines = [_cause_line(row, BREAKDOWN_SEVERITY) for row in rows if not row["requirement"]]
+    lines += [
+        _cause_line(group[0], min(severity_number(row["requirement"]) for row in group), len(group) - 1)
+        for group in _grouped(told, [row for row in rows if row["requirement"]])
+    ]
+    return ordered(lines)
+
+
+def _cause_line(row: Mapping[str, Any], severity: int, others: int = 0) -> CauseLine:
+    more = f" (and in {counted(others, 'more dimension')})" if others else ""
+    return CauseLine(
+        _VERDICTS[row["verdict"]],
+        severity,
+        row["requirement"] or row["dimension"],
+        f"{row['title']}, {cell(row['first_not'])}{more}: {headline(row)}",
+    )
+
+
+def _grouped(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The rows that violate requirements by root cause, those of the root cause itself first, the worst of them first.
+
+    A dimension counts as a run. It is not known which other dimensions exercise a requirement.
+    """
+    by_requirement: dict[str, list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: _ORDER.index(row["verdict"])):
+        by_requirement.setdefault(row["requirement"], []).append(row)
+    failures = [
+        Failure(
+            requirement,
+            _FAILURES[those[0]["verdict"]],
+            len(those),
+            len(those),
+            codes=frozenset((row["code"] or "").partition("/")[2] for row in those),
+        )
+        for requirement, those in by_requirement.items()
+    ]
+    return [
+        [row for requirement in (root.id, *root.under) for row in by_requirement[requirement]]
+        for root in roots(protocol_of(told["revision"]).rules, failures)
+    ]
+
+
+def show_limits(console: Console, told: Mapping[str, Any], stories: int | None = None) -> None:
+    """Print a row per dimension, then the failures with the command to replay them; at most ``stories`` of these.
+
+    ``told`` is the output of `limits --json`.
+    """
+    show_rows(console, told["rows"])
+    for row in [row for row in told["rows"] if tellable(row)][:stories]:
+        _show_behind(console, row, searched=told["at"] is None)
+
+
+def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print the table."""
+    table = plain_table(
+        unbroken("Dimension"),
+        Column("Held", justify="right", no_wrap=True),
+        Column("Not", justify="right", no_wrap=True),
+        Column("What broke there"),
+    )
+    for row in rows:
+        what = Text(headline(row), STYLES[row["verdict"]])
+        table.add_row(Text(printable(row["title"], 40)), cell(row["held"]), cell(row["first_not"]), what)
+    console.print(table)
+    console.print()
+
+
+def last_line(told: Mapping[str, Any]) -> Text:
+    """The result in one sentence."""
+    verdicts = {row["verdict"] for row in told["rows"]}
+    early = " The rest was not tried: interrupted." if told["interrupted"] else ""
+    about = told["implementation"]
+    name = printable(f"{about['name']} {about['version']}".strip()) or "?"
+    bad, doubtful = (weight.value in verdicts for weight in (Weight.FINDING, Weight.WARNING))
+    sentence = f"{name}: {summary(told['rows'])}, in {told['seconds']:.0f} s.{early}"
+    return Text(sentence, "bold red" if bad else "yellow" if doubtful else "bold green")
+
+
+def _show_behind(console: Console, row: Mapping[str, Any], *, searched: bool) -> None:
+    """Print the failure at the first failing size."""
+    at = f", {cell(row['first_not'])}" if row["first_not"] is not None else ""
+    console.print(Text(f"{printable(row['title'], 40)}{at}: {headline(row)}", STYLES[row["verdict"]]))
+    for label, sentence in behind(row, searched=searched):
+        labelled(console, label, Text(sentence))
+    if row["replay"]:
+        show_command(console, "Again", row["replay"])
+    console.print()

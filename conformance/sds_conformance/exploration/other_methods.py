@@ -1,0 +1,66 @@
+"""Other methods to find a fault: generated schedules and golden vectors."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sds_harness.faults import TesteeFault
+from sds_harness.link import Limits
+
+from ..judging.alterations.source import Configuration
+from ..judging.runner import Connect
+from ..protocols import all_vectors, protocol_of
+from ..vectors.folder import default_folder, load_of
+from ..vectors.running.examination import Examiner, chosen
+from ..vectors.running.subject import Status
+from .campaign import Order, play_one
+from .casts import NotPlayed
+from .company import Casting
+
+SCHEDULES = 60
+"""Number of schedules played with each model."""
+_BAD = (Status.FAIL, Status.WARN, Status.BROKEN)
+
+
+def schedules(connect: Connect, configuration: Configuration) -> str:
+    """What generated schedules find against a model; "" if nothing. Every other one is played among references."""
+    repertoire = protocol_of(configuration.revision).repertoire
+    if repertoire is None or configuration.revision not in repertoire.revisions:
+        return ""
+    orders = [Order(connect, revision=configuration.revision, casting=c) for c in (Casting.TOGETHER, Casting.AMONG)]
+    companies = [order.company() for order in orders]
+    try:
+        for company in companies:
+            company.start()
+        for index in range(SCHEDULES):
+            for finding in play_one(orders[index % 2], companies[index % 2], index).assessment.findings:
+                return f"{finding.requirement} in schedule {index}: {finding.seen}"
+    except (TesteeFault, NotPlayed) as reason:
+        return f"it cannot be driven: {reason}"
+    finally:
+        for company in companies:
+            company.kill()
+    return ""
+
+
+def vectors(connect: Connect, configuration: Configuration) -> str:
+    """What the golden vectors find against a model; "" if nothing."""
+    material = protocol_of(configuration.revision).vectors
+    if material is None:
+        return ""
+    files = chosen(_files(configuration.revision), configuration.revision)
+    try:
+        outcome = Examiner(material, connect, Limits(), configuration.revision).examine(files)
+    except TesteeFault as fault:
+        return f"it cannot be driven: {fault}"
+    for asked in outcome.asked:
+        if asked.answer.status in _BAD:
+            return f"{asked.vector['id']} ({asked.group}): {asked.answer.seen}"
+    return ""
+
+
+@cache
+def _files(revision: str) -> list[dict[str, Any]]:
+    material = protocol_of(revision).vectors
+    return load_of(all_vectors(), material, default_folder()) if material is not None else []

@@ -1,0 +1,356 @@
+"""Prints the result of a campaign on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..drawing.proof import proof, story
+from ..drawing.spacetime import spacetime_svg
+from ..judging.causes import Failure, Root, roots
+from ..judging.exits import Exit
+from ..judging.finding_replays import Again
+from ..judging.formats import counted
+from ..judging.rules import Rules
+from ..judging.severity import BREAKDOWN_SEVERITY
+from ..judging.verdict import RANK, Finding, Verdict
+from ..presentation.last_screen import CauseLine, ordered
+from ..presentation.stderr_quotes import quoted
+from ..presentation.story import headline, labelled, lines_labelled, plain_table, show_command, show_said, show_softened
+from ..presentation.story import show_flaky as told_flaky
+from ..protocols import property_of, repertoire_of, stating
+from .assessment import BREAKDOWN, STORM, Scope
+from .campaign import Order, Tally
+from .counterexample import Counterexample
+
+SCHEMA_ID = "sds-conformance/fuzz/2"
+Shrunk = dict[str, tuple[Counterexample | None, dict[str, Path]]]
+"""By requirement or property: the counterexample, None after an interrupt, and its files."""
+RARE_PERCENT = 2
+"""Situations that a smaller percentage of the schedules reached are listed."""
+
+
+def rule_of(what: str) -> tuple[str, str]:
+    """The source and the text of a requirement, a property, or a breakdown."""
+    entry = property_of(what)
+    if entry is not None:
+        return f"property of the group, {', '.join(entry.requirements)}", entry.title
+    if what in (BREAKDOWN, STORM):
+        return "testee protocol", "Every request is answered, and messages come to an end."
+    protocol = stating(what)
+    assert protocol is not None, what
+    requirement = protocol.rules.catalogue.requirements[what]
+    return f"{requirement.level}, section {requirement.anchor!r}", requirement.statement
+
+
+def severity_number(what: str) -> int:
+    """The severity of a requirement, 1 to 4; of a property that of its most severe requirement."""
+    entry = property_of(what)
+    severities = []
+    for requirement in entry.requirements if entry is not None else (what,):
+        protocol = stating(requirement)
+        if protocol is not None:
+            severities.append(protocol.rules.catalogue.requirements[requirement].severity)
+    return min(severities, default=BREAKDOWN_SEVERITY)
+
+
+def failure_of(finding: Finding, schedules: int, exercised: int) -> Failure:
+    """What root causes depend on, of a finding that so many schedules show, of those that exercised it."""
+    entry = property_of(finding.requirement)
+    rests_on = tuple(entry.requirements) if entry is not None else ()
+    codes = frozenset({finding.code})
+    return Failure(finding.requirement, finding.severity, schedules, exercised, codes=codes, rests_on=rests_on)
+
+
+def roots_of(tally: Tally, rules: Rules, dialect: str = "") -> list[Root]:
+    """Return the root causes of what was found, the most severe first; ``dialect`` is the dialect in use."""
+    failures = [
+        failure_of(finding, tally.found_in[what], tally.exercised[what]) for what, finding in tally.found.items()
+    ]
+    found = sorted(roots(rules, failures, dialect), key=lambda root: tally.found_at[root.id])
+    return sorted(found, key=lambda root: (-RANK[tally.found[root.id].severity], _severity(root)))
+
+
+def _severity(root: Root) -> int:
+    return min(map(severity_number, (root.id, *root.under)))
+
+
+def cause_lines(tally: Tally, found: Iterable[Root]) -> list[CauseLine]:
+    """The lines of the last screen for root causes."""
+    return ordered(
+        CauseLine(tally.found[root.id].severity, _severity(root), root.id, root.title or rule_of(root.id)[1])
+        for root in found
+    )
+
+
+def roots_in(tally: Tally, order: Order) -> list[Root]:
+    """Return the root causes of what a campaign found."""
+    return roots_of(tally, order.scope.rules, tally.declaration.dialect(order.dialect))
+
+
+def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({})) -> list[Text]:
+    """The lines about a finding that is under a root cause: what was seen, and where its schedule is kept."""
+    kept = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
+    return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *kept]
+
+
+def exercised(tally: Tally, scope: Scope) -> tuple[str, Text]:
+    """The line of the last screen with the number of exercised requirements and properties."""
+    ids = [requirement.id for requirement in scope.requirements]
+    parts = [
+        f"{sum(tally.exercised[one] > 0 for one in those)} of {counted(len(those), what, several)}"
+        for those, what, several in ((ids, "requirement", ""), (list(scope.properties), "property", "properties"))
+        if those
+    ]
+    return "Exercised", Text(", ".join(parts))
+
+
+def svg_of(example: Counterexample) -> str:
+    """The space-time diagram of a counterexample."""
+    _, rule = rule_of(example.what)
+    return spacetime_svg(example.performance, example.act, f"{example.what}: {rule}", in_words(example))
+
+
+def in_words(example: Counterexample) -> str:
+    """Expected and seen, in one sentence."""
+    finding = example.finding
+    return f"Expected: {finding.expected}. Seen: {finding.seen}."
+
+
+def story_of(example: Counterexample) -> list[str]:
+    """The operations and their results, line by line."""
+    return story(example.performance, example.act, f"{example.finding.expected} {example.finding.seen}")
+
+
+def proof_of(example: Counterexample) -> list[str]:
+    """Why it is a violation, line by line."""
+    act = example.act
+    return proof(example.performance, act, example.finding.expected, example.finding.seen) if act is not None else []
+
+
+def plain_story(example: Counterexample) -> str:
+    """Story and proof as the text of a file."""
+    where, rule = rule_of(example.what)
+    finding = example.finding
+    head = [f"{finding.severity.value.upper()} {finding.full_code} ({where})", rule, ""]
+    said = [f"stderr  {line}" for line in quoted(finding.said, 110)]
+    told = [*story_of(example), "", *proof_of(example), *said]
+    return "\n".join([*head, *told]) + "\n"
+
+
+def how_found(example: Counterexample, schedules: int) -> str:
+    """The schedule that found it, its size after shrinking, and how many schedules show it."""
+    before, after = len(example.original.operations), len(example.schedule.operations)
+    found = f"by {example.original.name or 'a schedule'} of {counted(before, 'step')}"
+    shrunk = f"shrunk to {counted(after, 'step')}" if after else "and shown without any of them"
+    return f"{found}, {shrunk}; shown by {counted(schedules, 'schedule')} in all"
+
+
+def show_counterexample(console: Console, example: Counterexample, tally: Tally) -> None:
+    """Print a finding: the rule, the shrunk story and the proof."""
+    finding = example.finding
+    show_head(console, finding)
+    labelled(console, "Found", Text(how_found(example, tally.found_in[example.what])))
+    lines_labelled(console, "Story", story_of(example))
+    lines_labelled(console, "Proof", proof_of(example))
+    show_said(console, finding.said)
+    show_softened(console, finding)
+
+
+def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
+    """Print the path of the picture, if there is one, and the command to replay."""
+    if "picture" in files:
+        labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
+    show_command(console, "Again", again)
+
+
+def show_unshrunk(console: Console, finding: Finding, found_by: str) -> None:
+    """Print a finding that was not shrunk because of an interrupt."""
+    labelled(console, "Found", Text(f"by {found_by}, and not shrunk: there was an interrupt"))
+    show_seen(console, finding)
+
+
+def show_flaky(console: Console, finding: Finding, found_by: str, again: Again | None, *, late: bool = False) -> None:
+    """Print a flaky finding, or one that could not be replayed (``again`` is None); ``late`` if the time was over."""
+    labelled(console, "Found", Text(f"by {found_by}"))
+    if again is None:
+        why = "the total time was over" if late else "the implementation could not be started to play it again"
+        labelled(console, "", Text(f"Not shrunk: {why}."))
+    told_flaky(console, again, " So nothing could be shrunk.")
+    show_seen(console, finding)
+
+
+def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -> None:
+    """Print a finding that was not reproduced when its schedule was replayed."""
+    labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
+    labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
+    show_seen(console, finding)
+
+
+def show_seen(console: Console, finding: Finding) -> None:
+    """Print what was expected and what was seen."""
+    labelled(console, "Expected", Text(finding.expected or "-"))
+    labelled(console, "Seen", Text(finding.seen, "bold"))
+    show_said(console, finding.said)
+
+
+def show_head(console: Console, finding: Finding) -> None:
+    """Print what is violated, and the rule."""
+    where, rule = rule_of(finding.requirement)
+    console.print(headline(finding.severity, finding.full_code, where))
+    labelled(console, "Rule", Text(rule))
+
+
+def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
+    """Print what the schedules reached: a table of situations, and the requirements and properties that few or none
+    reached.
+    """
+    if not tally.schedules:
+        return
+    table = plain_table("Reached", right=("schedules", ""))
+    for key, words in scope.repertoire.situations.items():
+        count = tally.situations[key]
+        percent = 100 * count / tally.schedules
+        style = "yellow" if percent < RARE_PERCENT else ""
+        table.add_row(Text(words, style), Text(f"{count:,}", style), Text(f"{percent:.0f} %", style))
+    console.print(table)
+    console.print()
+    for what, ids in (
+        ("requirements", [r.id for r in scope.requirements]),
+        ("properties", list(scope.properties)),
+    ):
+        reached = [i for i in ids if tally.exercised[i]]
+        rare = [i for i in reached if 100 * tally.exercised[i] < RARE_PERCENT * tally.schedules]
+        labelled(console, "Judged", Text(f"{len(reached)} of {len(ids)} {what}"))
+        for ids_told, told in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
+            if ids_told:
+                shown = ", ".join(i for i in ids if i in ids_told)
+                labelled(console, "", Text.assemble((f"{told}: ", "yellow"), (shown, "dim")))
+    console.print()
+
+
+def failures_in_words(tally: Tally, found: Iterable[Root]) -> str:
+    """How much failed, and of how many root causes; "" if nothing did."""
+    failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
+    causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
+    return f"{counted(causes, 'root cause')}, {failed} failed" if failed else ""
+
+
+def last_line(tally: Tally, found: Iterable[Root], name: str) -> Text:
+    """The verdict, in one sentence."""
+    failed = failures_in_words(tally, found)
+    warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
+    played = f"{counted(tally.schedules, 'schedule')}, {counted(tally.steps, 'step')}, {tally.seconds:.1f} s"
+    if tally.shrinking_s >= 0.1:
+        played += f", {tally.shrinking_s:.1f} s of them to shrink"
+    if tally.interrupted:
+        played += ", interrupted"
+    if tally.out_of_time:
+        played += ", as many as the time allowed"
+    if not tally.schedules:
+        return Text(f"Nothing was played: no verdict on {name} ({played}).", "magenta")
+    warnings = f"; {warned} warn" if warned else ""
+    if failed:
+        flaky = sum(tally.found[what].severity is Verdict.FAIL for what in tally.flaky)
+        of = f", {flaky} of them flaky" if flaky else ""
+        but = ". Besides, there are faults of ours" if tally.errors else ""
+        return Text(f"{name} does not conform: {failed}{of}{warnings} ({played}){but}.", "bold red")
+    if tally.errors:
+        return Text(f"A fault of ours: no verdict on {name} ({played}).", "bold white on red")
+    if tally.not_started:
+        return Text(f"{name} could not be driven to the end: no verdict ({played}).", "magenta")
+    if tally.exit_code is Exit.NON_CONFORMANT:
+        return Text(f"{name} does not conform: {tally.gave_up}{warnings} ({played}).", "bold red")
+    if not (tally.found or tally.interrupted or any(tally.exercised.values())):
+        return Text(f"Nothing was exercised: no verdict on {name} ({counted(tally.schedules, 'schedule')}).", "magenta")
+    return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
+
+
+def finding_json(tally: Tally, what: str, root: Root | None) -> dict[str, Any]:
+    """The finding against a requirement or property as JSON, how often it was found, and the root cause that it is
+    under.
+    """
+    found = tally.found[what]
+    return {
+        "id": what,
+        "severity": found.severity.value,
+        "code": found.full_code,
+        "position": found.position,
+        "schedules": tally.found_in[what],
+        "first": tally.found_at[what],
+        **({"under": {"id": root.id, "why": root.under[what]}} if root is not None else {}),
+    }
+
+
+def in_order(found: Iterable[Root]) -> dict[str, Root | None]:
+    """All findings in the order of their root causes: each root cause, then what is under it with that root cause."""
+    return {what: None if what == root.id else root for root in found for what in (root.id, *root.under)}
+
+
+def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:
+    """The schedules and options that were played, as JSON."""
+    return {
+        "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
+        "revision": revision,
+        "profile": profile,
+        "cast": cast,
+        "seed": seed,
+        "schedules": tally.schedules,
+        "steps": tally.steps,
+        "seconds": round(tally.seconds, 3),
+    }
+
+
+def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
+    """Number of schedules that exercised each requirement, as JSON."""
+    judged = [*(requirement.id for requirement in scope.requirements), *scope.properties]
+    return {
+        "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},
+        "not_exercised": [what for what in judged if not tally.exercised[what]],
+    }
+
+
+def as_json(tally: Tally, order: Order, roots: Iterable[Root], shrunk: Shrunk) -> dict[str, Any]:
+    """The result as JSON; ``roots`` are its root causes, see `roots_in`."""
+    findings = []
+    for what, root in in_order(roots).items():
+        example, files = shrunk.get(what, (None, {}))
+        told = {**finding_json(tally, what, root), **_example_json(example, tally.found[what])}
+        told |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}
+        findings.append({**told, "files": {key: str(path) for key, path in files.items()}})
+    return {
+        "schema": SCHEMA_ID,
+        **head_json(tally, order.revision, order.profile, order.casting.value, order.seed),
+        "interrupted": tally.interrupted,
+        "out_of_time": tally.out_of_time,
+        "gave_up": tally.gave_up or tally.not_started,
+        "errors": tally.errors,
+        "findings": findings,
+        **reached_json(tally, order.scope),
+        "situations": {what: tally.situations[what] for what in repertoire_of(order.revision).situations},
+    }
+
+
+def said_json(finding: Finding) -> dict[str, Any]:
+    """The lines on stderr as JSON, if there are any."""
+    return {"stderr": list(finding.said)} if finding.said else {}
+
+
+def _example_json(example: Counterexample | None, found: Finding) -> dict[str, Any]:
+    if example is None:
+        return {"expected": found.expected, "seen": found.seen, **said_json(found), "reproduced": False}
+    return {
+        "expected": example.finding.expected,
+        "seen": example.finding.seen,
+        **said_json(example.finding),
+        "reproduced": True,
+        "operations": len(example.schedule.operations),
+        "shrunk_from": len(example.original.operations),
+        "proof": proof_of(example),
+    }

@@ -1,0 +1,164 @@
+"""Records which statements of a model each run of each configuration executes, and what the model answers.
+
+A fault can show only where its statement is executed. So a copy of the model marks every statement of its functions,
+and plays the scenarios of judging in each configuration; nothing is judged.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sds_harness.environment import PLAIN
+
+from ..plan import Plan, plan
+from ..registry import Run
+from ..rules import Rules
+from .copies import copied
+from .places import Place, text_of
+from .source import Configuration, Source
+from .timed_run import Attended, play
+
+_MARK = "__executed__"
+
+Statements = Mapping[tuple[str, int], int]
+"""The number of each statement within a function, by module and line."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One run of a configuration, as the model plays it."""
+
+    run: str
+    steps: int
+    answers: bytes
+    """Hash of all answers of the model: if a copy answers the same, there is nothing to judge."""
+    executed: int
+    """The executed statements, as a bit mask."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The statements that all configurations execute."""
+
+    statements: Statements
+    reaches: Mapping[Configuration, Sequence[Reach]]
+    """The runs of each configuration, those with the fewest steps first."""
+    functions: Mapping[tuple[str, str], int]
+    """The statements of each function as a bit mask, by module and name."""
+
+    def by(self, place: Place) -> list[tuple[Configuration, list[Reach]]]:
+        """The configurations that execute a place, with the runs in which they do.
+
+        The first of all comes first, and one of each kind, by what they execute of the function, before others of that
+        kind: what is alike finds alike. Outside of functions all is executed.
+        """
+        bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
+        within = self.functions.get((place.module, place.function), -1)
+        kinds: Counter[int] = Counter()
+        found: list[tuple[int, Configuration, list[Reach]]] = []
+        for configuration, reaches in self.reaches.items():
+            if runs := [reach for reach in reaches if reach.executed & bit]:
+                kind = self._executed[configuration] & within
+                kinds[kind] += 1
+                found.append((kinds[kind], configuration, runs))
+        return [(configuration, runs) for _, configuration, runs in sorted(found, key=lambda one: one[0])]
+
+    @cached_property
+    def _executed(self) -> dict[Configuration, int]:
+        """Everything that each configuration executes."""
+        out = dict.fromkeys(self.reaches, 0)
+        for configuration, reaches in self.reaches.items():
+            for reach in reaches:
+                out[configuration] |= reach.executed
+        return out
+
+
+def statements(source: Source) -> Statements:
+    """Number the statements of the functions in all modules of the protocol."""
+    known: dict[tuple[str, int], int] = {}
+    for module in source.modules:
+        for function in _functions(ast.parse(text_of(source.package, module))).values():
+            for line in _lines(function):
+                known.setdefault((module, line), len(known))
+    return known
+
+
+def functions(source: Source, known: Statements) -> dict[tuple[str, str], int]:
+    """The statements of each function, as bit masks."""
+    return {
+        (module, name): sum(1 << known[module, line] for line in _lines(function))
+        for module in source.modules
+        for name, function in _functions(ast.parse(text_of(source.package, module))).items()
+    }
+
+
+def _functions(tree: ast.AST, within: str = "") -> dict[str, ast.FunctionDef]:
+    """The functions of a module, by their full names."""
+    out: dict[str, ast.FunctionDef] = {}
+    for node in ast.iter_child_nodes(tree):
+        name = f"{within}.{node.name}".lstrip(".") if isinstance(node, ast.FunctionDef | ast.ClassDef) else within
+        if isinstance(node, ast.FunctionDef):
+            out[name] = node
+        if isinstance(node, ast.stmt):
+            out |= _functions(node, name)
+    return out
+
+
+def _lines(function: ast.FunctionDef) -> set[int]:
+    """The lines of its statements."""
+    return {node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function}
+
+
+def reach(rules: Rules, source: Source, configuration: Configuration) -> list[Reach]:
+    """Play a configuration and record the executed statements."""
+    known = statements(source)
+    executed: set[int] = set()
+    marked = {module: _marked(source.package, module, known) for module in source.modules}
+    out = []
+    with copied(source.package, marked, {_MARK: executed.add}) as package:
+        for run in runs_of(rules, configuration):
+            executed.clear()
+            link = Attended(source.start(package, configuration))
+            trace, _ = play(rules, configuration, link, run)
+            bits = sum(1 << number for number in executed)
+            out.append(Reach(run.name, len(trace.steps) if trace else 0, link.answers, bits))
+    return sorted(out, key=lambda reach: reach.steps)
+
+
+def planned(rules: Rules, configuration: Configuration) -> Plan:
+    """The plan of a configuration."""
+    c = configuration
+    return plan(rules, profile=c.profile, revision=c.revision, environments=[c.environment])
+
+
+def runs_of(rules: Rules, configuration: Configuration) -> list[Run]:
+    """The runs of a configuration; long ones only in the plain environment."""
+    plain = configuration.environment == PLAIN.name
+    return [run for run in planned(rules, configuration).runs if plain or not run.scenario.long]
+
+
+def _marked(package: str, module: str, known: Statements) -> ast.Module:
+    """The module with a mark before each statement of its functions, and without caches, which hide executions."""
+    tree = ast.parse(text_of(package, module))
+    for function in _functions(tree).values():
+        function.decorator_list = [one for one in function.decorator_list if "cache" not in ast.unparse(one)]
+    for function in _functions(tree).values():
+        for node in [function, *(inner for inner in ast.walk(function) if isinstance(inner, ast.stmt))]:
+            for field in ("body", "orelse", "finalbody"):
+                if isinstance(body := getattr(node, field, None), list):
+                    setattr(node, field, _with_marks(body, module, known))
+            for handler in getattr(node, "handlers", ()):
+                handler.body = _with_marks(handler.body, module, known)
+    return ast.fix_missing_locations(tree)
+
+
+def _with_marks(body: list[ast.stmt], module: str, known: Statements) -> list[ast.stmt]:
+    out: list[ast.stmt] = []
+    for statement in body:
+        mark = ast.Call(ast.Name(_MARK, ast.Load()), [ast.Constant(known[module, statement.lineno])], [])
+        out += [ast.copy_location(ast.Expr(mark), statement), statement]
+    return out

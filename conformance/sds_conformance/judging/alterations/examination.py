@@ -1,0 +1,141 @@
+"""Tests an altered model with the scenarios of judging, in the configurations that execute the alteration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+from sds_harness.trace import Trace
+
+from ..registry import Run
+from ..rules import Rules
+from ..runner import Connect
+from ..verdict import Judge, RequirementVerdict, Verdict
+from .copies import copied
+from .coverage import Reach, Reached, planned, runs_of
+from .fates import End, Fate
+from .places import Place, altered
+from .source import Configuration, Source
+from .timed_run import Attended, OutOfTime, limited, play
+
+BUDGET_S = 20.0
+"""CPU seconds for judging one place; a run that has started is completed."""
+PATIENCE_S = 180.0
+"""Seconds after which the suite is assumed to hang."""
+BRIEFLY_S = 5.0
+"""CPU seconds for an excused place: enough to see whether the excuse still holds."""
+TRIED_OTHERWISE = 3
+"""Number of configurations in which other methods are tried."""
+
+Means = Callable[[Connect, Configuration], str]
+"""Another method to find a fault: returns what is wrong with a model in a configuration; "" if nothing."""
+
+_WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, End.SUITE_ERROR))
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """Tests altered models."""
+
+    rules: Rules
+    source: Source
+    reached: Reached
+    means: Sequence[tuple[str, Means]] = ()
+    """Other methods by name, for alterations that judging accepts."""
+
+    def examine(self, place: Place, *, briefly: bool = False) -> Fate:
+        """Return the result of one alteration; ``briefly`` skips expensive methods."""
+        began, fate = time.process_time(), Fate(place, End.LIVES)
+        try:
+            changed = {place.module: altered(self.source.package, place)}
+            with limited(PATIENCE_S, whole=True), copied(self.source.package, changed) as package:
+                fate = self._examined(fate, package, began, briefly=briefly)
+        except OutOfTime:
+            fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
+        except Exception as error:  # an error of the suite at one place must not end the others
+            fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
+        return replace(fate, seconds=round(time.process_time() - began, 2))
+
+    def _examined(self, fate: Fate, package: str, began: float, *, briefly: bool) -> Fate:
+        reaching = self.reached.by(fate.place)
+        fate = replace(fate, reaching=len(reaching))
+        try:
+            import_module(package)
+            self.source.start(package, self.source.configurations[0])
+        except Exception as error:
+            return replace(fate, end=End.BREAKS, seen=f"no start: {type(error).__name__}: {error}")
+        ends = began + (BRIEFLY_S if briefly else BUDGET_S)
+        for configuration, reaches in reaching:
+            if time.process_time() > ends:
+                break
+            found = self._certified(fate, package, configuration, reaches, ends)
+            fate = replace(found, configurations=fate.configurations + 1)
+            if fate.end is not End.LIVES:
+                return fate
+        # Other methods may find alterations that no run executes.
+        tried = [configuration for configuration, _ in reaching] or self.source.configurations[:1]
+        return fate if briefly else self._found_otherwise(fate, package, tried)
+
+    def _certified(
+        self, fate: Fate, package: str, configuration: Configuration, reaches: Sequence[Reach], ends: float
+    ) -> Fate:
+        """Judge the runs that execute the place, those with the fewest steps first; the first failure decides.
+
+        A warning or a breakdown counts if no run fails.
+        """
+        runs = {run.name: run for run in runs_of(self.rules, configuration)}
+        requirements = planned(self.rules, configuration).requirements
+        best, exercised, differing = fate, False, 0
+        for reach in reaches:
+            if time.process_time() > ends:
+                break
+            link = Attended(self.source.start(package, configuration))
+            trace, broke = play(self.rules, configuration, link, runs[reach.run])
+            if link.answers == reach.answers and not broke:
+                continue
+            found, saw = (
+                self._judged(fate, requirements, trace, runs[reach.run]) if trace is not None else (fate, False)
+            )
+            exercised, differing = exercised or saw, differing + 1
+            if broke and found.end is not End.FAILS:
+                found = replace(fate, end=End.BREAKS, seen=broke)
+            found = replace(found, configuration=str(configuration), run=reach.run)
+            if found.end is End.FAILS:
+                return found
+            if best.end is End.LIVES and found.end is not End.LIVES:
+                best = found
+        if best.end is End.LIVES and not exercised and differing == len(self.reached.reaches[configuration]):
+            return replace(fate, end=End.BREAKS, seen="nothing is exercised", configuration=str(configuration))
+        return best
+
+    def _judged(self, fate: Fate, requirements: Sequence[str], trace: Trace[Any], run: Run) -> tuple[Fate, bool]:
+        """Return the result of a run, and whether it exercised anything."""
+        judge = Judge(self.rules, requirements)
+        judge.add(trace, run)
+        verdicts = judge.verdicts()
+        for verdict, end in _WORST:
+            if against := next((found for found in verdicts if found.verdict is verdict), None):
+                return replace(fate, end=end, by=against.requirement.id, seen=_told(against)), True
+        return fate, any(found.exercised for found in verdicts)
+
+    def _found_otherwise(self, fate: Fate, package: str, reaching: Sequence[Configuration]) -> Fate:
+        """Try other methods, which are more expensive or test less."""
+        tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
+        for configuration in tried[:TRIED_OTHERWISE]:
+            for name, means in self.means:
+                # A finding against the unchanged model is no finding against the change.
+                if (seen := self._asked(means, package, configuration)) and not self._asked(
+                    means, self.source.package, configuration
+                ):
+                    return replace(fate, end=End.FOUND, by=name, seen=seen, configuration=str(configuration))
+        return fate
+
+    def _asked(self, means: Means, package: str, configuration: Configuration) -> str:
+        return means(lambda _: Attended(self.source.start(package, configuration)), configuration)
+
+
+def _told(verdict: RequirementVerdict) -> str:
+    return verdict.findings[0].seen if verdict.findings else verdict.reason

@@ -1,0 +1,49 @@
+"""Replays of a finding, each in a fresh process, to see whether it is flaky."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .formats import counted
+
+ENOUGH = 3
+"""Replays after which a finding is reported as reproducible, if each of them showed it."""
+TIMES = 5
+"""Replays of a finding that some replay did not show, to report how flaky it is."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """Number of replays of a finding, and how many of them showed it."""
+
+    shown: int
+    played: int
+
+    @property
+    def flaky(self) -> bool:
+        return self.shown < self.played
+
+    @property
+    def word(self) -> str:
+        """Label for reports, such as "flaky, 2 of 5"; "" if every replay showed the finding."""
+        return f"flaky, {self.shown} of {self.played}" if self.flaky else ""
+
+    @property
+    def sentence(self) -> str:
+        """Explanation of the label, in one sentence."""
+        why = "it does not do the same twice" + ("" if self.shown else ", or goes by what was played before")
+        times = counted(self.played, "time")
+        return f"It showed {self.shown} of the {times} that it was played again, each time afresh: {why}."
+
+
+NEVER = Again(0, 0)
+
+
+def played_again(shows: Callable[[], bool], enough: int, before: Again = NEVER) -> Again:
+    """Replay until ``enough`` replays in a row showed the finding, or else `TIMES` times; ``before`` counts as well."""
+    shown, played = before.shown, before.played
+    while played < TIMES and not shown == played == enough:
+        played += 1
+        shown += shows()
+    return Again(shown, played)

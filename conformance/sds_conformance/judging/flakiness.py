@@ -1,0 +1,128 @@
+"""Replays the failures of a run: a root cause whose scenario does not fail every time is reported as flaky.
+
+Few runs are replayed, however many failed: the reported scenario of each root cause, and one run for each kind of
+breakdown. Each replay uses a new process, so that earlier runs cannot influence it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from sds_harness.faults import FaultKind
+from sds_harness.link import Limits
+
+from .certification import Certification
+from .finding_replays import ENOUGH, TIMES, Again
+from .registry import Run
+from .runner import Connect, Runner
+from .verdict import RANK, Finding, Judge, Verdict
+
+MOST_RUNS = 10
+"""Largest number of scenarios that are replayed because requirements fail in them."""
+MOST_BREAKDOWNS = 3
+"""Largest number of breakdowns that are replayed. A hanging implementation takes the full timeout each time."""
+
+
+@dataclass
+class _Played:
+    """One run to replay, and the failures to look for."""
+
+    run: Run
+    findings: dict[str, Finding] = field(default_factory=dict)
+    """Findings by requirement."""
+    broke: FaultKind | None = None
+
+    @property
+    def wanted(self) -> list[str]:
+        return [*self.findings, *([self.broke.value] if self.broke is not None else [])]
+
+    @property
+    def enough(self) -> int:
+        return ENOUGH if self.findings else 1
+
+
+def repeat(
+    outcome: Certification,
+    connect: Connect,
+    limits: Limits,
+    *,
+    dialect: str | None = None,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+) -> None:
+    """Replay the failures, and store in the outcome how often each was reproduced. An interrupt ends it.
+
+    The arguments are those of `certify`: without a ``dialect`` the declared one is used.
+    """
+    if outcome.interrupted or outcome.gave_up:
+        return
+    chosen, began = _chosen(outcome), time.monotonic()
+    try:
+        for number, played in enumerate(chosen):
+            progress(played.run.name, number, len(chosen))
+            again = _repeated(played, partial(_shown, outcome, played, connect, limits, dialect))
+            _note(outcome, played, again)
+    except KeyboardInterrupt:
+        pass  # all runs are done, and their findings remain valid
+    outcome.seconds += time.monotonic() - began
+
+
+def _chosen(outcome: Certification) -> list[_Played]:
+    """Select the runs to replay, with the failures to look for."""
+    runs = {run.name: run for run in outcome.plan.runs}
+    chosen: dict[str, _Played] = {}
+    for cause in outcome.causes:
+        finding = next((f for f in cause.verdict.findings if f.severity is Verdict.FAIL), None)
+        if finding is not None and (finding.run in chosen or len(chosen) < MOST_RUNS):
+            played = chosen.setdefault(finding.run, _Played(runs[finding.run]))
+            played.findings[finding.requirement] = finding
+    sorts = set[tuple[FaultKind, str, str]]()
+    for broken in outcome.breakdowns:
+        sort = (broken.breakdown.kind, broken.breakdown.detail, broken.command)
+        if broken.where in runs and sort not in sorts and len(sorts) < MOST_BREAKDOWNS:
+            sorts.add(sort)
+            chosen.setdefault(broken.where, _Played(runs[broken.where])).broke = broken.breakdown.kind
+    return list(chosen.values())
+
+
+def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str, Again]:
+    """Return how often each failure was reproduced."""
+    shown: Counter[str] = Counter()
+    times = 0
+    while times < TIMES and not (times >= played.enough and all(shown[what] == times for what in played.wanted)):
+        times += 1
+        shown.update(shown_once())
+    return {what: Again(shown[what], times) for what in played.wanted}
+
+
+def _shown(outcome: Certification, played: _Played, connect: Connect, limits: Limits, dialect: str | None) -> list[str]:
+    """Replay a run once in a new process; return the failures that were reproduced."""
+    plan = outcome.plan
+    runner = Runner(connect, limits, plan.rules, plan.revision, dialect, outcome.declaration)
+    try:
+        for run, trace in runner.play([played.run]):
+            judge = Judge(plan.rules, played.findings, strict=outcome.strict)
+            judge.add(trace, run)
+            found = [finding for verdict in judge.verdicts() for finding in verdict.findings]
+            back = [what for what, before in played.findings.items() if any(_shows_again(before, now) for now in found)]
+            broke = trace.breakdown is not None and trace.breakdown.kind is played.broke
+            return [*back, *([played.broke.value] if played.broke is not None and broke else [])]
+        return []
+    finally:
+        runner.kill()
+
+
+def _shows_again(before: Finding, now: Finding) -> bool:
+    return now.is_like(before) and RANK[now.severity] >= RANK[before.severity]
+
+
+def _note(outcome: Certification, played: _Played, again: dict[str, Again]) -> None:
+    for verdict in outcome.verdicts:
+        if verdict.requirement.id in played.findings:
+            verdict.again = again[verdict.requirement.id]
+    for place, broken in enumerate(outcome.breakdowns):
+        if played.broke is not None and broken.where == played.run.name:
+            outcome.breakdowns[place] = replace(broken, again=again[played.broke.value])

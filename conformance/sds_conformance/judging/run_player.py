@@ -1,0 +1,133 @@
+"""Plays runs on one implementation and judges each; its trace is dropped, or packed for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sds_harness.trace import Trace
+
+from .garbage import garbage_at_the_end
+from .observations import Known
+from .registry import Run
+from .rules import Rules
+from .run_summary import Looker, Shown
+from .runner import OUR_LIMITS, BrokenRun, Runner
+from .trace_storage import pack
+
+Announced = Callable[[str], None]
+"""Called with the name of a run that starts."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one run, or of the end of a unit. Plain data."""
+
+    run: str = ""
+    """Name of the run; "" at the end of a unit."""
+    shown: Shown | None = None
+    """None if the handshake failed."""
+    broken: tuple[BrokenRun, ...] = ()
+    trace: bytes | None = None
+    """Packed; None if reports do not need it."""
+    heard: Any = None
+    """What `Rules.heed` extracted to report what is in doubt; None if nothing."""
+    unmet: tuple[tuple[int, str], ...] = ()
+    """The expectations of its file that were not met: the index of each, and what was seen."""
+    unchecked: str = ""
+    """Why the expectations of its file were not checked; "" if they were."""
+
+    def in_a_row(self, before: int) -> int:
+        """Return the number of consecutive breakdowns after this result, given the number ``before`` it."""
+        if self.run and self.broken:
+            return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.broken)
+        return 0 if self.shown is not None and self.shown.steps else before
+
+
+@dataclass(frozen=True)
+class Keep:
+    """The data stored of each run in addition to verdicts."""
+
+    traces: bool = True
+    """Traces of runs with findings or breakdowns."""
+    plain: bool = True
+    """Traces of runs in the plain environment as well."""
+    ways: bool = True
+    """The ways of the implementation at positions."""
+
+
+EVERYTHING = Keep()
+VERDICTS = Keep(traces=False, plain=False, ways=False)
+
+
+class Player:
+    """Plays units in sequence. The runs of a unit share a process of the implementation, which ends with them."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        rules: Rules,
+        requirements: Iterable[str],
+        keep: Keep,
+        *,
+        known: Known | None = None,
+        announced: Announced = lambda run: None,
+    ) -> None:
+        """Results of checks on equal traces are taken from ``known``."""
+        self.runner = runner
+        self._looker = Looker(rules, requirements, ways=keep.ways, known=known)
+        self._rules = rules
+        self._keep = keep
+        self._announced = announced
+        self._endless = False
+        """The process did not exit by itself once; do not wait for that again."""
+        self._told = 0
+
+    def unit(self, runs: Sequence[Run]) -> Iterator[Result]:
+        """Play the runs, and yield the result of each and of the end of the process."""
+        self.runner.begin()
+        for run in runs:
+            self._announced(run.name)
+            with garbage_at_the_end():
+                result = self._played(run)
+            yield result
+            if self.runner.gave_up:
+                break
+        yield self.end()
+
+    def end(self) -> Result:
+        """End the process and return the result."""
+        if self._endless:
+            self.runner.kill()
+        else:
+            self.runner.close()
+        broken = self._broken()
+        self._endless |= bool(broken)
+        return Result(broken=broken)
+
+    def _played(self, run: Run) -> Result:
+        trace = self.runner.trace_of(run)
+        if trace is None:
+            return Result(run.name, None, self._broken())
+        shown = self._looker.look(trace)
+        told = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
+        kept = told or (self._keep.plain and run.plain)
+        heard = self._rules.heed(trace) if self._keep.traces and (told or run.plain) else None
+        packed = pack(trace) if self._keep.traces and kept else None
+        return Result(run.name, shown, self._broken(), packed, heard, trace.unmet, _unchecked(run, trace))
+
+    def _broken(self) -> tuple[BrokenRun, ...]:
+        """The breakdowns since the last call."""
+        new = self.runner.breakdowns[self._told :]
+        self._told += len(new)
+        return tuple(new)
+
+
+def _unchecked(run: Run, trace: Trace[Any]) -> str:
+    """Why the expectations of a scenario file were not checked; "" if they were, and if it has none."""
+    if run.scenario.file is None or not run.scenario.file.expected:
+        return ""
+    if trace.breakdown is not None:
+        return f"the implementation broke down first ({trace.breakdown.kind.value})"
+    return trace.unchecked or trace.suite_error

@@ -1,0 +1,99 @@
+"""Collects the results of runs, in their order, for a certification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sds_harness.declaration import Declaration
+
+from .deafness import Hearing
+from .positions import Ways
+from .registry import Run
+from .rules import Rules
+from .run_player import Result
+from .run_summary import Shown
+from .runner import END, PATIENCE, BrokenRun, used_up
+from .trace_storage import Traces
+from .verdict import Judge
+from .work_distribution import Lost
+
+
+class Gathering:
+    """The results so far."""
+
+    def __init__(self, rules: Rules, requirements: Sequence[str], runs: Iterable[Run], *, strict: bool) -> None:
+        self.judge = Judge(rules, requirements, strict=strict)
+        self.ways = Ways()
+        self.traces = Traces(rules.language)
+        self.played: list[str] = []
+        self.hearing = Hearing()
+        """What participants showed of the messages that they received, over all runs."""
+        self.steps = 0
+        self.breakdowns: list[BrokenRun] = []
+        self.heard: list[Any] = []
+        """What `Rules.heed` extracted from each run."""
+        self.unmet: dict[str, tuple[tuple[int, str], ...]] = {}
+        """By run of a scenario file: the expectations that were not met."""
+        self.unchecked: dict[str, str] = {}
+        """By run of a scenario file: why its expectations were not checked."""
+        self._runs = {run.name: run for run in runs}
+        self._told = {run.name for run in self._runs.values() if run.plain}
+        """The runs whose traces are kept even without findings."""
+        self._in_a_row = 0
+        self._broke = self._surprised = False
+
+    @property
+    def used_up(self) -> str:
+        """The resource that is used up; "" if none is."""
+        return used_up(self.breakdowns)
+
+    @property
+    def gave_up(self) -> bool:
+        """No further run can be played, or further runs would show nothing new."""
+        return self._in_a_row >= PATIENCE or bool(self.used_up)
+
+    def take(self, result: Result) -> None:
+        """Add the next result."""
+        self._in_a_row = result.in_a_row(self._in_a_row)
+        # Report a process that does not exit only once.
+        known = any(broken.where == END for broken in self.breakdowns)
+        self.breakdowns += [broken for broken in result.broken if not (known and broken.where == END)]
+        shown = result.shown
+        self._broke = shown is not None and shown.breakdown is not None
+        self._surprised = bool(result.unmet)
+        if shown is None:
+            return
+        if result.unmet:
+            self.unmet[result.run] = result.unmet
+        if result.unchecked:
+            self.unchecked[result.run] = result.unchecked
+        self.judge.take(shown, self._runs[result.run])
+        self.hearing.add(shown.hearing)
+        self.ways.merge(shown.ways)
+        self.played.append(result.run)
+        self.steps += shown.steps
+        if result.heard is not None:
+            self.heard.append(result.heard)
+        if result.trace is not None:
+            self._keep(result.run, result.trace)
+
+    def lost(self, lost: Lost, declaration: Declaration) -> None:
+        """Record the unplayed runs of a unit as an error of the suite: a worker process has ended."""
+        for run in lost.unit:
+            if run.name not in self.played:
+                why = f"{run.name}: {lost.why}"
+                counted = run.scenario.exercises
+                shown = Shown(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
+                self.judge.take(shown, run)
+
+    def fails(self, enough: Callable[[str], bool]) -> bool:
+        """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" or "expectation" if the last run
+        broke, or did not meet an expectation?"""
+        last = {"breakdown": self._broke, "expectation": self._surprised}
+        return any(map(enough, [*self.judge.failed, *(what for what, so in last.items() if so)]))
+
+    def _keep(self, run: str, packed: bytes) -> None:
+        self.traces.add(run, packed)
+        found = {finding.run for verdict in self.judge.evidence for finding in verdict.findings}
+        self.traces.keep_only(found | self._told | {*self.unmet} | {broken.where for broken in self.breakdowns})

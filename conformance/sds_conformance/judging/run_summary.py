@@ -1,0 +1,159 @@
+"""Everything that verdicts need of one run, computed where the run was played, so that its trace can be dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sds_harness.declaration import Declaration
+from sds_harness.faults import Breakdown
+from sds_harness.trace import Trace
+
+from .deafness import Hearing
+from .garbage import garbage_waits
+from .judgement import Observation
+from .observations import Applicable, Known, Sight, Sights, observe
+from .positions import WayReader, Ways
+from .rules import Rules
+
+
+@dataclass(slots=True)
+class Told:
+    """One observation to report, with its place."""
+
+    check: str
+    """Name of the check."""
+    participant: str
+    channel_id: str
+    observation: Observation
+    said: tuple[str, ...]
+    """Lines that the implementation wrote to stderr at that step."""
+
+
+@dataclass(slots=True)
+class Met:
+    """The results of a run for one requirement."""
+
+    exercised: int = 0
+    """Number of observations, without those that were met only because the participant accepted no message."""
+    places: dict[bool | None, int] = field(default_factory=dict)
+    """Number of all observations, by whether the participant showed any message that it was sent."""
+    told: list[Told] = field(default_factory=list)
+    error: str = ""
+    """The error that a check raised."""
+
+
+@dataclass
+class Shown:
+    """The results of one run. Plain data, because another process may have played the run."""
+
+    run: str
+    environment: str
+    declaration: Declaration
+    steps: int
+    recorded: int = 0
+    """First line of the run in the transcript; 0 without a transcript."""
+    breakdown: Breakdown | None = None
+    suite_error: str = ""
+    stopped: str = ""
+    counted: tuple[str, ...] = ()
+    """The requirements that the run counts for."""
+    hearing: Hearing = field(default_factory=Hearing)
+    """What participants showed of the messages that they received."""
+    met: dict[str, Met] = field(default_factory=dict)
+    """Results by requirement, only for those with observations or errors."""
+    unread: str = ""
+    """The error that occurred when the trace was read; nothing else is known of the run in that case."""
+    ways: Ways = field(default_factory=Ways)
+    """The ways of the implementation that the run shows."""
+
+    @classmethod
+    def of(cls, trace: Trace[Any]) -> Shown:
+        """Return the data of a run that was not judged yet."""
+        return cls(
+            trace.schedule,
+            trace.environment,
+            trace.declaration,
+            len(trace.steps),
+            trace.recorded,
+            trace.breakdown,
+            trace.suite_error,
+            trace.stopped,
+        )
+
+    @property
+    def worth_a_word(self) -> bool:
+        """Is there an observation to report?"""
+        return any(met.told for met in self.met.values())
+
+
+class Looker:
+    """Judges traces, one by one, for some requirements."""
+
+    def __init__(
+        self, rules: Rules, requirements: Iterable[str], *, ways: bool = False, known: Known | None = None
+    ) -> None:
+        """With ``ways``, also read the ways of the implementation: reading a trace is expensive and done once.
+
+        Without ``ways``, results on equal traces are taken from ``known``, and the trace is not read.
+        """
+        self._rules = rules
+        self._requirements = tuple(requirements)
+        self._ways = WayReader(rules) if ways else None
+        self._known = known
+        self._checks_for: dict[frozenset[int], Applicable] = {}
+        """Applicable checks by requirement, by the declared capabilities."""
+
+    def look(self, trace: Trace[Any]) -> Shown:
+        """Judge one trace."""
+        shown = Shown.of(trace)
+        try:
+            sights = self._sights(trace, shown)
+        except Exception as error:  # an error of the suite must not become a verdict on the implementation
+            shown.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
+            return shown
+        shown.counted = tuple(sights)
+        shown.hearing = sights.hearing
+        shown.met = {requirement: _met(seen, trace) for requirement, seen in sights.items() if seen}
+        return shown
+
+    def _sights(self, trace: Trace[Any], shown: Shown) -> Sights:
+        applicable = self._applicable(trace.declaration)
+
+        def look() -> Sights:
+            with garbage_waits():
+                views = self._rules.views(trace)
+                if self._ways is not None:
+                    shown.ways = self._ways.read(trace, views)
+                return observe(self._rules, trace, views, applicable)
+
+        # The cache holds results of checks, not ways, so it is not used if ways are wanted.
+        return look() if self._known is None or self._ways is not None else self._known.sights(trace, applicable, look)
+
+    def _applicable(self, declared: Declaration) -> Applicable:
+        known = self._checks_for.get(declared.capabilities)
+        if known is None:
+            applicable = Applicable(self._rules.register, self._requirements, declared)
+            known = self._checks_for[declared.capabilities] = applicable
+        return known
+
+
+def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> Told:
+    """Return an observation of a check with its place."""
+    step = observation.step
+    said = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
+    return Told(sight.check.name, sight.participant, sight.channel_id, observation, said)
+
+
+def _met(seen: Iterable[Sight], trace: Trace[Any]) -> Met:
+    met = Met()
+    for sight in seen:
+        if sight.error:
+            met.error = sight.error
+        if sight.places:
+            met.places[sight.took] = met.places.get(sight.took, 0) + sight.places
+        # If the participant showed no message, requirements that were met do not count.
+        met.exercised += sight.places - (sight.held if sight.took is False else 0)
+        met.told += [told_of(sight, observation, trace) for observation in sight.told]
+    return met

@@ -1,0 +1,226 @@
+"""Prints a transcript as a dialogue on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_harness.environment import PLAIN
+from sds_harness.transcript.reader import Broke, Conversation, Exchange, Part, Said
+
+from ..judging.formats import by_the_clock, counted, hex_of
+from .evidence import lines_told
+from .stderr_quotes import quoted
+from .story import hanging, labelled, show_stderr
+from .traces import Enacted, Told
+
+MAX_RUNS = 3
+"""Number of runs shown for a requirement without findings."""
+MAX_LINES = 20
+"""Number of output lines shown per step."""
+_EXCERPT = 300
+_NAME = 60
+_INDENT = 10
+
+
+@dataclass
+class Wanted:
+    """Selects the parts of a transcript to show."""
+
+    participant: str = ""
+    channel: str = ""
+    globs: tuple[str, ...] = ()
+    """Globs for requirement IDs, in capital letters; empty for everything."""
+    findings: list[Mapping[str, Any]] = field(default_factory=list)
+    """The findings to mark."""
+    verdicts: list[tuple[str, str]] = field(default_factory=list)
+    """The verdicts on the requirements that match the globs."""
+    runs: frozenset[str] = frozenset()
+    """Runs that judged a requirement without findings."""
+
+    @classmethod
+    def of(
+        cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
+    ) -> Wanted:
+        """Select by the ``remarks`` of a transcript."""
+        out, runs = cls(participant, channel, globs), dict[str, None]()
+        for kind, row in remarks:
+            names = [str(row.get(key) or "").upper() for key in ("requirement", "code")]
+            if globs and not any(fnmatchcase(name, glob) for glob in globs for name in names):
+                continue
+            if kind == "finding":
+                out.findings.append(row)
+            elif globs and isinstance(row.get("runs"), list):
+                runs |= dict.fromkeys(run for run in row["runs"] if isinstance(run, str))
+                out.verdicts.append((printable(str(row.get("requirement"))), printable(str(row.get("verdict")))))
+        out.runs = frozenset() if out.findings else frozenset([*runs][:MAX_RUNS])
+        return out
+
+    def found_in(self, part: Part) -> list[Mapping[str, Any]]:
+        """The findings in a part: by its line, or by its name if they have no line."""
+        return [f for f in self.findings if (f.get("part") or 0) == part.line or (not f.get("part") and named(f, part))]
+
+
+def named(finding: Mapping[str, Any], part: Part) -> bool:
+    """Does a finding name the schedule of a part, or its vector?"""
+    return finding.get("run") in {part.name, part.vector} - {""}
+
+
+_TOLD = ("effects", "opened", "state")
+"""Answers that need no line if they had no effect to describe."""
+
+
+class Dialogue:
+    """Prints the parts of a transcript, and counts them."""
+
+    def __init__(self, console: Console, wanted: Wanted) -> None:
+        self._console = console
+        self._wanted = wanted
+        self._conversation: Conversation | None = None
+        self.parts = 0
+        self.shown = 0
+        self.participants: dict[str, None] = {}
+        self.channels: dict[str, None] = {}
+        """The channels that occur, in order."""
+
+    def show(self, part: Part) -> None:
+        """Print the selected steps of a part."""
+        self.parts += 1
+        wanted = self._wanted
+        found = wanted.found_in(part)
+        if wanted.globs and not (found or part.name in wanted.runs):
+            return
+        enacted = Enacted(part)
+        told = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
+        exchanges = [(exchange, words) for exchange, words in told if self._is_wanted(words)]
+        if not exchanges and (wanted.participant or wanted.channel or not part.broke):
+            return
+        self.shown += 1
+        self._head(part)
+        left = found if len(exchanges) == len(told) else []
+        for exchange, words in exchanges:
+            number = enacted.counted.get(exchange.request.line, 0)
+            rest = [
+                finding for finding in found if number and finding.get("step") == number and _concerns(finding, words)
+            ]
+            self._exchange(number, exchange, words, rest)
+            for finding in rest:
+                self._finding(finding)
+            left = [finding for finding in left if finding not in rest]
+        if more := len(told) - len(exchanges):
+            self._console.print(Text(f"      … {counted(more, 'more step')} in this part", "dim"))
+        for finding in left:
+            self._finding(finding, "this part")
+        for broke in part.broke:
+            self._broke(broke)
+        if part.ends and not any(broke.stderr for broke in part.broke):
+            show_stderr(self._console, part.stderr[-12:])
+        self._console.print()
+
+    def _is_wanted(self, words: Told | None) -> bool:
+        wanted = self._wanted
+        if words is None:
+            return not (wanted.participant or wanted.channel)
+        self.participants |= dict.fromkeys(sorted(words.called))
+        self.channels |= dict.fromkeys(sorted(words.channels))
+        return (not wanted.participant or wanted.participant in words.called) and (
+            not wanted.channel or wanted.channel in words.channels
+        )
+
+    def _head(self, part: Part) -> None:
+        conversation = part.conversation
+        if conversation is not self._conversation:
+            self._conversation = conversation
+            about = [f"process {conversation.process}"] if conversation.process else []
+            about += [printable(conversation.framing, _NAME)] if conversation.framing else []
+            about += [printable(f"{name}={value}", _NAME) for name, value in conversation.variables.items()]
+            title = Text.assemble((f"Conversation {conversation.number}", "bold"), f"  {', '.join(about)}")
+            hanging(self._console, Text(), title)
+            labelled(self._console, "With", Text(printable(conversation.command, _EXCERPT)))
+            self._console.print()
+        if part.name:
+            environment = f" in {printable(part.environment)}" if part.environment not in ("", PLAIN.name) else ""
+            revision = f", {printable(part.revision, _NAME)}" if part.revision else ""
+            vector = f"{printable(part.vector)}: " if part.vector not in ("", part.name) else ""
+            title = Text.assemble(
+                (vector + printable(part.name), "bold"), f"{environment}{revision}, from line {part.line}"
+            )
+            hanging(self._console, Text(), title)
+
+    def _exchange(self, number: int, exchange: Exchange, words: Told | None, rest: Sequence[Mapping[str, Any]]) -> None:
+        """Print a request with its reply and its findings."""
+        before = Text.assemble(("> ", "bold red") if rest else "  ", (f"{number or '':>3} ", "dim"))
+        if words is None:
+            self._raw(Text.assemble(before, "> "), exchange.request)
+            if exchange.reply is not None:
+                self._raw(Text("      < "), exchange.reply)
+            return
+        hanging(self._console, before, Text(words.done))
+        if not words.participant:  # a pure function, for which the raw request says more
+            hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
+        lines = list(words.came_out)
+        if not lines and exchange.reply is not None and words.answer not in _TOLD:
+            lines = [f"{words.answer or 'answered'}: {_excerpt(exchange.reply)}"]
+        for line in lines_told(
+            lines, (f"{finding.get('expected')} {finding.get('seen')}" for finding in rest), MAX_LINES
+        ):
+            hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
+        for raw in words.wires:
+            show_hex(self._console, raw)
+
+    def _raw(self, before: Text, said: Said) -> None:
+        what = printable(said.what, _NAME) or "a command that does not exist"
+        hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
+
+    def _finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
+        told = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
+        what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
+        head = Text.assemble((f"{told['severity'].upper()} {what}", "bold red"), f" rests on {where}")
+        hanging(self._console, Text(" " * _INDENT), head)
+        for name in ("expected", "seen"):
+            if told[name]:
+                hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))
+        said = finding.get("stderr")
+        for line in quoted(list(map(str, said)), self._console.width - _INDENT) if isinstance(said, list) else ():
+            hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
+
+    def _broke(self, broke: Broke) -> None:
+        self._console.print(
+            Text.assemble(("BROKE ", "bold red"), (printable(broke.kind), "bold"), f"  line {broke.line}")
+        )
+        labelled(self._console, "What", Text(printable(broke.detail, 600)))
+        if broke.raw:
+            shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
+            labelled(self._console, "Came", Text(f'{counted(len(broke.raw), "byte")}: "{shown}"'))
+        show_stderr(self._console, broke.stderr[-12:])
+
+
+def _concerns(finding: Mapping[str, Any], words: Told | None) -> bool:
+    """Is a finding about the participant of a step?"""
+    return words is None or finding.get("participant") in ("", None, words.participant)
+
+
+def _excerpt(said: Said) -> str:
+    if said.message is None and not said.head:
+        return counted(said.size or len(said.raw), "byte")
+    before = f"{counted(said.size, 'byte')}, not kept whole: " if said.message is None else ""
+    message = said.head if said.message is None else said.message
+    inner = [value for name, value in message.items() if name != "id"]
+    try:
+        text = json.dumps(inner[0] if len(inner) == 1 else message, ensure_ascii=False)
+    except RecursionError:
+        text = "nested too deeply"
+    return printable(before + text, _EXCERPT)
+
+
+def show_hex(console: Console, raw: bytes) -> None:
+    """Print the first bytes of a wire message in hex."""
+    console.print(Padding(Text(hex_of(raw), "dim"), (0, 0, 0, 10)))

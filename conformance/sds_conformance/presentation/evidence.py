@@ -1,0 +1,334 @@
+"""The evidence of a finding: the steps of the trace that explain it, and their description."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sds_harness.environment import PLAIN
+from sds_harness.trace import Step, Trace
+
+from ..judging.formats import LONG_ID, MOST, by_the_clock, counted, foremost, identifier
+from ..judging.verdict import Finding
+from ..protocols import Protocol
+from ..protocols.words import Narrator
+
+ROOM = 5
+"""Steps shown up to the violation; more only if the finding rests on more."""
+AFTER = 3
+"""Steps shown after the violation, if something had to follow it."""
+FEW = 4
+"""If the violating step has at most so many message IDs, earlier steps with these IDs are shown as well."""
+CONTEXT = 4
+"""Steps shown if some are only about other messages of the violating step."""
+RECENT = 4
+"""Steps shown before the violation if the finding quotes no message; only one if it quotes timestamps."""
+LINES = 4
+"""Output lines shown per step; lines with the messages of the finding are always shown."""
+ARROW = "→"
+"""Prefix of what came out of a step."""
+_STEP = re.compile(r"\bstep (\d+)\b")
+_NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'])")
+_TIME = re.compile(r"lamport|timestamp|clock", re.IGNORECASE)
+_REQUEST = re.compile(r"\bask|request|answer|respon|repair|sent again|cop(y|ies)\b", re.IGNORECASE)
+_NOBODY = re.compile(r"\b(nothing|neither|nobody)\b")
+"""A word in ``expected`` if no step before the violation gave a reason for it."""
+_ABSENCE = re.compile(r"(nothing|none|not?|never|it (is|was) (not|never)|still)\b", re.IGNORECASE)
+"""The beginning of ``seen`` if something had to follow the step and did not."""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A step, or a gap of omitted steps if ``step`` is None."""
+
+    step: Step | None
+    text: str
+    effects: tuple[str, ...] = ()
+    blamed: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a story before wrapping."""
+
+    label: str
+    """"" for a line that continues the label before."""
+    text: str
+    head: str = ""
+    """Prefix of the text: the number of a step, or an arrow."""
+    blamed: bool = False
+    gap: bool = False
+    """The line stands for omitted steps."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """A finding with everything that reports show of it."""
+
+    finding: Finding
+    summary: str
+    """Summary of the scenario; "" if the scenario is unknown."""
+    environment: str
+    """Name and summary of the environment; "" for the plain one."""
+    exhibits: Sequence[Exhibit]
+    """Empty without a trace."""
+    expected: str
+    seen: str
+    difference: str
+
+    def lines(self) -> Iterator[Line]:
+        """The lines from the environment to what was seen."""
+        if self.environment:
+            yield Line("Played in", self.environment)
+        label = "Done"
+        for exhibit in self.exhibits:
+            number = "…" if exhibit.step is None else str(exhibit.step.index)
+            yield Line(label, exhibit.text, f"{number:>3} ", exhibit.blamed, exhibit.step is None)
+            label = ""
+            for effect in exhibit.effects:
+                yield Line("", effect, f"    {ARROW} ")
+        yield Line("Expected", self.expected)
+        yield Line("Seen", self.seen)
+        if self.difference:
+            yield Line("", self.difference)
+
+
+def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, narrator: Narrator | None = None) -> Story:
+    """Create the story of a finding. Without its ``trace`` there are no steps. The default ``narrator`` is the
+    protocol's.
+    """
+    scenario = protocol.rules.register.scenarios.get(finding.scenario)
+    environment = protocol.rules.environments.get(finding.environment)
+    try:
+        evidence = Evidence(finding, trace, narrator or protocol.narrator(trace)) if trace else Evidence(finding)
+        exhibits = evidence.exhibits()
+    except Exception:  # a trace from a file is not trusted: it may be impossible to describe
+        evidence, exhibits = Evidence(finding), []
+    return Story(
+        finding,
+        scenario.summary if scenario is not None else "",
+        f"{environment.name}: {environment.summary}" if environment not in (None, PLAIN) else "",
+        exhibits,
+        evidence.expected,
+        evidence.seen,
+        evidence.difference,
+    )
+
+
+class Evidence:
+    """Selects what to show of one finding.
+
+    Shown are the violating step, all steps that introduce what the finding quotes (messages, requests for them, Lamport
+    timestamps, step numbers), and others with these messages while there is room.
+    """
+
+    def __init__(self, finding: Finding, trace: Trace[Any] | None = None, narrator: Narrator | None = None) -> None:
+        """``trace`` is the trace of the finding, None if it was not stored; ``narrator`` describes its steps."""
+        self._finding = finding
+        self._steps: list[Step] = []
+        if trace is not None and narrator is not None:
+            self._narrator = narrator
+            self._steps = list(trace.steps)
+        self._own = [step for step in self._steps if step.participant in (finding.participant, "")]
+        several = (
+            step.participant
+            for step in self._steps
+            if step.command == "open" and len(self._narrator.channels(step)) > 1
+        )
+        self._channels_of = frozenset(several) if finding.channel_id else frozenset()
+        """The participants with several channels."""
+        self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
+        self._facts = {step.index: self._narrator.facts(step) for step in self._steps}
+        self._told = f"{finding.expected} {finding.seen}"
+        self._named = frozenset(list(map(int, _STEP.findall(self._told)))[:MOST])
+        """The steps that the finding mentions, of any participant; they are shown as well."""
+        known = frozenset[str]().union(*self._touched.values())
+        self._about = quoted_in(self._told, known)
+        blamed = self._touched.get(finding.step, frozenset())
+        self._context = self._about | (blamed if len(blamed) <= FEW else frozenset())
+
+    @property
+    def expected(self) -> str:
+        return self._in_words(self._finding.expected) or "-"
+
+    @property
+    def seen(self) -> str:
+        return self._in_words(self._finding.seen)
+
+    @property
+    def difference(self) -> str:
+        """The values in escaped form if ``expected`` and ``seen`` differ but look the same; else ""."""
+        expected, seen = self._finding.expected, self._finding.seen
+        quoted = set(re.findall(r"'([^']*)'", expected))
+        for text in re.findall(r"'([^']*)'", seen):
+            for other in quoted - {text}:
+                if unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", other):
+                    return f"{_spelt(text)} where {_spelt(other)} was expected"
+        return ""
+
+    def exhibits(self) -> list[Exhibit]:
+        """Return the steps to show, in order, with gaps between them."""
+        blamed = self._finding.step
+        shown = self._introducing() | self._named | {blamed}
+        shown |= {step.index for step in self._own if step.index < blamed and step.command == "open"}
+        shown |= self._further(shown)
+        waits = any(s.index == blamed and s.command in ("receive", "tick") for s in self._own)
+        waits = waits and bool(self._about and _ABSENCE.match(self._finding.seen))
+        if waits:
+            later = [s for s in self._own if s.index > blamed and self._counts(s)]
+            shown |= {step.index for step in self._changing(later)[:AFTER]}
+        out: list[Exhibit] = []
+        at = 0
+        for step in self._steps:
+            if step.index in shown:
+                out += self._gap([s for s in self._steps if at < s.index < step.index])
+                out.append(self._exhibit(step))
+                at = step.index
+        # Steps after the violation belong to the story if something had to follow it.
+        if waits:
+            out += self._gap([s for s in self._steps if s.index > at])
+        return out
+
+    def _introducing(self) -> set[int]:
+        """The steps that introduce what the finding quotes."""
+        blamed = self._finding.step
+        before = [step for step in self._steps if step.index <= blamed and step.command != "observe"]
+        own = [step for step in before if step.participant in (self._finding.participant, "")]
+        here = [step for step in own if self._is_here(step)]
+        facts, out = self._facts, set[int]()
+        for message_id in self._about:
+            carried = [s for s in here if message_id in facts[s.index].carried]
+            touched = [s for s in here if message_id in self._touched[s.index]]
+            elsewhere = [s for s in before if message_id in facts[s.index].carried]
+            introduced = carried or touched or elsewhere
+            out |= {step.index for step in (*touched[:1], *introduced[:1])}
+            asked = [s for s in here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
+            out |= {step.index for step in (*asked[:1], *asked[-1:])}
+        for number in self._times():
+            # A timestamp is introduced by what carries it, or by what it was counted on from.
+            for steps, time in ((own, number), (own, number - 1), (before, number)):
+                found = [step for step in steps if time in facts[step.index].times and step.index != blamed]
+                if found:  # a copy that periodic work sends again moves nothing
+                    out.add(([step for step in found if step.command != "tick"] or found)[-1].index)
+                    break
+        return out
+
+    def _times(self) -> list[int]:
+        """The Lamport timestamps that the finding names."""
+        if not _TIME.search(self._told):
+            return []
+        return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._told)))))[:MOST]
+
+    def _further(self, shown: set[int]) -> set[int]:
+        """More steps with the messages of the finding, as many as there is room for."""
+        blamed = self._finding.step
+        before = [step for step in self._steps if step.index < blamed and step.index not in shown]
+        mine = [step for step in before if step.participant in (self._finding.participant, "")]
+        if not self._about:
+            recent = [step for step in mine if step.command not in ("observe", "open")]
+            return {step.index for step in recent[-(1 if self._times() else RECENT) :]}
+        looks = [step for step in mine if step.command == "observe" and self._is_about(step)][-1:]
+        own = self._changing([step for step in mine if step.command != "observe" and self._counts(step)])
+        others = [step for step in before if step not in mine and self._is_about(step)]
+        ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
+        if not _REQUEST.search(self._told):  # what periodic work repeats matters least
+            ranked.sort(key=lambda step: step.command == "tick")
+        chosen = ranked[: max(0, ROOM - len(shown))]
+        near = [step for step in reversed(own) if not self._is_about(step)]
+        chosen += near[: max(0, CONTEXT - len(shown) - len(chosen))]
+        return {step.index for step in chosen}
+
+    def _changing(self, steps: Sequence[Step]) -> list[Step]:
+        """Leave out periodic work of which the same came out several times: the first and the last time are enough."""
+        came_out = {s.index: tuple(self._narrator.came_out(s, self._about, self._told)) for s in steps}
+        ticks = [step for step in steps if step.command == "tick"]
+        often = Counter(came_out[step.index] for step in ticks)
+        last = {came_out[step.index]: step.index for step in ticks}
+        seen = set[tuple[str, ...]]()
+        out = []
+        for step in steps:
+            lines = came_out[step.index]
+            if step.command == "tick" and often[lines] > 2 and lines in seen and last[lines] != step.index:
+                continue
+            seen |= {lines} if step.command == "tick" else set()
+            out.append(step)
+        return out
+
+    def _counts(self, step: Step) -> bool:
+        looks = step.command == "observe"  # shows much that is irrelevant here
+        return bool(self._touched[step.index] & (self._about if looks else self._context)) and self._is_here(step)
+
+    def _is_about(self, step: Step) -> bool:
+        return bool(self._touched[step.index] & self._about) and self._is_here(step)
+
+    def _is_here(self, step: Step) -> bool:
+        """Is a step in the channel of the finding? Other channels may use the same IDs."""
+        if step.participant not in self._channels_of:
+            return True
+        channels = self._narrator.channels(step)
+        return not channels or self._finding.channel_id in channels
+
+    def _gap(self, steps: list[Step]) -> list[Exhibit]:
+        if not steps:
+            return []
+        sweeps = sum(step.command == "tick" for step in steps)
+        others = sum(step.participant not in (self._finding.participant, "") for step in steps)
+        told = [counted(len(steps), "more step")]
+        told += [f"{sweeps} of them periodic work"] if sweeps else []
+        if others == len(steps):
+            told = [f"{told[0]} of other participants"]
+        elif others:
+            told.append(f"{others} of other participants")
+        told += [f"none with {identifier(one)}" for one in self._about if self._is_silent(one, steps)]
+        return [Exhibit(None, ", ".join(told))]
+
+    def _is_silent(self, message_id: str, steps: Sequence[Step]) -> bool:
+        """Is it part of the finding that these steps do not mention its only message?"""
+        if len(self._about) > 1 or not _NOBODY.search(self._finding.expected) or steps[0].index > self._finding.step:
+            return False
+        before = any(message_id in self._touched[s.index] for s in self._steps[: steps[0].index - 1])
+        return before and not any(message_id in self._touched[step.index] for step in steps)
+
+    def _exhibit(self, step: Step) -> Exhibit:
+        blamed = step.index == self._finding.step
+        names = [identifier(message_id) for message_id in self._about]
+        acts = step.command in ("send", "send_sync", "tick")
+        few = LINES if blamed or step.command == "observe" or (not self._about and acts) else 0
+        came_out = self._narrator.came_out(step, self._about, self._told)
+        lines, more = foremost(came_out, lambda line: any(name in line for name in names), few)
+        lines += [f"… {more} more"] if more else []
+        if step.command == "receive" and len(carried := self._facts[step.index].carried) == 1:
+            delivers = f"delivers {identifier(*carried)}"
+            lines = ["delivers it" if line == delivers else line for line in lines]
+        return Exhibit(step, self._narrator.done(step, self._about, self._told), tuple(lines), blamed)
+
+    def _in_words(self, text: str) -> str:
+        """Shorten IDs as in the steps, make times relative to the start, and write lists without brackets."""
+        for message_id in self._about:
+            if len(message_id) > LONG_ID:
+                text = text.replace(repr(message_id), identifier(message_id))
+        text = by_the_clock(text)
+        text = re.sub(r"\[((?:'[^']*'(?:, )?)+)\]", r"\1", text)
+        return "nothing" if text == "None" else text.replace("[]", "none")
+
+
+def quoted_in(told: str, ids: Iterable[str]) -> frozenset[str]:
+    """The message IDs that a text quotes."""
+    return frozenset(message_id for message_id in ids if message_id and repr(message_id) in told)
+
+
+def lines_told(lines: Sequence[str], told: Iterable[str], few: int) -> list[str]:
+    """Return at most ``few`` output lines of a step, those with an ID that ``told`` quotes first."""
+    quoted = {found.group() for text in told for found in re.finditer(r"'[^']+'", text)}
+    named = {*quoted, *(identifier(text[1:-1]) for text in quoted)}
+    shown, more = foremost(lines, lambda line: any(name in line for name in named), few)
+    return [*shown, *([f"… {more} more"] if more else [])]
+
+
+def _spelt(text: str) -> str:
+    """Escape a text to ASCII."""
+    return "'" + text.encode("unicode_escape").decode("ascii") + "'"

@@ -1,0 +1,190 @@
+"""The last screen of a command that plays: at most 20 lines of 80 columns that say what came out and what to do next.
+
+It has the verdict, counts, one line for each root cause, what was exercised, where the report is, and the command to
+type next. Where that does not fit, root causes are left out and counted. All commands that play end with it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ..judging.formats import counted
+from ..judging.verdict import RANK, Verdict
+
+MOST_CAUSES = 8
+"""Number of root causes shown."""
+HEIGHT = 20
+"""Lines of the screen if the next command has at most three."""
+STYLES = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.WARN: "yellow",
+    Verdict.INCONCLUSIVE: "magenta",
+    Verdict.SKIPPED: "cyan",
+    Verdict.ERROR: "bold white on red",
+}
+LONGEST_COMMAND = 4000
+"""Characters of a command: it may come from an untrusted report."""
+_LABEL = 10
+
+
+@dataclass(frozen=True)
+class CauseLine:
+    """A root cause in one line."""
+
+    verdict: Verdict
+    severity: int
+    """From 1 to 4, see ``judging.severity``."""
+    what: str
+    """ID of the requirement or property, or the kind of breakdown."""
+    rule: str
+    """The rule that is violated, or what happened."""
+
+
+@dataclass(frozen=True)
+class LastScreen:
+    """The end of the output of a command."""
+
+    verdict: Text
+    causes: Sequence[CauseLine] = ()
+    """The root causes, the most severe first."""
+    facts: Sequence[tuple[str, Text]] = ()
+    """Labels with their texts. Paths are not wrapped."""
+    next: str = ""
+    """The next command to type; "" for none."""
+    why: str = field(default="", compare=False)
+    """What that command does, in a few words."""
+
+
+def ordered(causes: Iterable[CauseLine]) -> list[CauseLine]:
+    """Sort root causes by verdict and severity, the worst first; the order is kept otherwise."""
+    return sorted(causes, key=lambda cause: (-RANK.get(cause.verdict, 0), cause.severity))
+
+
+def show_last_screen(console: Console, screen: LastScreen) -> None:
+    """Print the last screen."""
+    head = list(screen.verdict.wrap(console, console.width, overflow="fold"))
+    tail = [line for label, text in screen.facts for line in _labelled(console, label, text)]
+    if screen.next:
+        tail += labelled_command(console, "Next", screen.next)
+        tail += _labelled(console, "", Text(screen.why, "dim")) if screen.why else []
+    number = min(len(screen.causes), MOST_CAUSES)
+    while number > 1 and len(head) + len(tail) + _height(number, len(screen.causes)) > HEIGHT:
+        number -= 1
+    for line in head:
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+    if screen.causes:
+        console.print(Text("Severity  Root cause         Rule", "dim"))
+        for cause in screen.causes[:number]:
+            console.print(_line(console, cause), soft_wrap=True)
+        if rest := screen.causes[number:]:
+            warnings = sum(cause.verdict is Verdict.WARN for cause in rest)
+            more = [f"{len(rest) - warnings} more"] if warnings < len(rest) else []
+            more += [counted(warnings, "warning")] if warnings else []
+            console.print(Text(f"          and {' and '.join(more)}", "dim"))
+    for line in tail:
+        console.print(line, soft_wrap=True)
+
+
+def _height(number: int, of: int) -> int:
+    """Height of the table if ``number`` of ``of`` root causes are shown."""
+    return 1 + number + (of > number) if of else 0
+
+
+def _line(console: Console, cause: CauseLine) -> Text:
+    start = Text.assemble(
+        (f"{cause.severity} {cause.verdict.value.upper():<7} ", STYLES[cause.verdict]), (f"{cause.what:<18} ", "bold")
+    )
+    rest = Text(printable(cause.rule, 300))
+    rest.truncate(max(10, console.width - start.cell_len), overflow="ellipsis")
+    return Text.assemble(start, rest)
+
+
+def _labelled(console: Console, label: str, text: Text) -> list[Text]:
+    before, out = f"  {label:<{_LABEL}}", []
+    for line in [text] if text.no_wrap else text.wrap(console, max(20, console.width - len(before)), overflow="fold"):
+        line.rstrip()
+        out.append(Text.assemble((before, "dim"), line))
+        before = " " * len(before)
+    return out
+
+
+def labelled_command(console: Console, label: str, command: str) -> list[Text]:
+    """The lines of a command with a label, see `command_lines`."""
+    before = f"  {label:<{_LABEL}}"
+    first, *rest = command_lines(console, printable(command, LONGEST_COMMAND), len(before))
+    return [Text.assemble((before, "dim"), (first, "blue")), *(Text(line, "blue") for line in rest)]
+
+
+_FURTHER = " " * 4
+"""The indent of further lines, small so that few are needed."""
+
+
+def command_lines(console: Console, command: str, indent: int) -> list[str]:
+    """The lines of a command, to be copied whole: one elsewhere than on a terminal. There it is broken between words,
+    and a backslash ends each line but the last.
+
+    The caller prints the first line after ``indent`` columns; further lines have their indent.
+    """
+    if not console.is_terminal or indent + cell_len(command) <= console.width:
+        return [command]
+    try:
+        words = [shlex.quote(word) for word in shlex.split(command)]
+    except ValueError:
+        return [command]
+    # An option stays with its value, unless that costs a line.
+    return min((_filled(parts, indent, console.width) for parts in (_with_values(words), words)), key=len)
+
+
+def _filled(parts: Sequence[str], indent: int, width: int) -> list[str]:
+    """Fill lines with the parts of a command. A backslash ends each line but the last."""
+    lines = [""]
+    for number, part in enumerate(parts, 1):
+        end = " \\" if number < len(parts) else ""
+        room = width - (indent if len(lines) == 1 else 0) - len(end)
+        if not lines[-1]:
+            lines[-1] = part
+        elif cell_len(f"{lines[-1]} {part}") <= room:
+            lines[-1] += f" {part}"
+        else:
+            lines[-1] += " \\"
+            first, *rest = _pieces(part, width - len(_FURTHER) - len(end))
+            lines += [f"{_FURTHER}{first}", *rest]
+    return lines
+
+
+def _pieces(part: str, room: int) -> list[str]:
+    """Break a word that has spaces and is longer than a line, such as NAME=COMMAND, at its spaces.
+
+    Each piece has quotes of its own. Nothing can be before a further piece on its line: it would be in the word.
+    """
+    if cell_len(part) <= room or len(words := shlex.split(part)) > 1:
+        return [part]
+    pieces = [""]
+    for word in re.findall(r"\S* |\S+", words[0]):
+        if pieces[-1] and cell_len(shlex.quote(pieces[-1] + word)) >= room:
+            pieces.append("")
+        pieces[-1] += word
+    quoted = [shlex.quote(piece) for piece in pieces]
+    return [*(f"{piece}\\" for piece in quoted[:-1]), quoted[-1]]
+
+
+def _with_values(words: Iterable[str]) -> list[str]:
+    """Join each option with its value, and the dashes before the command of an implementation with its first word."""
+    parts: list[str] = []
+    for word in words:
+        if parts and parts[-1].startswith("--") and " " not in parts[-1] and not word.startswith("-"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    return parts

@@ -1,0 +1,24 @@
+"""Quotes what an implementation wrote to stderr at the violating step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from sds_harness.declaration import printable
+
+from ..judging.formats import counted
+
+BAR = "| "
+"""Prefix of each line, so that no CI interprets a line as a command."""
+MAX_LINES = 24
+MAX_CHARS = 300
+
+
+def quoted(said: Sequence[str], width: int) -> Iterator[str]:
+    """Wrap the lines to ``width`` characters, each with the prefix."""
+    for line in said[:MAX_LINES]:
+        for part in wrap(printable(line, MAX_CHARS), max(20, width - len(BAR)), break_on_hyphens=False):
+            yield BAR + part
+    if len(said) > MAX_LINES:
+        yield f"{BAR}... {counted(len(said) - MAX_LINES, 'more line')}"

@@ -1,0 +1,270 @@
+"""Terminal output that several commands share: the implementation, findings, breakdowns, tables, labelled lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from sds_harness.declaration import Declaration, printable
+from sds_harness.environment import PLAIN
+from sds_harness.trace import Trace
+
+from ..judging.finding_replays import Again
+from ..judging.runner import BrokenRun
+from ..judging.verdict import Finding, Verdict
+from ..protocols import protocol_of, protocols
+from ..protocols.words import named
+from .evidence import ARROW, Line, story_of
+from .last_screen import STYLES, labelled_command
+from .stderr_quotes import quoted
+
+_LABEL = 10
+_LONGEST = 600
+
+CARRIERS = {
+    "json": "JSON lines over stdin and stdout",
+    "binary": "length-prefixed protobuf over stdin and stdout",
+    "grpc": "gRPC",
+}
+"""Description of each transport, by its name in a report."""
+
+
+def show_implementation(
+    console: Console,
+    declared: Declaration,
+    dialect: str,
+    revision: str,
+    profile: str,
+    carrier: str = "",
+    clock: str = "",
+) -> None:
+    """Print the implementation, the revision, and the declaration. ``clock`` says which clock it uses if that is not
+    declared.
+    """
+    protocol = protocol_of(revision)
+    show_name(console, declared, carrier)
+    labelled(console, "Against", Text(f"{revision}: {protocol.against(revision, profile)}"))
+    if revision not in declared.revisions:
+        others = ", ".join(declared.revisions) or "none"
+        labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
+    for label, note in protocol.notes(declared, revision, profile):
+        labelled(console, label, Text(note))
+    if (outside := declared.outside_clock) is not None:
+        labelled(console, "Clock", Text(f"{outside.told}.", "yellow" if outside.why_not else ""))
+    elif clock:
+        labelled(console, "Clock", Text(f"{clock}."))
+    labelled(console, "Declares", Text(declared_line(declared), "dim"))
+    if dialect:
+        note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
+        labelled(console, "Dialect", Text(note))
+
+
+def show_name(console: Console, declared: Declaration, carrier: str = "") -> None:
+    """Print name, version, language and transport of the implementation."""
+    name = f"{declared.name} {declared.version}".strip()
+    language = f" ({declared.language})" if declared.language else ""
+    over = f", {CARRIERS[carrier]}" if carrier else ""
+    labelled(console, "Testing", Text.assemble((f"{name}{language}", "bold"), over))
+
+
+def show_doubts(console: Console, doubts: Sequence[str]) -> None:
+    """Print likely reasons for most of the findings; the last sentence is a question."""
+    for number, sentence in enumerate(doubts):
+        labelled(console, "" if number else "Beware", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow"))
+    if doubts:
+        console.print()
+
+
+def show_flaky(console: Console, again: Again | None, more: str = "") -> None:
+    """Print how often the replays showed a finding, if it is flaky."""
+    if again is not None and again.flaky:
+        labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
+
+
+def show_finding(
+    console: Console, finding: Finding, revision: str, trace: Trace[Any] | None, *, brief: bool = False
+) -> None:
+    """Print the scenario (unless ``brief``), steps, Expected and Seen. Without a ``trace``, steps are left out."""
+    told = story_of(protocol_of(revision), finding, trace)
+    if told.summary and not brief:
+        labelled(console, "Scenario", Text(f"{finding.scenario}: {told.summary}"))
+    for line in joined(told.lines(), console.width - _LABEL - 2):
+        style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
+        labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
+    show_said(console, finding.said)
+    show_softened(console, finding)
+
+
+def joined(lines: Iterable[Line], width: int) -> Iterator[Line]:
+    """Put what came out of a step into its line if all of it fits there, and the gap after it into the last line."""
+    for step, effects, gap in _steps(lines):
+        whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
+        out = [replace(step, text=whole)] if cell_len(step.head + whole) <= width else [step, *effects]
+        if gap is not None:
+            last = replace(out[-1], text=f"{out[-1].text} (… {gap.text})")
+            if cell_len(last.head + last.text) <= width:
+                out[-1] = last
+            else:
+                out.append(gap)
+        yield from out
+
+
+def _steps(lines: Iterable[Line]) -> Iterator[tuple[Line, list[Line], Line | None]]:
+    """Each line with what came out of it, and the gap that follows."""
+    out: list[tuple[Line, list[Line], Line | None]] = []
+    for line in lines:
+        if line.head.strip() == ARROW and out:
+            out[-1][1].append(line)
+        elif line.gap and not line.label and out and out[-1][0].head and not out[-1][0].gap:
+            out[-1] = (*out[-1][:2], line)
+        else:
+            out.append((line, [], None))
+    return iter(out)
+
+
+def show_said(console: Console, said: Sequence[str]) -> None:
+    """Print what the implementation wrote to stderr at the violating step."""
+    lines_labelled(console, "stderr", quoted(said, console.width - _LABEL - 2), "dim")
+
+
+def show_softened(console: Console, finding: Finding) -> None:
+    """Print the position that softens a finding, if one does."""
+    if finding.position:
+        known = {name: position for p in protocols() for name, position in p.rules.catalogue.positions.items()}
+        position = known.get(finding.position)
+        told = f": {position.position}" if position is not None else ""
+        labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
+
+
+def show_breakdown(
+    console: Console,
+    broken: BrokenRun,
+    also_in: Sequence[str] = (),
+    trace: Trace[Any] | None = None,
+    again: str = "",
+    *,
+    warned: bool = False,
+) -> None:
+    """Print a breakdown, who caused it, and the question to ask next.
+
+    ``again`` is the command that replays it; ``warned`` is set if it is only a warning.
+    """
+    breakdown = broken.breakdown
+    label = ("WARN", STYLES[Verdict.WARN]) if warned else ("BROKE", "bold red")
+    console.print(Text.assemble(label, (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
+    at = f" (step {broken.step}, {broken.command})" if broken.step else ""
+    labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
+    show_flaky(console, broken.again)
+    environment = PLAIN
+    if trace is not None:
+        environment = protocol_of(trace.revision.name).rules.environments[trace.environment]
+    if environment is not PLAIN:
+        variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
+        told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
+        labelled(console, "Played in", Text(told))
+    if trace is not None and trace.steps:
+        narrator, step = protocol_of(trace.revision.name).narrator(trace), trace.steps[-1]
+        labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
+    show_stderr(console, breakdown.stderr)
+    labelled(console, "Ask", Text(breakdown.advice))
+    if again:
+        show_command(console, "Again", again)
+    if also_in:
+        labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
+    console.print()
+
+
+def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
+    """The headline of a requirement, or of another failure."""
+    return Text.assemble((f"{severity.value.upper():{width}}", STYLES[severity]), (f" {what}", "bold"), "  ", more)
+
+
+def plain_table(*left: str | Column, right: Iterable[str] = ()) -> Table:
+    """A table without lines: text columns first, then number columns. Only text is wrapped."""
+    words = (column if isinstance(column, Column) else Column(column, overflow="fold") for column in left)
+    numbers = (Column(title, justify="right", no_wrap=True) for title in right)
+    return Table(*words, *numbers, box=None, pad_edge=False)
+
+
+def unbroken(title: str) -> Column:
+    """A column of names and IDs that are not wrapped."""
+    return Column(title, no_wrap=True)
+
+
+def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
+    """Print a text with a label, and ``head`` before its first line; further lines are indented below the text.
+
+    With ``whole`` it is not wrapped, so that it can be copied.
+    """
+    before = Text.assemble((f"  {label:<{_LABEL}}", "dim"), head or "")
+    if whole:
+        console.print(Text.assemble(before, text), soft_wrap=True)
+    else:
+        hanging(console, before, text)
+
+
+def show_under(
+    console: Console, under: Mapping[str, str], details: Callable[[str], Iterable[Text]] = lambda what: ()
+) -> None:
+    """Print what fails because of a root cause, with the reasons; ``under`` is `Root.under`.
+
+    What fails for the same reason is printed together. ``details`` returns more lines about a requirement or property:
+    one with ``no_wrap`` is not broken, one with the overflow "ellipsis" is cut to the width.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for what, why in under.items():
+        by_reason.setdefault(why, []).append(what)
+    for why, those in by_reason.items():
+        names = Text(", ").join(Text(printable(what, 150), "bold") for what in those)
+        labelled(console, "With it", Text.assemble(names, f": {printable(why, _LONGEST)}" if why else ""))
+        for what in those:
+            for line in details(what):
+                text = Text.assemble(f"{printable(what, 150)} " if len(those) > 1 else "", line)
+                if line.overflow == "ellipsis":
+                    text.truncate(max(20, console.width - _LABEL - 2), overflow="ellipsis")
+                labelled(console, "", text, whole=bool(line.no_wrap))
+
+
+def show_command(console: Console, label: str, command: str) -> None:
+    """Print a command to type, with a label."""
+    for line in labelled_command(console, label, command):
+        console.print(line, soft_wrap=True)
+
+
+def lines_labelled(console: Console, label: str, lines: Iterable[str], style: str = "") -> None:
+    """Print lines with a label before the first one."""
+    for number, line in enumerate(lines):
+        labelled(console, "" if number else label, Text(line, style))
+
+
+def show_stderr(console: Console, lines: Iterable[str]) -> None:
+    """Print lines that an implementation wrote to stderr, each marked with a bar."""
+    for number, line in enumerate(lines):
+        labelled(console, "" if number else "stderr", Text(printable(line, 1000), "dim"), Text("| ", "dim"))
+
+
+def show_errors(console: Console, errors: Mapping[str, str]) -> None:
+    """Print errors of the suite: where and what."""
+    for where, what in errors.items():
+        console.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+
+
+def hanging(console: Console, before: Text, text: Text) -> None:
+    """Print a text with a prefix; further lines are indented below the text."""
+    for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
+        line.rstrip()
+        console.print(Text.assemble(before, line), soft_wrap=True)
+        before = Text(" " * before.cell_len)
+
+
+def declared_line(declared: Declaration) -> str:
+    """The declared capabilities and limits."""
+    honoured = {name: declared.limit(name) for name in declared.limits}
+    limits = [f"{named(name)} up to {value}" for name, value in honoured.items() if value is not None]
+    return ", ".join(declared.capability_names + limits) or "nothing"

@@ -1,0 +1,394 @@
+"""Checks of how updates spread: requests, answers, and the changes that are sent to all who have asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import pairwise
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.clubs import READ_WRITE
+from sds_harness.clearskies.trace import Step
+
+from ....judging.judgement import Observation, held, judged, noted, violated
+from ..register import Rule, check, table
+from ..view.facts import LinkView, Update, Version, dominates
+from ..view.peer_view import PeerView
+from ..view.replication import Answer, Owed, answers, askings, changes_owed, relays_owed, untold
+from .messages import signature
+
+# ---- Requests --------------------------------------------------------------------------------------------------------
+
+
+@check("CSDB-29", of="links")
+def every_connection_is_asked_on(view: PeerView) -> Iterator[Observation]:
+    """On a new connection, a peer asks for updates."""
+    for link in view.links:
+        if _has_another(view, link):
+            continue  # one connection to a peer is enough: CSDB-36
+        start = view.trace.steps[link.began - 1]
+        if link.asked or view.due(start, link) is not None:
+            step, expected = link.asked[0].step if link.asked else start, f"a request to {view.end_of(link)}"
+            yield judged(step, "not-asked", bool(link.asked), expected, "none was sent")
+
+
+@check("CSDB-29", of="asked received")
+def the_highest_known_is_asked_for(view: PeerView) -> Iterator[Observation]:
+    """A request has the highest known revision of each peer, or the result of a scan of all records (CA-11)."""
+    for asking in askings(view):
+        for peer, least in asking.at_least.items():
+            seen = asking.since.get(peer, 0)
+            code = "since-too-low" if peer in asking.since else "known-peer-not-named"
+            expected = f"at least {least} for {view.name(peer)}, which it has"
+            yield judged(asking.step, code, seen >= least, expected, f"{seen or 'nothing'}")
+
+
+@check("CSDB-37", of="asked")
+def nothing_is_skipped_in_requests(view: PeerView) -> Iterator[Observation]:
+    """A request names no revision above the known ones: the updates in between would never come."""
+    for asking in askings(view):
+        for peer, seen in asking.since.items():
+            if peer != view.peer_id:
+                most = asking.at_most.get(peer, 0)
+                expected = f"at most {most} for {view.name(peer)}"
+                yield judged(asking.step, "since-too-high", seen <= most, expected, f"{seen}")
+
+
+@check("CSDB-36", of="links")
+def one_connection_is_enough(view: PeerView) -> Iterator[Observation]:
+    """Of several connections to a peer, updates are asked for on one."""
+    for link in view.links:
+        step, other = view.trace.steps[link.began - 1], _has_another(view, link)
+        if other is not None and other.asked and view.due(step, link) is not None:
+            twice = [request for request in link.asked if request.step.index < other.ended]
+            seen = f"another one after that at step {other.asked[0].step.index}"
+            step, expected = twice[0].step if twice else step, "no request on a second connection"
+            yield judged(step, "asked-twice", not twice, expected, seen)
+
+
+@check("CSDB-36", of="links")
+def several_connections_are_tolerated(view: PeerView) -> Iterator[Observation]:
+    """A connection stays when the same peer opens another one, and the other one stays as well."""
+    for link in view.links:
+        if (other := _has_another(view, link)) is None:
+            continue
+        step = view.trace.steps[link.began - 1]
+        for each in (other, link):
+            closed = each.connection.closed_by_peer and not each.in_doubt(step) and each.ended == step.index
+            if closed or view.due(step, each) is not None:
+                expected = f"two connections to {view.end_of(link)}"
+                seen = f"one is closed: {each.connection.reason or 'no reason given'}"
+                yield judged(step, "connection-closed", not closed, expected, seen)
+
+
+def _has_another(view: PeerView, link: LinkView) -> LinkView | None:
+    """An earlier connection to the same peer that is still there."""
+    return next((o for o in view.links if o.peer_id == link.peer_id and o.began < link.began <= o.ended), None)
+
+
+# ---- Answers ---------------------------------------------------------------------------------------------------------
+
+
+@check("CSDB-31", of="asked requests")
+def a_peer_that_asks_answers(view: PeerView) -> Iterator[Observation]:
+    """A peer that asks on a connection answers the requests on it."""
+    for answer in answers(view):
+        if answer.link.asked and answer.link.asked[0].step.index <= answer.request.step.index and answer.expected:
+            if answer.given:
+                yield held(answer.request.step)
+            elif answer.nothing_came and answer.silent:
+                whom = view.end_of(answer.link)
+                expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
+                yield violated(answer.request.step, "not-answered", expected, "nothing came")
+
+
+@check("CSDB-32", of="requests")
+def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
+    """Where there is nothing to send nothing is sent, and the connection stays."""
+    for answer in answers(view):
+        link, step = answer.link, answer.request.step
+        if answer.expected or answer.known or link.in_doubt(step):
+            continue
+        closed = link.connection.closed_by_peer and link.ended <= (answer.due.index if answer.due else step.index)
+        if closed or answer.due is not None:
+            reason = link.connection.reason
+            seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
+            yield judged(step, "connection-closed", not closed, "no updates, because there are none", seen)
+
+
+@check("CSDB-32", of="requests")
+def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
+    """A second request on a connection is answered like the first one, with all that it does not name."""
+    for answer in answers(view):
+        first, step = answer.link.requests[0], answer.request.step
+        if answer.request is first or not answer.expected or answer.link.in_doubt(step):
+            continue
+        asked = {update.uuid for update in answer.expected}
+        if answer.given:
+            yield held(step)
+        elif any(update.step.index > step.index and update.uuid in asked for update in answer.link.sent):
+            continue  # answered late
+        elif answer.due is not None and answer.silent and view.quiet_before(step) > first.step.index:
+            expected = f"an answer with {view.named(answer.expected[0])}, for {view.end_of(answer.link)}"
+            seen = f"nothing, although the first request (step {first.step.index}) was answered"
+            yield violated(step, "second-request-not-answered", expected, seen)
+
+
+@check("CSDB-33", of="requests sent")
+def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
+    """The updates of an answer are sorted by last_updated_rev."""
+    for answer in answers(view):
+        for one, other in pairwise(answer.given):
+            met, expected = (other.rev or 0) >= (one.rev or 0), f"revision {one.rev} or above, after {view.named(one)}"
+            yield judged(other.step, "answer-not-sorted", met, expected, view.named(other))
+
+
+Given = tuple[Answer, Update]
+"""An update that belongs in an answer, where it is known whether it was given."""
+
+
+def _given(
+    requirement: str, code: str, applies: Callable[[PeerView, Answer, Update], object], *needs: int
+) -> Rule[Given]:
+    """A rule by which an update is part of an answer."""
+    return Rule(
+        requirement,
+        code,
+        lambda view, given: applies(view, *given),
+        lambda view, given: given[1] not in given[0].missing,
+        lambda view, given: (
+            f"{view.named(given[1])}, for {view.end_of(given[0].link)}",
+            "nothing of it on that connection",
+        ),
+        needs=needs,
+    )
+
+
+def _is_left(answer: Answer, update: Update) -> bool:
+    """Is a record in question, which is not deleted, of an answer that is not empty? Empty ones are CSDB-31."""
+    return not (answer.nothing_came or update.deleted)
+
+
+GIVEN: tuple[Rule[Given], ...] = (
+    _given(
+        "CSDB-05",
+        "record-left-out",
+        lambda view, answer, update: not view.writes and update in answer.missing,
+        pb.CAPABILITY_READ_ONLY,
+    ),
+    _given(
+        "CSDB-18",
+        "lost-on-restart",
+        lambda view, answer, update: not view.writes and update.step.index < view.opened_before(answer.link.began),
+        pb.CAPABILITY_READ_ONLY,
+        pb.CAPABILITY_STORE,
+    ),
+    _given(
+        "CSDB-34",
+        "unnamed-peer-left-out",
+        lambda view, answer, update: (
+            view.writes and _is_left(answer, update) and answer.request.since and not answer.names(update)
+        ),
+    ),
+    _given(
+        "CSDB-37",
+        "record-left-out",
+        lambda view, answer, update: view.writes and _is_left(answer, update) and not answer.request.since,
+    ),
+    _given(
+        "CSDB-59",
+        "named-peer-left-out",
+        lambda view, answer, update: view.writes and _is_left(answer, update) and answer.names(update),
+    ),
+)
+
+
+@table(GIVEN, of="requests")
+def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, Given]]:
+    """An answer has all records that the client does not know, after a restart as well."""
+    for answer in answers(view):
+        for update in answer.expected:
+            if answer.given or update in answer.missing:
+                yield answer.request.step, (answer, update)
+
+
+@check("CSDB-59", of="writes requests")
+def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observation]:
+    """Of a peer that the request names, an answer has nothing up to its revision."""
+    for answer in answers(view):
+        for update in answer.known:
+            since = (answer.request.since or {}).get(str(update.by), 0)
+            expected = f"nothing of {view.name(update.by)} up to revision {since}"
+            yield violated(update.step, "known-update-sent", expected, view.named(update))
+
+
+@check("CSDB-37", of="writes requests")
+def own_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
+    """An answer has the records that the application has written, also those that were never sent before."""
+    for answer in answers(view):
+        for change in answer.unsent if answer.given else ():
+            expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
+            yield violated(answer.request.step, "record-left-out", expected, "nothing of it, there or elsewhere")
+
+
+@check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
+def shown_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
+    """An answer to a request for everything has all records that the application sees."""
+    yield from _left_out(view, "record-left-out", frozenset())
+
+
+@check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_OBSERVE, of="reads-only shown")
+def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Observation]:
+    """A read-only peer answers a request for everything with a signed message of each record that it shows."""
+    yield from _left_out(view, "message-not-kept", view.unsigned)  # CSDB-05
+
+
+def _left_out(view: PeerView, code: str, but: Collection[Version | None]) -> Iterator[Observation]:
+    """Is anything shown that is not in an answer to a request for everything, except some versions?"""
+    for shown, link, missing in untold(view):
+        left = [seen for seen in missing if seen.version not in but]
+        expected = f"{left[0].key!r}, which is shown" if left else ""
+        yield judged(shown.step, code, not left, expected, f"nothing of it for {view.end_of(link)}, who asked for all")
+
+
+# ---- Changes that are sent and relayed -------------------------------------------------------------------------------
+
+
+def _owed(requirement: str, applies: Callable[[PeerView, Owed], object]) -> Rule[Owed]:
+    """A rule by which a change is sent on each link whose other end has asked for updates."""
+    return Rule(
+        requirement,
+        _not_sent,
+        applies,
+        lambda view, owed: owed.copies,
+        lambda view, owed: (f"{_change(view, owed)}, for {view.end_of(owed.link)}", "nothing of it on that link"),
+    )
+
+
+def _not_sent(view: PeerView, owed: Owed) -> str:
+    if owed.change is not None:
+        return "deletion-not-sent" if owed.change.kind == "delete" else "change-not-sent"
+    deletion = owed.arrival is not None and owed.arrival.update.deleted
+    return "deletion-not-relayed" if deletion else "update-not-relayed"
+
+
+def _change(view: PeerView, owed: Owed) -> str:
+    if owed.arrival is not None:
+        return view.named(owed.arrival.update)
+    change = owed.change
+    return f"the {change.kind} of {change.key!r} at step {change.step.index}" if change is not None else ""
+
+
+OWED: tuple[Rule[Owed], ...] = (
+    _owed("CSDB-14", lambda view, owed: owed.change),
+    _owed("CSDB-20", lambda view, owed: view.writes and owed.arrival),
+    _owed("CSDB-35", lambda view, owed: view.writes or owed.change),
+)
+
+
+@table(OWED, of="requests")
+def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, Owed]]:
+    """Local changes, and updates that were not there before, are sent to all peers that have asked for updates."""
+    return ((owed.cause, owed) for owed in (*changes_owed(view), *relays_owed(view)) if owed.settled)
+
+
+@check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
+def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
+    """A read-only peer relays updates to all who have asked, each with the signature of a read-write peer."""
+    for owed in relays_owed(view):
+        if owed.settled:
+            expected = f"{_change(view, owed)}, for {view.end_of(owed.link)}"
+            yield judged(owed.cause, _not_sent(view, owed), bool(owed.copies), expected, "nothing of it on that link")
+    for shown, link, missing in untold(view):
+        for left in (seen for seen in missing if seen.version in view.unsigned):  # CA-17
+            expected = f"{left.key!r}, which is shown, for {view.end_of(link)}, with a signature"
+            seen = "nothing of it: it came without one, and was kept"
+            yield violated(shown.step, "unsigned-update-kept", expected, seen)
+    not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.must_not} - view.unsigned
+    for update in view.sent:
+        if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03, CSDB-06
+            expected, (code, seen) = f"{view.named(update)}, with the signature of a read-write peer", signature(update)
+            yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
+
+
+@check("CSDB-19", of="received")
+def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]:
+    """An update that comes again is not relayed again."""
+    for arrival in view.arrivals:
+        if arrival.outcome != "present":
+            continue
+        version = arrival.update.version
+        for link in view.links:
+            # A late copy, or one in an answer, is not there because the update came again.
+            settled = view.quiet_before(arrival.step)
+            asked = any(request.step.index > settled for request in link.requests)
+            first = min(a.step.index for a in view.arrivals if a.update.version == version)
+            if link.subscribed is None or not link.there(arrival.step) or asked or first > settled:
+                continue
+            copies = [update for update in link.sent if update.version == version]
+            before = [update for update in copies if update.step.index < arrival.step.index]
+            again = [u for u in copies if u.step.index >= arrival.step.index and not _knows_more(view, u, before)]
+            if again and before:
+                expected = f"no second {view.named(arrival.update)} for {view.end_of(link)}"
+                seen = f"one more, because it came again at step {arrival.step.index}"
+                yield violated(again[0].step, "relayed-again", expected, seen)
+            elif copies and view.due(arrival.step, link) is not None:
+                yield held(arrival.step)
+
+
+def _knows_more(view: PeerView, update: Update, before: list[Update]) -> bool:
+    """Has its clock a number of another peer that no earlier copy has? So the winner of a conflict goes out again, with
+    the clocks merged (CA-3, CA-8)."""
+    others = {member: n for member, n in (update.clock or {}).items() if member != view.peer_id}
+    return not any(dominates(each.clock, others) for each in before)
+
+
+@check("CSDB-21", of="received requests")
+def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
+    """An update is not repeated to the peer that sent it: "as an optimization", so that a copy is only noted."""
+    for arrival in view.arrivals:
+        link = view.link_of(arrival.update)
+        asked = any(request.step.index >= arrival.step.index for request in link.requests)
+        if not arrival.due or link.subscribed is None or asked:
+            continue
+        back = [u for u in link.sent if u.step.index >= arrival.step.index and u.version == arrival.update.version]
+        if back:
+            yield noted(back[0].step, f"{view.named(arrival.update)} goes back to {view.end_of(link)}")
+        elif view.due(arrival.step, link) is not None:
+            yield held(arrival.step)
+
+
+@check("CSDB-37", of="sent received")
+def order_is_kept(view: PeerView) -> Iterator[Observation]:
+    """Updates that come from one peer in the order of its revisions are relayed in that order."""
+    sources = dict.fromkeys((change.shown.version for change in view.changes if change.shown is not None), 0)
+    # To a peer that has lost its store its own updates come from others.
+    sources |= {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
+    answered = {id(update) for answer in answers(view) for update in answer.link.sent if answer.has(update)}
+    for link in view.links:
+        last: dict[tuple[str | None, int], Update] = {}
+        seen: set[object] = set()
+        for update in link.sent:
+            source = sources.get(update.version, link.number)
+            if source == link.number or update.version in seen:
+                continue  # it is not relayed, or not for the first time
+            seen.add(update.version)
+            if id(update) in answered:
+                continue  # CSDB-33
+            before = last.get((update.by, source))
+            if before is not None and before.rev != update.rev and _came_in_order(view, before, update):
+                met, expected = (
+                    (update.rev or 0) > (before.rev or 0),
+                    f"{view.named(update)} before {view.named(before)}",
+                )
+                yield judged(update.step, "relayed-out-of-order", met, expected, "it came after that")
+            last[update.by, source] = update
+
+
+def _came_in_order(view: PeerView, one: Update, other: Update) -> bool:
+    """Did two versions of one writer come about here in the order of their revisions?"""
+    first, second = sorted((one, other), key=lambda update: update.rev or 0)
+    until = max(one.step.index, other.step.index)
+    # A peer that has lost its store reuses its revisions for other versions.
+    came = [a for a in view.arrivals if (a.due or a.outcome == "open") and a.step.index <= until]
+    places = {arrival.update.version: place for place, arrival in enumerate(came)}
+    return places.get(first.version, 0) <= places.get(second.version, 0)

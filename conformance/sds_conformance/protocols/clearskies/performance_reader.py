@@ -1,0 +1,280 @@
+"""Reads performances of ClearSkies for stories and diagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from clearskies_reference.vector_clock import is_id
+from sds_harness.clearskies.clubs import Club
+from sds_harness.clearskies.frames import GET_UPDATES
+from sds_harness.clearskies.operations import (
+    Again,
+    Ask,
+    Calm,
+    Close,
+    CompareClocks,
+    Connect,
+    Copy,
+    Delete,
+    Garble,
+    Hold,
+    Leave,
+    Link,
+    Put,
+    Read,
+    Release,
+    Rename,
+    Reopen,
+    Say,
+    Send,
+    Settle,
+    Unlink,
+    Write,
+)
+from sds_harness.clearskies.performance import Packet, Performance, Wire
+from sds_harness.clearskies.trace import Step
+from sds_harness.declaration import printable
+from sds_harness.schedules import Operation
+from sds_harness.schedules.performance import NEVER
+from sds_harness.trace import Party
+
+from ...judging.formats import counted, hex_of, identifier, json_of, short
+from ..performance_reader import DELIVERED, Item, Key, Reading, Shown, Signal, Sort, Teller
+from .view.facts import OF_AN_ID, reads_as_update
+
+LONGEST_VALUE = 40
+
+
+def _of_message(wire: Wire, more: int) -> Item | None:
+    message = wire.messages[0]
+    members = message.body.members
+    if message.body.error or not members:
+        return None
+    rest = f", and {more} more" if more else ""
+    if message.type == GET_UPDATES:
+        since = members.get("since")
+        known = f"knows {len(since)} peers" if isinstance(since, dict) and since else "knows nothing"
+        return Item(("", ""), Sort.SYNC, "request", "", says=f"{known}{rest}")
+    if not reads_as_update(message):
+        return Item(
+            ("", ""), Sort.NOISE, printable(message.type, 40) or "message without a type", "", says=rest or None
+        )
+    deletion = members.get("deleted") is True
+    key = members.get("key")
+    value = "" if deletion else f" = {printable(json_of(members.get('value'), LONGEST_VALUE + 1), LONGEST_VALUE)}"
+    clock = members.get("vector_clock")
+    numbers = list(clock.values())[:6] if isinstance(clock, dict) else []
+    signed = "signed " if message.signature is not None else ""
+    return Item(
+        ("", _version(members.get("last_updated_by"), members.get("last_updated_rev"))),
+        Sort.CONTENT,
+        f"{signed}{'deletion' if deletion else 'update'}",
+        _who(members.get("last_updated_by"), wire.club),
+        ", ".join(printable(str(number), 24) for number in numbers),
+        says=f"{printable(str(key), 40)}{value}{rest}",
+    )
+
+
+def _version(by: Any, rev: Any) -> str:
+    """A unique name of a version."""
+    return f"{printable(str(by), 40)}/{printable(str(rev), 24)}"
+
+
+def _who(by: Any, club: Club) -> str:
+    if not is_id(by):
+        return "nobody"
+    name = club.name_of(by)
+    return name if name != by else f"{by[:OF_AN_ID]}…"
+
+
+def _record_of(performance: Performance, label: str) -> str:
+    """The key of the record that the operation with a label writes; "" if there is none. Environments may put a prefix
+    before it."""
+    for operation in performance.schedule.operations:
+        if isinstance(operation, Rename) and operation.label == label:
+            return operation.new_key
+        if isinstance(operation, Put | Delete) and label in (operation.label, *_numbered(operation, label)):
+            return operation.key + label.removeprefix(operation.label)
+    return ""
+
+
+def _numbered(operation: Operation, label: str) -> tuple[str, ...]:
+    """The label, if it is one of the further records of a write."""
+    head, _, number = label.rpartition(".")
+    return (label,) if isinstance(operation, Put) and head == operation.label and number.isdigit() else ()
+
+
+def _between(op: Hold | Release) -> str:
+    match [short(name) for name in (op.who, op.to) if name]:
+        case [one, other]:
+            return f"between {one} and {other}"
+        case [one]:
+            return f"to and from {one}"
+        case _:
+            return "on all links"
+
+
+def _messages(op: Send) -> str:
+    labels = []
+    for one in op.messages:
+        whole = not isinstance(one, Copy) or (one.begin, one.end) == (0, None)
+        altered = ", altered" if isinstance(one, Copy) and one.altered else ""
+        label = short(one if isinstance(one, str) else one.label)
+        labels.append(f"{label if whole else f'a part of {label}'}{altered}")
+    return ", ".join(labels) + (" in one piece" if op.joined else "")
+
+
+class ClearSkiesReading(Reading):
+    """Reads performances of ClearSkies for stories and diagrams."""
+
+    does = MappingProxyType(
+        {
+            "put": "writes a record",
+            "rename": "renames a record",
+            "delete": "deletes a record",
+            "connect": "gets a link",
+            "disconnect": "loses a link",
+            "close": "ends",
+        }
+    )
+    signalled = MappingProxyType(
+        {DELIVERED: ("deliver", "takes {}"), "conflict": ("miss", "{}"), "link_closed": ("bad", "closes {}")}
+    )
+    legend = MappingProxyType(
+        {
+            "content": "update",
+            "copy": "update that is repeated",
+            "sync": "update request",
+            "noise": "nothing that a database knows",
+        }
+    )
+    unread = "no message"
+    copies = ("repeats", "repeats")
+    time = "clock"
+    history = "history"
+    to_each = True
+
+    def item(self, wire: Wire) -> Item | None:
+        """The first complete message in the bytes of one write; there is rarely more than one."""
+        return _of_message(wire, len(wire.messages) - 1) if wire.messages else None
+
+    def labelled(self, performance: Performance, label: str) -> Key | None:
+        """The version that a change made. One write to a link may have several updates: the key of the record tells
+        them apart."""
+        packet = performance.labels.get(label)
+        if packet is None:
+            return None
+        record = _record_of(performance, label)
+        updates = [message for message in packet.wire.messages if reads_as_update(message)]
+        own = [m for m in updates if str(m.body.members.get("key", "")).endswith(record)] if record else []
+        for message in own or updates:
+            members = message.body.members
+            return "", _version(members.get("last_updated_by"), members.get("last_updated_rev"))
+        return None
+
+    def wires(self, step: Step) -> list[Wire]:
+        """The bytes that a step moves over links."""
+        if step.command == "receive":
+            return [Wire(step.link, step.request.receive.data)]
+        return [Wire(number, data) for number, data in step.sent]
+
+    def arrived(self, step: Step) -> Item | None:
+        """None: the item is known from the step that sent it."""
+        return None
+
+    def signals(self, step: Step) -> list[Signal]:
+        """The events of a step."""
+        out = []
+        for event in step.events:
+            match event.kind:
+                case "changed":
+                    key: Key = ("", _version(event.record.last_updated_by, event.record.last_updated_rev))
+                    out.append(Signal(DELIVERED, (key,)))
+                case "conflict":
+                    other = "" if event.uuid == event.incoming_uuid else " over a key"
+                    out.append(Signal("conflict", (("", f"{NEVER}conflict{other}"),)))
+                case "link_closed":
+                    reason = printable(event.reason, 60)
+                    out.append(Signal("link_closed", (("", f"{NEVER}link {event.link}: {reason}"),)))
+        return out
+
+    def shown(self, step: Step) -> Shown | None:
+        """The versions that a peer shows, by key."""
+        if step.state is None:
+            return None
+        records = sorted(step.state.records, key=lambda record: (record.deleted, record.key))
+        return Shown(tuple(("", _version(r.last_updated_by, r.last_updated_rev)) for r in records))
+
+    def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
+        """Describe the action of a participant."""
+        named = f" ({teller.name(packets[0])})" if packets else ""
+        match op := operation:
+            case Put():
+                more = f" and {op.times - 1} more records" if op.times > 1 else ""
+                value = f" = {printable(op.text, LONGEST_VALUE)}" if op.text else ""
+                return f"{short(op.who)} writes {identifier(op.key)}{value}{named}{more}"
+            case Rename():
+                return f"{short(op.who)} renames {identifier(op.key)} to {identifier(op.new_key)}{named}"
+            case Delete():
+                return f"{short(op.who)} deletes {identifier(op.key)}{named}"
+            case Close():
+                return f"{short(op.who)} ends"
+            case Reopen(killed=True):
+                return f"{short(op.who)} is killed and opened again"
+            case Reopen():
+                return f"{short(op.who)} is opened again" + (", without its store" if op.forget else "")
+            case Link():
+                held = ", and nothing arrives yet" if op.held else ""
+                return f"{short(op.who)} and {short(op.to)} are linked{held}"
+            case Say():
+                told = teller.about(packets[0]) if packets else short(op.label)
+                return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {told}"
+            case Write():
+                return f"{short(op.peer)}, a scripted peer, writes {short(op.label)}"
+            case Connect():
+                return f"{short(op.peer)}, a scripted peer, links to {short(op.to)}"
+            case Send():
+                return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} {_messages(op)}"
+            case CompareClocks():
+                return f"{short(op.who)} compares two vector clocks"
+            case Again():
+                flipped = ", with a bit flipped" if op.flipped else ""
+                return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} a copy of {short(op.label)}{flipped}"
+            case Ask():
+                return f"{short(op.peer)}, a scripted peer, asks {short(op.to)} for updates"
+            case Garble():
+                raw = bytes.fromhex(op.wire)
+                size = counted(len(raw), "byte")
+                return f"{short(op.peer)}, a scripted peer, writes {size} to {short(op.to)}: {hex_of(raw)}"
+            case Leave():
+                return f"{short(op.peer)}, a scripted peer, hangs up on {short(op.to)}"
+            case _:
+                return ""
+
+    def note(self, operation: Operation) -> str:
+        """Describe an operation on links, or on all participants."""
+        match op := operation:
+            case Unlink():
+                return f"the link between {short(op.who)} and {short(op.to)} breaks"
+            case Hold():
+                return f"what is sent {_between(op)} is under way for now"
+            case Release():
+                size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
+                return size or f"what is under way {_between(op)} arrives"
+            case Read():
+                return f"a stranger asks {short(op.who) or 'everybody'} for everything"
+            case Settle():
+                return "time passes until everybody is quiet"
+            case Calm():
+                return f"calm: what is under way arrives, and everybody ticks every {op.period_ms / 1000:,g} s"
+            case _:
+                return ""
+
+    def answers(self, party: Party) -> bool:
+        """False: the protocol has no requests for a single message."""
+        return False
+
+
+READING = ClearSkiesReading()

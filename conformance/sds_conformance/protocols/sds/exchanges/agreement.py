@@ -1,0 +1,184 @@
+"""Exchanges in which both sides must agree on more than single messages: on the order of logs, and on repairs.
+
+A repair needs more than two participants; all but "bob" run the sender's implementation.
+"""
+
+from __future__ import annotations
+
+from sds_harness.schedules import Operation, Route, Schedule
+from sds_harness.schedules.operations import Crash, Look, Tick, Wait
+from sds_harness.sds.operations import Member, Say, Send
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Pair, left_open, no
+from .aspects import Aspect
+from .reactions import Heard
+from .single_messages import lost, unsent
+
+# ---- 8 order -------------------------------------------------------------------------------------------------------
+
+_TIES = 5
+_STRANGERS = ("B", "a", "_", "10", "9")
+"""Scripted peers. Their message IDs begin with these characters, whose order in collations differs from the order of
+bytes.
+"""
+
+
+def _tie(number: int) -> tuple[Operation, ...]:
+    """Both participants send before they receive the other's message."""
+    mine, yours = Route(late=((RECEIVER, 50),)), Route(late=((SENDER, 50),))
+    return (Send(SENDER, f"m{number}", route=mine), Send(RECEIVER, f"b{number}", route=yours), Wait(1_000))
+
+
+ORDERING = Schedule(
+    (Member(SENDER), Member(RECEIVER)),
+    (
+        *(op for number in range(1, _TIES + 1) for op in _tie(number)),
+        *(Say(peer, f"tie-{peer}") for peer in _STRANGERS),
+        *(Wait(60_000), Tick(), Wait(60_000), Tick()),
+        Look(),
+        Send(SENDER, "m-last", route=lost(RECEIVER)),
+        Send(RECEIVER, "b-last", route=lost(SENDER)),
+    ),
+    configuration=(("causal_history_size", 30),),
+    name="interop-order",
+)
+_OWN = tuple(f"{who}{number}" for number in range(1, _TIES + 1) for who in ("m", "b"))
+_ALL = (*_OWN, *(f"tie-{peer}" for peer in _STRANGERS))
+
+
+def agrees(heard: Heard, pair: Pair) -> Cell:
+    """Do both logs have the same order, even with equal Lamport timestamps (section "Resolve Conflicts")?"""
+    if (cell := unsent(heard, pair, *_OWN)) is not None:
+        return cell
+    own = {heard.id_of(label) for label in _OWN}
+    strange = {heard.id_of(f"tie-{peer}") for peer in _STRANGERS}
+    ours, theirs = _log(heard, SENDER), _log(heard, RECEIVER)
+    if ours is None or theirs is None:
+        return _agrees_on_the_wire(heard, pair)
+    sent = {m.message_id: m.lamport_timestamp for label in _ALL if (m := heard.message(label)) is not None}
+    for side, log in ((pair.sender, ours), (pair.receiver, theirs)):
+        logged = dict(log)
+        if lacking := (own | strange) - set(logged):
+            whose = "messages of the two" if lacking & own else "messages of scripted peers"
+            return no(f"{side.name} must act: {whose} are missing in its log")
+        if any(logged[message_id] != lamport for message_id, lamport in sent.items()):
+            return no(f"{side.name} must act: Lamport timestamps in its log are not those of the messages")
+    for ids, what in ((own, "as the two make them"), (strange, "that begin with B, a, _, 10 and 9")):
+        mine, yours = ([entry for entry in log if entry[0] in ids] for log in (ours, theirs))
+        if mine != yours:
+            return no(
+                f"{_who_departs(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} in another "
+                "order than the text, which says ascending"
+            )
+    return YES
+
+
+Entries = list[tuple[str, int]]
+"""Message IDs and Lamport timestamps."""
+
+
+def _log(heard: Heard, who: str) -> Entries | None:
+    """The log that a member showed; None if it showed none."""
+    state = heard.state(who)
+    if state is None or not state.HasField("log"):
+        return None
+    return [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
+
+
+def _who_departs(pair: Pair, mine: Entries, yours: Entries) -> str:
+    """A sentence on the member whose log differs from the text."""
+    both = ((pair.sender, mine), (pair.receiver, yours))
+    names = [side.name for side, log in both if log != sorted(log, key=lambda e: (e[1], e[0].encode()))]
+    return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"
+
+
+def _agrees_on_the_wire(heard: Heard, pair: Pair) -> Cell:
+    """Compare the causal histories, in either direction, if a log is not shown."""
+    histories = []
+    for label in ("m-last", "b-last"):
+        message = heard.message(label)
+        histories.append([entry.message_id for entry in message.causal_history] if message is not None else [])
+    if not heard.revision.histories_are_ordered:
+        return left_open("not both show their logs, and the order of a causal history says nothing")
+    common = set(histories[0]) & set(histories[1])
+    mine, yours = ([message_id for message_id in ids if message_id in common] for ids in histories)
+    if len(common) < 2:
+        return left_open("not both show their logs, and their causal histories name too little to compare")
+    if mine in (yours, yours[::-1]):
+        return YES
+    return no("causal histories name the same messages in another order; not both show their logs")
+
+
+# ---- 9 repair ------------------------------------------------------------------------------------------------------
+
+_HOLDER, _OVERHEARS, _DOES_NOT = "anna", "carol", "dave"
+
+
+def repairing(t_max_ms: int) -> Schedule:
+    """Bob requests a message that only anna has. Its author is gone, so that an answer is no resend. Carol receives the
+    request.
+    """
+    group = (SENDER, _HOLDER, RECEIVER, _OVERHEARS, _DOES_NOT)
+    return Schedule(
+        tuple(Member(name) for name in group),
+        (
+            Send(SENDER, "m1", route=lost(RECEIVER, _OVERHEARS, _DOES_NOT)),
+            Wait(1_000),
+            Send(SENDER, "m2"),
+            Crash(SENDER),
+            Wait(t_max_ms + 1_000),
+            Send(RECEIVER, "asks", route=lost(_DOES_NOT)),
+            Send(_OVERHEARS, "heard", route=lost(*group)),
+            Send(_DOES_NOT, "unheard", route=lost(*group)),
+            Wait(t_max_ms + 1_000),
+            Tick(_HOLDER),
+            *(Wait(60_000), Tick(RECEIVER), Wait(60_000), Tick(RECEIVER)),
+            Look(RECEIVER),
+            Send(RECEIVER, "content", route=lost(*group)),
+        ),
+        configuration=(("sds_r", True), ("t_min_ms", 30_000), ("t_max_ms", 120_000), ("num_response_groups", 1)),
+        name="interop-repair",
+    )
+
+
+def repairs(heard: Heard, pair: Pair) -> Cell:
+    """Is a request answered, is the answer accepted, and is neither requested again (section "SDS Repair (SDS-R)")?"""
+    if (cell := unsent(heard, pair, "m1", "m2", "asks")) is not None:
+        return cell
+    ours, them, m1 = pair.sender.name, pair.receiver.name, heard.id_of("m1")
+    if not _asks(heard, "asks", m1):
+        return no(f"{them} does not ask for what it misses from {ours} within T_max")
+    sweep = heard.show.schedule.operations.index(Tick(_HOLDER))
+    answers = (heard.wire(packet).message for packet in heard.said(_HOLDER, range(sweep, sweep + 1)))
+    if not any(message is not None and message.message_id == m1 for message in answers):
+        return no(f"{ours} does not answer the request of {them} within T_max")
+    if heard.has(RECEIVER, m1) is False:
+        return no(f"{them} does not deliver what {ours} answers its request with")
+    if _asks(heard, "content", m1):
+        return no(f"{them} asks again for what {ours} has answered it with")
+    if _asks(heard, "heard", m1):
+        return no(f"{ours} asks for what {them} has just asked for: a request that is overheard cancels the own one")
+    if not _asks(heard, "unheard", m1):
+        return Cell(
+            YES.mark, f"{ours} asks for nothing itself: whether a request of {them} cancels its own is not shown"
+        )
+    return YES
+
+
+def _asks(heard: Heard, label: str, message_id: str) -> bool:
+    """Does the message of a label request a repair of another?"""
+    message = heard.message(label)
+    return message is not None and any(entry.message_id == message_id for entry in message.repair_request)
+
+
+def _both_repair(pair: Pair) -> str:
+    needed = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+    return pair.sender.lacks(*needed) or pair.receiver.lacks(*needed)
+
+
+ABOUT_AGREEMENT = (
+    Exchange("order", (ORDERING,), {Aspect.ORDER: agrees}),
+    # An implementation that cannot be configured may use the largest recommended T_max.
+    Exchange("repairs", (repairing(120_000), repairing(600_000)), {Aspect.REPAIR: repairs}, needs=_both_repair),
+)

@@ -1,0 +1,367 @@
+"""Exchanges on single messages: their content, dependencies, acknowledgements and missing messages.
+
+"alice" runs the sending implementation, the row of the matrix, and "bob" the receiving one, the column.
+"""
+
+from __future__ import annotations
+
+from sds_harness.declaration import printable
+from sds_harness.schedules import Operation, Route, Schedule
+from sds_harness.schedules.operations import Look, Tick, Wait
+from sds_harness.sds.operations import Again, Ephemeral, Member, Say, Send, Sync
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, Message
+
+from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Mark, Pair, left_open, no
+from .aspects import Aspect, filters_differ
+from .reactions import Heard
+
+SWEEP_MS = 60_000
+"""Time in milliseconds before periodic work, for implementations that deliver in a sweep."""
+
+
+def at(schedule: Schedule, label: str) -> int:
+    """Index of the operation that sends a label."""
+    return next(i for i, op in enumerate(schedule.operations) if isinstance(op, Send | Say) and op.label == label)
+
+
+def unsent(heard: Heard, pair: Pair, *labels: str) -> Cell | None:
+    """The cell of an aspect if one of these messages was not sent; None if all were."""
+    for label in labels:
+        if heard.sent(label) is None:
+            return left_open(f"not all was sent: {heard.left_out() or f'{pair.sender.name} broadcast nothing'}")
+    return None
+
+
+def lost(*who: str) -> Route:
+    return Route(lost=who)
+
+
+def _schedule(name: str, *operations: Operation) -> Schedule:
+    """A schedule for the two. Causal histories have the recommended length, so that filters are needed as well."""
+    asked = (("causal_history_size", 2),)
+    return Schedule((Member(SENDER), Member(RECEIVER)), operations, configuration=asked, name=name)
+
+
+def _swept(who: str) -> tuple[Operation, ...]:
+    """Two periods of periodic work: one for deliveries, and one for messages that waited for these."""
+    return (Wait(SWEEP_MS), Tick(who)) * 2
+
+
+# ---- 1 wire, 2 content ---------------------------------------------------------------------------------------------
+
+GREETING = _schedule(
+    "interop-greeting",
+    Send(SENDER, "m1"),
+    Wait(1_000),
+    Send(SENDER, "m2"),
+    *_swept(RECEIVER),
+    Look(RECEIVER),
+    Send(RECEIVER, "r1", route=lost(SENDER)),
+)
+
+
+def delivers(heard: Heard, pair: Pair) -> Cell:
+    """Are m1 and m2 delivered with the content and the ID they were sent with (section "Deliver Message")?"""
+    if (cell := unsent(heard, pair, "m1", "m2")) is not None:
+        return cell
+    them = pair.receiver.name
+    got = heard.delivered(RECEIVER)
+    for label in ("m1", "m2"):
+        message_id, content = heard.sent(label) or ("", b"")
+        if (message_id, content) in got:
+            continue
+        message = heard.message(label)
+        if message is not None and message.message_id != message_id and (message.message_id, content) in got:
+            return no(f"{pair.sender.name} must act: it calls {label} by another message ID than its bytes do")
+        if any(found == content for _, found in got):
+            return no(f"{them} delivers the content of {label} under another message ID")
+        if any(found == message_id for found, _ in got):
+            seen = next(found for known, found in got if known == message_id)
+            return no(f"{them} delivers {label} with other content: {_quoted(seen)}")
+        has = heard.has(RECEIVER, message_id)
+        if has is None:
+            return left_open(f"{them} shows neither what it delivers nor its log, and names {label} in no message")
+        if not has:
+            return no(_silence(heard, them, label))
+    shown = heard.can(RECEIVER, pb.CAPABILITY_DELIVERED)
+    return YES if shown else Cell(Mark.YES, f"{them} does not show the content that it delivers")
+
+
+def reads(heard: Heard, pair: Pair) -> Cell:
+    """Are untranslated bytes read, refused, misread or ignored?"""
+    cell = delivers(heard, pair)
+    if cell.mark is not Mark.NO:
+        return cell
+    ours, theirs = pair.sender, pair.receiver
+    known = {sent for label in ("m1", "m2") if (sent := heard.sent(label)) is not None}
+    refused = heard.refusal(RECEIVER)
+    strange = [content for found, content in heard.delivered(RECEIVER) if (found, content) not in known]
+    if refused is not None:
+        what = f"{theirs.name} refuses the bytes ({refused})"
+    elif strange:
+        what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quoted(strange[0])}"
+    elif heard.named_by(RECEIVER) - {heard.id_of("r1"), *dict(known)} - heard.logged_syncs():
+        what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that nobody sent"
+    else:
+        what = f"nothing comes of the bytes of {ours.name} at {theirs.name}"
+    return no(f"{what}. {_who_must_act(heard, pair)}")
+
+
+def _who_must_act(heard: Heard, pair: Pair) -> str:
+    ours, theirs = pair.sender, pair.receiver
+    if pair.translated:
+        private = [side for side in (ours, theirs) if side.dialect]
+        names, layouts = (" and ".join(words) for words in zip(*((s.name, s.speaks) for s in private), strict=True))
+        return f"{names} must act, and speak the layout of the text instead of {layouts}"
+    message = heard.message("m1")
+    if message is None or message.kind is not Kind.CONTENT or message.content != (heard.sent("m1") or ("", b""))[1]:
+        return f"{ours.name} must act: its bytes are no such message in {ours.speaks}"
+    return f"{theirs.name} must act: the bytes are a content message in {ours.speaks}"
+
+
+def _silence(heard: Heard, them: str, label: str) -> str:
+    refused = heard.refusal(RECEIVER)
+    return f"{them} refuses {label} ({refused})" if refused is not None else f"{them} does not deliver {label}"
+
+
+def _quoted(content: bytes) -> str:
+    return '"' + printable(content.decode("utf-8", "replace"), 40) + '"'
+
+
+# ---- 3 dependencies ------------------------------------------------------------------------------------------------
+
+# m4 names only m2 and m3, which both wait for m1: a buffered message is not in the log.
+BACKWARDS = _schedule(
+    "interop-dependencies",
+    *(op for n in range(1, 5) for op in (Send(SENDER, f"m{n}", route=lost(RECEIVER)), Wait(1_000))),
+    *(Again(f"m{n}", RECEIVER) for n in (3, 2, 4)),
+    *_swept(RECEIVER),
+    Look(RECEIVER),
+    Again("m1", RECEIVER),
+    *_swept(RECEIVER),
+    Look(RECEIVER),
+    Send(RECEIVER, "r1", route=lost(SENDER)),
+)
+_BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
+
+
+def _only_the_log_counts(heard: Heard) -> bool:
+    """Does a message that waits itself not count as a met dependency? A text that logs sync messages does not say."""
+    return not heard.revision.syncs_are_logged
+
+
+def waits(heard: Heard, pair: Pair) -> Cell:
+    """Is each message delivered only after all messages in its causal history (section "Receive Message")?"""
+    labels = ("m1", "m2", "m3", "m4")
+    if (cell := unsent(heard, pair, *labels)) is not None:
+        return cell
+    ours, them = pair.sender.name, pair.receiver.name
+    ids = {heard.id_of(label): label for label in labels}
+    messages = {label: heard.message(label) for label in labels}
+    if not any(m is not None and m.causal_history for m in messages.values()):
+        return left_open(f"{ours} names nothing in its causal histories: nothing depends on anything")
+    if heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
+        met: list[str] = []
+        for act in heard.acts(RECEIVER):
+            if act.step.arrived is not None and not _only_the_log_counts(heard):
+                met.append(ids.get(act.step.arrived.message_id, ""))
+            for event in act.step.events:
+                if event.kind != "delivered":
+                    continue
+                label = ids.get(event.message_id, "")
+                message = messages.get(label)
+                unmet = [ids.get(e.message_id, "another message") for e in message.causal_history] if message else []
+                unmet = [label for label in unmet if label not in met]
+                if unmet:
+                    return no(f"{them} delivers {label} before {' and '.join(unmet)}, which it depends on")
+                met.append(label)
+    late = ("m2", "m3", "m4") if _only_the_log_counts(heard) else ("m2", "m3")
+    early = [label for i, label in ids.items() if label in late and heard.has(RECEIVER, i, _BEFORE_ITS_ROOT)]
+    if early and not heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
+        return no(f"{them} has {early[0]} in its log before m1, on which all depend")
+    for message_id, label in ids.items():
+        has = heard.has(RECEIVER, message_id)
+        if has is None:
+            return left_open(f"{them} shows neither what it delivers nor its log")
+        if not has:
+            return no(f"{_silence(heard, them, label)}, although all that it depends on has arrived")
+    return YES
+
+
+# ---- 4 acknowledgement by causal history, 5 by filter --------------------------------------------------------------
+
+_HEARD = ("m1", "m2", "m3", "m4")
+_UNHEARD = ("m5", "m6", "m7", "m8")
+REPLIES = _schedule(
+    "interop-acknowledgement",
+    *(op for label in _HEARD for op in (Send(SENDER, label), Wait(1_000))),
+    *_swept(RECEIVER),
+    Send(RECEIVER, "r1"),
+    Look(),
+    *(op for label in _UNHEARD for op in (Send(SENDER, label, route=lost(RECEIVER)), Wait(1_000))),
+    Send(RECEIVER, "r2"),
+    Look(),
+)
+_FIRST_REPLY = range(at(REPLIES, "r1"), at(REPLIES, "m5"))
+_ALL_REPLIES = range(at(REPLIES, "r1"), len(REPLIES.operations))
+
+
+def _arrived(heard: Heard, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
+    """The IDs of the receiver's messages, with labels, and its reply; a cell if one is missing."""
+    if (cell := unsent(heard, pair, *_HEARD)) is not None:
+        return cell
+    reply, named = heard.message("r1"), heard.named_by(RECEIVER)
+    if reply is None:
+        return left_open(f"{pair.receiver.name} sends no reply that can be read: {heard.left_out() or 'no reason'}")
+    ids = {heard.id_of(label): label for label in _HEARD}
+    got = {i: label for i, label in ids.items() if i in named or heard.has(RECEIVER, i)}
+    return (got, reply) if got else left_open(f"{pair.receiver.name} takes nothing that it could acknowledge")
+
+
+def acknowledges(heard: Heard, pair: Pair) -> Cell:
+    """Are the messages in the causal history of the reply acknowledged (section "Review ACK Status")?"""
+    arrived = _arrived(heard, pair)
+    if isinstance(arrived, Cell):
+        return arrived
+    got, reply = arrived
+    ours, them = pair.sender.name, pair.receiver.name
+    named = [got[e.message_id] for e in reply.causal_history if e.message_id in got]
+    if not named:
+        return no(f"{them} must act: the causal history of its reply names nothing of what it has from {ours}")
+    seen = heard.acknowledged(SENDER, _FIRST_REPLY)
+    if seen is None:
+        return left_open(f"{ours} neither declares acknowledged nor shows its outgoing buffer")
+    overlooked = [label for label in named if heard.id_of(label) not in seen]
+    if overlooked:
+        refused = heard.refusal(SENDER)
+        why = f": it refuses the reply ({refused})" if refused is not None else ""
+        hint = f" ({differ})" if (differ := filters_differ(pair)) else ""
+        return no(f"{ours} does not take {overlooked[0]} for acknowledged, which a reply of {them} names{why}{hint}")
+    return YES
+
+
+def reads_filters(heard: Heard, pair: Pair) -> Cell:
+    """Are the messages in a filter possibly acknowledged, and no others (section "Review ACK Status")?"""
+    arrived = _arrived(heard, pair)
+    if isinstance(arrived, Cell):
+        return arrived
+    got, reply = arrived
+    ours, them = pair.sender.name, pair.receiver.name
+    seen, later = (heard.possibly_acknowledged(SENDER, r) for r in (_FIRST_REPLY, _ALL_REPLIES))
+    if seen is None or later is None:
+        return left_open(f"{ours} neither declares possibly-acknowledged nor shows its outgoing buffer")
+    if not reply.bloom_filter:
+        return left_open(f"replies of {them} have no bloom filter")
+    only_there = set(got) - {entry.message_id for entry in reply.causal_history}
+    if not only_there:
+        return left_open(f"causal histories of {them} name everything, so that filters are not needed")
+    refused = heard.refusal(SENDER)
+    why = f"it refuses the reply: {refused}" if refused is not None else ""
+    why = why or filters_differ(pair) or _sizes_differ(heard, pair)
+    reason = f" ({why})" if why else ""
+    overlooked = sorted(got[message_id] for message_id in only_there - seen)
+    if overlooked:
+        return no(f"{ours} does not see {overlooked[0]} in the bloom filter of {them}, who has it{reason}")
+    imagined = sorted(label for label in _UNHEARD if heard.id_of(label) in later)
+    if imagined:
+        return no(f"{ours} sees {imagined[0]} in the bloom filter of {them}, who never got it{reason}")
+    return YES
+
+
+def _sizes_differ(heard: Heard, pair: Pair) -> str:
+    """A sentence if filters of one profile are known to have different sizes; "" otherwise."""
+    sizes = []
+    for who in (SENDER, RECEIVER):
+        party = heard.show.parties.get(who)
+        if party is None or not (
+            party.in_force.HasField("bloom_capacity") and party.in_force.HasField("bloom_error_rate")
+        ):
+            return ""
+        sizes.append(f"{party.in_force.bloom_capacity} IDs at {party.in_force.bloom_error_rate:g}")
+    if sizes[0] == sizes[1]:
+        return ""
+    return f"sizes of filters differ: {pair.sender.name} has them for {sizes[0]}, {pair.receiver.name} for {sizes[1]}"
+
+
+# ---- 6 sync, 7 ephemeral -------------------------------------------------------------------------------------------
+
+SYNCING = _schedule(
+    "interop-sync",
+    Send(RECEIVER, "b1"),
+    *_swept(SENDER),
+    Send(SENDER, "m1", route=lost(RECEIVER)),
+    Wait(1_000),
+    Sync(SENDER),
+    *_swept(RECEIVER),
+    Look(RECEIVER),
+    Wait(1_000),
+    Send(RECEIVER, "b2", route=lost(SENDER)),
+)
+_THE_SYNC = SYNCING.operations.index(Sync(SENDER))
+
+
+def reads_syncs(heard: Heard, pair: Pair) -> Cell:
+    """Does a sync message acknowledge messages and reveal missing ones, without being delivered as content ("Periodic
+    Sync Message")?
+    """
+    ours, them = pair.sender.name, pair.receiver.name
+    packet = next(heard.said(SENDER, range(_THE_SYNC, _THE_SYNC + 1)), None)
+    if packet is None:
+        return left_open(f"{ours} sends no sync message: {heard.left_out() or 'it has nothing to say'}")
+    sync = heard.wire(packet).message
+    if sync is None or sync.kind is not Kind.SYNC:
+        return no(f"{ours} must act: what it sends is no sync message of the text")
+    after = range(_THE_SYNC, len(SYNCING.operations))
+    taken = any(i == sync.message_id for i, _ in heard.delivered(RECEIVER))
+    if (taken or sync.message_id in heard.named_by(RECEIVER)) and not heard.revision.syncs_are_logged:
+        return no(f"{them} must act: it takes a sync message for content")
+    named = {entry.message_id for entry in sync.causal_history}
+    told = []
+    if (own := heard.id_of("b1")) in named:
+        seen = heard.acknowledged(RECEIVER, after)
+        if seen is not None and own not in seen:
+            return no(f"{them} does not take its message for acknowledged, which a sync message of {ours} names")
+        told.append(seen)
+    if heard.id_of("m1") in named and heard.can(RECEIVER, pb.CAPABILITY_MISSING):
+        missing = {i for event in heard.events(RECEIVER, "missing", after) for i in event.message_ids}
+        if heard.id_of("m1") not in missing:
+            return no(f"{them} does not signal what it misses, which a sync message of {ours} names")
+        told.append(missing)
+    return YES if any(one is not None for one in told) else left_open("nothing shows what came of a sync message")
+
+
+TYPING = _schedule("interop-ephemeral", Ephemeral(SENDER), *_swept(RECEIVER))
+
+
+def hears_ephemerals(heard: Heard, pair: Pair) -> Cell:
+    """Is an ephemeral message delivered (section "Ephemeral Messages", a SHOULD)?"""
+    packet = next(heard.said(SENDER, range(1)), None)
+    if packet is None:
+        return left_open(f"{pair.sender.name} sends no ephemeral message: {heard.left_out() or 'no reason given'}")
+    content = b"typing"
+    if any(found == content for _, found in heard.delivered(RECEIVER)):
+        return YES
+    refused = heard.refusal(RECEIVER)
+    what = f"refuses ({refused})" if refused is not None else "does not deliver"
+    return no(f"{pair.receiver.name} {what} ephemeral messages (a SHOULD)")
+
+
+def _both_type(pair: Pair) -> str:
+    mine = pair.sender.lacks(pb.CAPABILITY_EPHEMERAL)
+    return mine or pair.receiver.lacks(pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_DELIVERED)
+
+
+ABOUT_MESSAGES = (
+    Exchange("the wire as it is", (GREETING,), {Aspect.WIRE: reads}, translated=False),
+    Exchange("content", (GREETING,), {Aspect.CONTENT: delivers}),
+    Exchange("dependencies", (BACKWARDS,), {Aspect.DEPENDENCIES: waits}),
+    Exchange("replies", (REPLIES,), {Aspect.ACKNOWLEDGED: acknowledges, Aspect.FILTER: reads_filters}),
+    Exchange(
+        "sync messages",
+        (SYNCING,),
+        {Aspect.SYNC: reads_syncs},
+        needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_SYNC),
+    ),
+    Exchange("ephemeral messages", (TYPING,), {Aspect.EPHEMERAL: hears_ephemerals}, needs=_both_type),
+)

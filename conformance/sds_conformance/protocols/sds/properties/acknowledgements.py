@@ -1,0 +1,296 @@
+"""Properties of acknowledgements: the evidence for them, and the buffers at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.sds.performance import Act
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ....judging.view_cache import once
+from ...properties import Sighting, held, violated
+from ..view.repair_terms import SECOND_MS
+from ..view.resends import CAP
+from .convergence import converged
+from .debts import SWEEPS
+from .group_view import Arrival, GroupView, Key, Side, dependencies
+from .registry import global_property, of_each_side, to_the_first_fault
+
+
+@global_property(
+    "G-10",
+    "Only what was received is acknowledged",
+    "STATE-12",
+    "ACK-04",
+    "ACK-05",
+    "OUTSWEEP-01",
+    codes={"acknowledged-unreceived": "a message is acknowledged that no other participant received"},
+)
+@of_each_side
+def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
+    """A message is acknowledged only after somebody else got it: not by time, not by its own copies (AMB-21, AMB-64).
+
+    Claims of scripted peers count as evidence in good faith, and so do two filters with the ID, even by accident.
+    """
+    got, told = _first_arrivals(view), False
+    for message_id, act in _acknowledged(side).items():
+        if message_id not in side.sent:
+            continue
+        if any(who != side.who and at < act.number for who, at in got.get((side.channel_id, message_id), ())):
+            told = True
+            yield held(act, side.channel_id)
+        elif not _claimed(view, side, message_id, act):
+            expected = f"{message_id!r} of {side.who} unacknowledged, as it reached nobody"
+            yield violated(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
+    alone = _alone(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
+    if alone is not None:
+        yield held(alone, side.channel_id)
+
+
+@once
+def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
+    """By content message: the participants that received it, each with the first act."""
+    out: dict[Key, list[tuple[str, int]]] = {}
+    for side in view.sides.values():
+        for message_id, arrival in side.arrivals.items():
+            out.setdefault((side.channel_id, message_id), []).append((side.who, arrival.act.number))
+    return out
+
+
+def _acknowledged(side: Side) -> dict[str, Act]:
+    """The act at which a participant first shows a message as acknowledged, by an event or a state."""
+    out = dict(side.acks)
+    for act, state in side.looks:
+        for entry in state.outgoing.entries:
+            if entry.state == pb.ACK_STATE_ACKNOWLEDGED:
+                out.setdefault(entry.message_id, act)
+    return out
+
+
+def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
+    """May the participant have received evidence of an acknowledgement in good faith?"""
+    if message_id in view.scripted_ids or side.hybrids:
+        return True
+    hits = 0
+    for arrival in side.received:
+        message = arrival.message
+        if arrival.act.number > act.number:
+            break
+        if message.sender_id == side.id:
+            if view.tells_copies_apart:
+                continue
+            if message_id in dependencies(message):
+                return True
+        if not message.bloom_filter:
+            continue
+        hits += view.filter_hit(side, message.bloom_filter, message_id) is not False
+    return hits > 1
+
+
+def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
+    """The last message to a participant whose own messages include one that no other participant received; None if
+    there is none.
+    """
+    lost = [act.number for i, act in side.sent.items() if (side.channel_id, i) not in got]
+    heard = [a.act for a in side.received if lost and a.act.number > lost[0] and a.message.sender_id != side.id]
+    return heard[-1] if heard else None
+
+
+@global_property(
+    "G-11",
+    "Who says something acknowledges what it got",
+    "ACK-01",
+    "ACK-02",
+    "RECV-03",
+    "SYNC-12",
+    codes={
+        "not-acknowledged": "a message that another one names is not acknowledged",
+        "not-possibly-acknowledged": "a message that a filter holds is not even possibly acknowledged",
+    },
+)
+@to_the_first_fault
+@of_each_side
+def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
+    """A message that names another acknowledges it; one from somebody who got the other does so at least possibly.
+
+    The second needs filters, and so a profile that both can read. The text promises no more (AMB-61).
+    """
+    if not side.sent or not side.can(pb.CAPABILITY_ACKNOWLEDGED):
+        return
+    known: set[str] = set()
+    done: set[str] = set()
+    speakers = _speakers(view) if side.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else {}
+    for arrival in side.received:
+        act, message = arrival.act, arrival.message
+        odd = (message.channel_id, message.message_id) in view.odd
+        if not arrival.taken or act.step.answer != "effects" or odd:
+            continue
+        if view.is_regular(message.kind) and (message.message_id in known or message.message_id in side.sent):
+            continue  # copies, and messages that look like copies, may be dropped before they are reviewed (AMB-23)
+        known.add(message.message_id)
+        named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
+        for message_id in sorted(named - done):
+            done.add(message_id)
+            acked, by = side.acks.get(message_id), _noticed_by(view, side, act)
+            if by is None:
+                continue
+            if acked is None or acked.number > by:
+                yield _unacknowledged(view, side, act, message_id, f"the message {message.message_id!r} names it")
+            yield held(act, side.channel_id)
+        speaker = speakers.get(id(message))
+        if speaker is None or len(done) == len(side.sent) or not _readable(view, side, speaker[0]):
+            continue
+        other, sent_at = speaker
+        for message_id in [i for i in side.sent if i not in done]:
+            received = other.arrivals.get(message_id)
+            if received is None or received.act.number >= sent_at.number or received.act.step.answer != "effects":
+                continue
+            told = [a for a in (side.acks.get(message_id), side.possibly.get(message_id)) if a is not None]
+            if (by := _noticed_by(view, side, act)) is None:
+                continue
+            if not any(a.number <= by for a in told):
+                why = f"{other.who} got it and says {message.message_id!r}"
+                yield _unacknowledged(view, side, act, message_id, why, "possibly ")
+            done.add(message_id)
+            yield held(act, side.channel_id)
+
+
+def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
+    """The act by which a message is reviewed: its arrival, or the next sweep for a participant that never reviews on
+    arrival, which SDS-RECV-11 judges (AMB-143). None if no sweep ran.
+    """
+    signals = [*side.acks.values(), *side.possibly.values()]
+    if any(signal.step.command == "receive" for signal in signals):
+        return act.number
+    return next((tick.number for tick in view.ticks.get(side.who, ()) if tick.number > act.number), None)
+
+
+@once
+def _speakers(view: GroupView) -> dict[int, tuple[Side, Act]]:
+    """The sender and the act of each message, by identity."""
+    return {id(message): (side, act) for side in view.sides.values() for act, message in side.outgoing}
+
+
+def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why: str, how: str = "") -> Sighting:
+    before = (tick.step for tick in view.ticks.get(side.who, ()) if tick.number < act.number)
+    copies = sum(message.message_id == message_id for step in before for message in step.messages)
+    position = "AMB-64" if copies >= CAP else ""  # it may have given up, and dropped it
+    expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
+    code = "not-possibly-acknowledged" if how else "not-acknowledged"
+    return violated(act, side.channel_id, code, expected, "nothing tells that it is", position)
+
+
+def _readable(view: GroupView, side: Side, other: Side) -> bool:
+    """Do both use the same kind of filter, and does the other's filter still hold everything that it received?"""
+    mine, theirs = side.party.in_force, other.party.in_force
+    return (
+        side.declared.profile("bloom") == other.declared.profile("bloom") != ""
+        and side.channel_id == other.channel_id
+        and mine.bloom_capacity == theirs.bloom_capacity
+        and mine.bloom_error_rate == theirs.bloom_error_rate
+        and view.filter_is_complete(other)
+    )
+
+
+# ---- At rest ---------------------------------------------------------------------------------------------------------
+
+
+@global_property(
+    "G-12",
+    "Buffers drain",
+    "INSWEEP-06",
+    "STATE-15",
+    "R-RECV-01",
+    "R-SWEEP-04",
+    "SYNC-08",
+    codes={
+        "left-in-incoming": "a message that is in the log is still in the incoming buffer",
+        "left-in-outgoing": "an acknowledged message is still unacknowledged in the outgoing buffer",
+        "sync-in-outgoing": "a sync message is in the outgoing buffer",
+        "left-in-requests": "a message that arrived is still in the outgoing repair request buffer",
+        "left-in-responses": "a response that is overdue is still in the incoming repair request buffer",
+    },
+)
+def buffers_drain(view: GroupView) -> Iterator[Sighting]:
+    """After a calm phase no buffer holds what is done: delivered, acknowledged, repaired or answered.
+
+    Possibly acknowledged messages may stay (AMB-61); messages that cannot be delivered must.
+    """
+    for channel_id, sides in view.steady.items():
+        for side in sides:
+            if not side.looks or view.ending is None or side.looks[-1][0].number < view.ending.last:
+                continue
+            act, state = side.looks[-1]
+            fault = _left(view, side, act, state)
+            if fault is not None:
+                yield violated(act, channel_id, *fault)
+            elif _exercised(side, state) and converged(view, channel_id):
+                yield held(act, channel_id)
+
+
+def _exercised(side: Side, state: pb.State) -> bool:
+    """Did anything wait, in a buffer that the state shows?"""
+    waited = any(
+        not any(d.act is a.act and d.message_id == i for d in side.deliveries) for i, a in side.arrivals.items()
+    )
+    return state.HasField("incoming") and waited and not state.incoming.message_ids
+
+
+def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str, str] | None:
+    """The code of a leftover, with the expected and the seen; None if there is none."""
+    log = set(act.step.shown_log) or set(side.logged)
+    for message_id in state.incoming.message_ids:
+        if message_id in log:
+            expected = f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log"
+            return "left-in-incoming", expected, "it is still in it"
+    named = _namers(view)[side.who, side.channel_id]
+    for entry in state.outgoing.entries:
+        unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
+        if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
+            expected = f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged"
+            return "left-in-outgoing", expected, "it is still in it, unacknowledged"
+        sync = view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC
+        if sync and not view.is_regular(Kind.SYNC) and entry.message_id not in side.sent:
+            expected = f"no sync message in the outgoing buffer of {side.who}"
+            return "sync-in-outgoing", expected, f"{entry.message_id!r} is in it"
+    for wanted in state.outgoing_repairs.entries:
+        arrival, other = side.arrivals.get(wanted.message_id), (side.channel_id, wanted.message_id) in view.other_ids
+        if arrival is not None and not other and wanted.message_id in log:
+            expected = f"nothing that arrived in the outgoing repair request buffer of {side.who}"
+            return (
+                "left-in-requests",
+                expected,
+                f"{wanted.message_id!r} is in it, which came at step {arrival.act.number}",
+            )
+    ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
+    overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0
+    for asked in state.incoming_repairs.entries:
+        if 0 < asked.due_ms <= overdue and side.terms.on and side.timed:
+            expected = f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer"
+            return "left-in-responses", expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
+    return None
+
+
+@once
+def _namers(view: GroupView) -> dict[Key, dict[str, Arrival]]:
+    """The first certain acknowledgement of each own message. Copies may be dropped before they are reviewed
+    (AMB-23).
+    """
+    return {place: _namers_of(view, side) for place, side in view.sides.items()}
+
+
+def _namers_of(view: GroupView, side: Side) -> dict[str, Arrival]:
+    out: dict[str, Arrival] = {}
+    for arrival in side.received:
+        message_id = arrival.message.message_id
+        if view.revision.syncs_are_logged:
+            first = side.heard.get(message_id) is arrival and message_id not in side.sent
+        else:
+            first = arrival.message.kind is Kind.SYNC or side.arrivals.get(message_id) is arrival
+        if not first or not arrival.taken or arrival.act.step.answer != "effects":
+            continue
+        for message_id in dependencies(arrival.message):
+            if message_id in side.sent and side.sent[message_id].number < arrival.act.number:
+                out.setdefault(message_id, arrival)
+    return out

@@ -1,0 +1,220 @@
+"""A participant detects missing messages and asks for them.
+
+Requested messages are delivered, so that a small cap on requests hides nothing. If T_req is not known, messages are
+sent at T_max and a second later: T_req has passed by then, whatever the hash and the unit of time are.
+"""
+
+from __future__ import annotations
+
+from sds_harness.stage import ScheduleStopped
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, t_req_offset
+
+from .. import cast
+from ..scripts import Message, Part, Peer, Period, Script, entry, greatest, scenario, signed, take_in
+from . import live
+from .participants import NEEDED, T_MAX, T_MIN, repair_scenario, repairing
+
+MANY = 12
+
+
+def missing(part: Part, peer: Peer, count: int = 1) -> list[Message]:
+    """Messages of ``peer`` that get lost. The participant receives another one that depends on them."""
+    lost = [peer.content(part.script.now - count + number) for number in range(count)]
+    part.receive(peer.content(part.script.now + 1, *signed(*lost)))
+    return lost
+
+
+def say(part: Part, *, content: bool) -> Message:
+    """Send content or a sync message; content if the implementation has no sync messages."""
+    return part.send() if content else part.send_sync(or_content=True)
+
+
+def say_both(part: Part, *waits: Period | int, content_first: bool = False) -> None:
+    """After each wait, send a sync message and content, or content and a sync message."""
+    for wait in waits:
+        part.script.advance(wait)
+        say(part, content=content_first)
+        say(part, content=not content_first)
+
+
+def say_by_turns(part: Part, rounds: int, *messages: Message, pause_ms: int = 0) -> None:
+    """Send content and sync messages in turn. After each, those of the messages arrive that it asks for."""
+    for number in range(rounds):
+        say(part, content=number % 2 == 0)
+        part.receive_asked(*messages)
+        if pause_ms:
+            part.script.advance(pause_ms)
+
+
+@repair_scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
+def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
+    """Alice sends messages until T_max has passed, then the missing one arrives. For another one she sends late."""
+    root = bob.content(script.now + 1)
+    alice.receive(bob.content(script.now + 2, *signed(root)))
+    for number in range(1, 27):
+        say(alice.after(T_MAX // 24), content=False)
+        if number == 24:
+            say(alice, content=True)
+        alice.observe()
+    take_in(alice, root)
+    say(alice, content=False)
+    (another,) = missing(alice, bob)
+    say_both(alice, T_MAX, 1_000)
+    take_in(alice, another)
+
+
+@repair_scenario(
+    "R-SEND-01", "R-STATE-09", "R-STATE-01", "R-GLOBAL-10", "R-RECV-03", "MSG-08", "R-FIELDS-01", "R-FIELDS-02"
+)
+def content_and_sync_ask(script: Script, alice: Part, bob: Peer) -> None:
+    """A message is missing until T_max, twice: first content is sent first, then a sync message."""
+    for content_first in (True, False):
+        lost = missing(alice, bob)
+        alice.observe()
+        say_both(alice, T_MAX, 1_000, content_first=content_first)
+        take_in(alice, *lost)
+
+
+@repair_scenario("R-SEND-07", needs=(pb.CAPABILITY_MESSAGE_ID_ACCEPTED,))
+def an_own_message_was_missing(script: Script, alice: Part, bob: Peer) -> None:
+    """Others depend on an own message before it is sent; then it is sent, and need not be requested."""
+    alice.receive(bob.content(script.now + 1, entry("mine-to-come", sender="alice")))
+    alice.send(message_id="mine-to-come")
+    say_both(alice, T_MAX)
+
+
+def _t_req(actor: cast.Actor, message_id: str) -> int | None:
+    """T_req of a message that was detected as missing now: as shown, or by the declared hash."""
+    state = actor.observe()
+    for shown in state.outgoing_repairs.entries if state is not None else ():
+        if shown.message_id == message_id:
+            return int(shown.due_ms)
+    profile = HASH_PROFILES.get(actor.stage.trace.declaration.profile("hash"))
+    if profile is None:
+        return None
+    low, high = live.t_min(actor), live.t_max(actor)
+    return actor.stage.now_ms + t_req_offset(profile, actor.party.participant_id, message_id, low, high)
+
+
+@live.repair_scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
+def at_the_very_millisecond(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
+    """Messages are sent a second before T_req, a millisecond before it, at T_req and a millisecond later."""
+    for content in (True, False, True):
+        (lost,) = live.missing(stage, alice, bob)
+        due = _t_req(alice, lost.message_id)
+        for until in (due - 1_000, due - 1, due, due + 1) if due is not None else ():
+            live.say(alice.after(max(0, until - stage.now_ms)), content=content)
+        cast.take_in(alice, lost)
+
+
+@live.repair_scenario("R-SEND-01", "R-GLOBAL-10")
+def no_message_at_its_time(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
+    """A message is missing, and the participant sends nothing until 2 s after T_req; then it sends a message."""
+    for content in (True, False):
+        for _ in range(2):
+            (lost,) = live.missing(stage, alice, bob)
+            due, longest = _t_req(alice, lost.message_id), live.t_max(alice)
+            wait = longest + 1_000 if due is None else min(due - stage.now_ms + 2_000, longest)
+            live.say(alice.after(max(0, wait)), content=content)
+            cast.take_in(alice, lost)
+
+
+@repair_scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
+def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
+    """Twelve requests are due at once; requested messages arrive, and the next messages ask for the rest."""
+    lost = missing(alice, bob, MANY)
+    alice.observe()
+    script.advance(T_MAX)
+    say_by_turns(alice, MANY + 1, *lost, pause_ms=250)
+
+
+@repair_scenario("R-SEND-06")
+def nothing_to_ask_for(script: Script, alice: Part, bob: Peer) -> None:
+    """Messages are sent when nothing is missing, when what is missing is not due yet, and when it has come."""
+    say_both(alice, 0, content_first=True)
+    (lost,) = missing(alice, bob)
+    say_both(alice, T_MIN // 2, content_first=True)
+    take_in(alice, lost)
+    say_both(alice, T_MAX, content_first=True)
+
+
+@repair_scenario("R-STATE-02", "R-STATE-09")
+def named_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Others depend on the same missing message many times, which must not postpone the request for it."""
+    (lost,) = missing(alice, bob)
+    alice.observe()
+    for number in range(1, 13):
+        alice.after(T_MAX // 12).receive((carol if number % 2 else bob).content(script.now, *signed(lost)))
+        if number % 3 == 0:
+            alice.observe()
+    # T_max has passed to the millisecond, then by a second.
+    say_both(alice, greatest(0, T_MAX - T_MAX // 12 * 12), 1_000, content_first=True)
+    take_in(alice.after(1_000), lost)
+    (once,) = missing(alice, bob)
+    say_both(alice, T_MAX, 1_000, content_first=True)
+    alice.after(1_000).receive(once)
+
+
+@scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05", needs=NEEDED, asked=pb.Configuration(sds_r=True))
+def times_by_default(script: Script, alice: Part, bob: Peer) -> None:
+    """SDS-R is requested without any times; 24 messages are missing, and sync messages are sent for ten minutes."""
+    lost = missing(alice, bob, 2 * MANY)
+    before = 0
+    for seconds in (10, 20, 29, *range(35, 130, 5), *range(150, 630, 30)):
+        say(alice.after(1_000 * (seconds - before)), content=False)
+        alice.receive_asked(*lost)
+        before = seconds
+
+
+@cast.scenario("R-TREQ-01", needs=(pb.CAPABILITY_SDS_R,))
+def no_room_for_a_backoff(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
+    """T_max equals T_min, which may be refused; if it is accepted, missing messages are requested at that time."""
+    asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
+    try:
+        alice = live.repairing(stage, "alice", asked, instance="without room")
+    except ScheduleStopped:
+        alice = live.repairing(stage)  # refused: the times must differ (AMB-08)
+    for _ in range(2):
+        (lost,) = live.missing(stage, alice, bob)
+        alice.observe()
+        alice.after(live.t_min(alice)).send()
+        alice.after(max(0, live.t_max(alice) - live.t_min(alice))).send()
+        cast.take_in(alice, lost)
+
+
+ROUNDS = 54
+"""Half intervals from T_min to T_max and for twelve intervals more, with the times that are asked for."""
+
+
+def _until_it_asks(script: Script, bob: Peer, *others: Peer) -> None:
+    """A participant with automatic sync messages misses a message, and the others, if any, send sync messages.
+
+    Ten of its intervals pass before a request may expire.
+    """
+    script.need(pb.CAPABILITY_PERIODIC_SYNC)
+    alice = repairing(script, configuration=pb.Configuration(sync_interval_ms=2_000, t_min_ms=30_000, t_max_ms=60_000))
+    interval = Period("sync_interval_ms")
+    script.require("1000 <= sync_interval_ms", "the sync interval in force is too short to wait for")
+    script.require("sync_interval_ms <= t_max_ms // 4", "the sync interval in force is too long to wait for")
+    (lost,) = missing(alice, bob)
+    alice.observe()
+    script.advance(T_MIN - interval)
+    for _ in range(ROUNDS):
+        script.advance(greatest(interval // 2, (T_MAX - T_MIN + interval * 12) // ROUNDS))
+        for other in others:
+            alice.receive(other.sync(script.now))
+        alice.tick()
+    alice.receive(lost)
+
+
+@scenario("R-SYNC-02")
+def the_next_sync_asks(script: Script, bob: Peer) -> None:
+    """A message is missing, and only the automatic sync messages of the participant are sent."""
+    _until_it_asks(script, bob)
+
+
+@scenario("R-SYNC-01")
+def others_sync_all_the_time(script: Script, bob: Peer, carol: Peer) -> None:
+    """A message is missing, and others send sync messages more often than the participant would."""
+    _until_it_asks(script, bob, carol)

@@ -1,0 +1,74 @@
+"""The outcomes of a transcript: those of the reference model and of the legal variants with the same configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+from sds_harness.sds.stage import Stage
+from sds_harness.stage import ScheduleStopped
+from sds_reference import REVISIONS, Channel, Config, Participant
+from sds_reference.testee.server import TesteeOptions
+from sds_reference.variants import VARIANTS
+
+from .....vectors.canonical import digest
+from .recording import session_with
+from .transcript_player import NotPlayed, TranscriptPlayer, opened
+
+SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
+"""Prefixes for own message IDs, enough that every order of a few IDs occurs."""
+
+
+def choices(revision: str) -> Iterator[TesteeOptions]:
+    """Yield the reference first, then the variants of a revision."""
+    yield TesteeOptions("vectors", Config())
+    whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
+    for variant in VARIANTS.values():
+        config = variant.configure(Config())
+        # All unknown hashes give the same outcomes without times, so one variant stands for all of them. A coarse
+        # clock, like a bound, is legal only for an implementation that declares it.
+        if variant.revision != whose or config.repair.whole_seconds or config.repair.clock_ms > 1:
+            continue
+        if variant.leaves_out:  # transcripts demand each SHOULD
+            continue
+        if config.max_lamport_ahead_ms is None:  # a bound is legal only if it is declared
+            yield TesteeOptions("vectors", config, variant.participant_class)
+
+
+def _with_other_ids(salt: str) -> type[Participant]:
+    """The model with other IDs for its own messages, which it may choose freely."""
+
+    class Renamed(Channel):
+        def new_message_id(self, lamport: int | None, content: bytes) -> str:
+            return sha256(f"{salt}{super().new_message_id(lamport, content)}".encode()).hexdigest()
+
+    return type("WithOtherIds", (Participant,), {"channel_class": Renamed})
+
+
+def models(revision: str) -> Iterator[TesteeOptions]:
+    """Yield the reference, its legal variants, and the reference with other IDs.
+
+    If the text logs own sync messages, they have the timestamp of the message before, so that the IDs decide the order.
+    """
+    yield from choices(revision)
+    for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():
+        yield TesteeOptions("vectors", Config(), _with_other_ids(salt))
+
+
+def derive(transcript: dict[str, Any], revision: str) -> None:
+    """Add ``outcomes`` to every step, the reference's first."""
+    found: list[dict[str, Any]] = [{} for _ in transcript["steps"]]
+    for options in models(revision):
+        stage = Stage(session_with(options, revision), transcript["scenario"])
+        player = TranscriptPlayer(stage, transcript)
+        if not opened(player.actor, transcript):
+            continue
+        try:
+            for outcomes, seen in zip(found, player.play(), strict=False):
+                assert seen is not None, "the model shows its state"
+                outcomes.setdefault(digest(seen), seen)
+        except (NotPlayed, ScheduleStopped):  # a variant that refuses a step gives no further outcomes
+            continue
+    for step, outcomes in zip(transcript["steps"], found, strict=True):
+        step["outcomes"] = list(outcomes.values())

@@ -1,0 +1,72 @@
+"""Messages of a participant's other channels, which must have no effect in this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.sds.trace import Step
+from sds_reference import Kind, Message
+
+from ....judging.view_cache import once
+from .channel_view import ChannelView
+
+
+@once
+def named_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs that only causal histories of other channels name, with the first such step."""
+    named = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.causal_history}
+    return {i: index for i, index in named.items() if i not in _named_here(view)}
+
+
+@once
+def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs that only repair requests of other channels name, with the first such step."""
+    return {i: index for i, index in requested_elsewhere(view).items() if i not in _named_here(view)}
+
+
+@once
+def requested_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs that repair requests of other channels name, whether or not this channel knows them, with the first such
+    step.
+    """
+    return {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.repair_request}
+
+
+@once
+def _named_here(view: ChannelView) -> set[str]:
+    """IDs that occur in this channel, even in messages that may be ignored."""
+    messages = [received.message for arrivals in view.arrivals.values() for received in arrivals]
+    named = (entry.message_id for m in messages for entry in (*m.causal_history, *m.repair_request))
+    return view.known_ids.union(view.arrivals, named)
+
+
+@once
+def came_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs of content that arrived in other channels, with the first such step."""
+    came: dict[str, int] = {}
+    for step, message in _heard_elsewhere(view):
+        if message.kind is Kind.CONTENT:
+            came.setdefault(message.message_id, step.index)
+    return came
+
+
+@once
+def met_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs of content that arrived or was sent only in other channels, with the first such step."""
+    first: dict[str, int] = {}
+    others = set(view.party.channels) - {view.channel_id}
+    for step in view.trace.of(view.party.name) if others else ():
+        came = step.arrived if step.answer == "effects" else None
+        for message in (came, step.new if step.command == "send" else None):
+            if message is not None and message.kind is Kind.CONTENT and message.channel_id in others:
+                first.setdefault(message.message_id, step.index)
+    return first
+
+
+def _heard_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
+    """Yield the messages, the last one first."""
+    others = set(view.party.channels) - {view.channel_id}
+    for step in reversed(list(view.trace.of(view.party.name)) if others else []):
+        message = step.arrived
+        if message is not None and message.channel_id in others and message.sender_id != view.party.participant_id:
+            yield step, message

@@ -1,0 +1,184 @@
+"""Reads results of `vectors run --json`, `fuzz --json` and `exhaust --json` for a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+from sds_harness.schedules.worlds import Part
+
+from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
+from ..exploration.text import SCHEMA_ID as FUZZ_SCHEMA
+from ..judging.formats import counted
+from ..vectors.running.examination import SCHEMA_ID as VECTORS_SCHEMA
+from ..vectors.running.subject import Status
+
+MAX_BYTES = 32 << 20
+COUNT = {"type": "integer", "minimum": 0}
+TEXT = {"type": "string"}
+
+
+def record(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "required": [*fields], "properties": fields}
+
+
+SUBJECT = record(name=TEXT, version=TEXT)
+FINDINGS = {"type": "array", "items": record(id=TEXT, severity={"enum": ["fail", "warn"]})}
+_VECTORS = record(
+    schema={"const": VECTORS_SCHEMA},
+    implementation=SUBJECT,
+    revision=TEXT,
+    set=record(version=TEXT, manifest=TEXT),
+    interrupted={"type": "boolean"},
+    counts=record(**{status.value: COUNT for status in Status}),
+    unasked=COUNT,
+    vectors={"type": "array", "items": record(id=TEXT, status={"enum": [status.value for status in Status]})},
+)
+_FUZZ = record(
+    schema={"const": FUZZ_SCHEMA},
+    implementation=SUBJECT,
+    revision=TEXT,
+    profile=TEXT,
+    cast=TEXT,
+    seed=COUNT,
+    schedules=COUNT,
+    steps=COUNT,
+    interrupted={"type": "boolean"},
+    gave_up=TEXT,
+    errors={"type": "object"},
+    findings=FINDINGS,
+)
+_FUZZ_IN_FULL = record(
+    out_of_time={"type": "boolean"},
+    exercised={"type": "object"},
+    findings={"type": "array", "items": record(code=TEXT)},
+)
+SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", {"allOf": [_FUZZ, _FUZZ_IN_FULL]})}
+"""By schema ID: the command, and the schema of the fields that certificates read."""
+_WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
+
+
+class AttachedError(Exception):
+    """The file cannot be attached to the certificate; the message says why and what to do."""
+
+
+def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
+    """Read the results of the golden vectors of that manifest. Raises AttachedError."""
+    data = read_attached(file, _VECTORS, "vectors run", report)
+    if data["set"]["manifest"] != manifest:
+        told = printable(data["set"]["version"], 20)
+        raise AttachedError(
+            f"{file} is about other vectors, version {told}: ask those of this suite, without --vectors"
+        )
+    return {
+        "counts": {status.value: data["counts"][status.value] for status in Status},
+        "complete": not data["interrupted"] and not data["unasked"],
+        "failed": sorted({row["id"] for row in data["vectors"] if row["status"] in _WRONG}),
+        "warned": sorted({row["id"] for row in data["vectors"] if row["status"] == Status.WARN.value}),
+    }
+
+
+def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """Read the results of generated schedules. Raises AttachedError."""
+    data = read_attached(file, _FUZZ, "fuzz", report)
+    return {
+        **{key: data[key] for key in ("seed", "schedules", "steps", "profile", "cast")},
+        "complete": not (data["interrupted"] or data["gave_up"] or data["errors"]) and data["schedules"] > 0,
+        **ids_by_severity(data),
+    }
+
+
+def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
+    """The IDs that failed, and those that warned."""
+    return {
+        f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
+        for severity in ("fail", "warn")
+    }
+
+
+def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict[str, Any]) -> dict[str, Any]:
+    """Read the output of a command. Raises AttachedError unless implementation and revision match the report."""
+    try:
+        data = parse_json(read_bytes(file, MAX_BYTES))
+    except FileError as error:
+        raise AttachedError(f"{file} {error}. Name what `sds-conformance {command} --json` printed") from None
+    if wrong := misshapen(Draft202012Validator(schema), data, 120):
+        raise AttachedError(f"{file} is not what `sds-conformance {command} --json` prints: {wrong}")
+    about, mine = data["implementation"], report["implementation"]
+    if (about["name"], about["version"]) != (mine["name"], mine["version"]):
+        theirs, ours = (printable(f"{one['name']} {one['version']}".strip(), 80) for one in (about, mine))
+        raise AttachedError(f"{file} is about {theirs}, and the report about {ours}: type `{command} --json` for that")
+    if data["revision"] != report["revision"]:
+        told = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
+        raise AttachedError(f"{file} is about {told}: add --revision {report['revision']}")
+    return dict(data)
+
+
+_EXHAUST = record(
+    schema={"const": SCHEMA_ID},
+    implementation=SUBJECT,
+    revision=TEXT,
+    profile=TEXT,
+    cast=TEXT,
+    participants={"enum": [2, 3]},
+    alphabet={"type": "array", "items": TEXT, "minItems": 1, "maxItems": 100},
+    digest=TEXT,
+    finished=COUNT,
+    proved_schedules=COUNT,
+    gave_up=TEXT,
+    errors={"type": "object"},
+    findings=FINDINGS,
+)
+
+
+def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """Read up to which bound all schedules were played, and their findings. Raises AttachedError."""
+    data = read_attached(file, _EXHAUST, "exhaust", report)
+    if not data["finished"]:
+        raise AttachedError(f"{file} proves nothing: no bound was finished. Give `exhaust` more time, with --budget")
+    if data["digest"] != _digest(data, report["revision"]):
+        raise AttachedError(f"{file} is about other schedules than this version has: type `exhaust --json` again")
+    return {
+        **{key: data[key] for key in ("participants", "alphabet", "digest", "profile", "cast")},
+        "events": data["finished"],
+        "schedules": data["proved_schedules"],
+        "complete": not (data["gave_up"] or data["errors"]),
+        **ids_by_severity(data),
+    }
+
+
+def unfounded_schedules(data: dict[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each claim of a certificate about schedules that cannot be true."""
+    told = data.get("exhaust")
+    if told is not None and told["digest"] != _digest(told, data["revision"]):
+        yield "the digest of all schedules of a small world is not that of its alphabet"
+
+
+def exhausted_told(data: dict[str, Any]) -> str:
+    """A sentence with the bound up to which all schedules were played, and the findings."""
+    told = data.get("exhaust")
+    if told is None:
+        return "not played one and all"
+    found = [f"{verdict}: {', '.join(told[f'{verdict}ed'])}" for verdict in ("fail", "warn") if told[f"{verdict}ed"]]
+    events = counted(told["events"], "event")
+    among = f"all {told['schedules']:,} of up to {events} of {told['participants']} participants"
+    ends = "" if told["complete"] else "; not to the end"
+    return f"{among} ({'; '.join(told['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
+
+
+def _digest(told: dict[str, Any], revision: str) -> str:
+    """The digest of all schedules of that alphabet; "" if the alphabet is invalid."""
+    try:
+        parts = tuple(map(Part.read, told["alphabet"]))
+        return Exhaustion(_nobody, revision=revision, participants=told["participants"], alphabet=parts).digest
+    except ValueError:
+        return ""
+
+
+def _nobody(environment: Any) -> Any:
+    raise NotImplementedError("nothing is played")

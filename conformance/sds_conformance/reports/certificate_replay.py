@@ -1,0 +1,159 @@
+"""Replays a certificate, as a random sample or completely, and reports the differences.
+
+A sample shows less than all runs: a certified pass must not fail in any run, and a certified failure must fail again in
+the runs that the certificate lists for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from sds_harness.declaration import Declaration, printable
+from sds_harness.environment import PLAIN
+
+from ..judging.certification import Certification
+from ..judging.plan import Plan, plan
+from ..judging.registry import IN, scenario_of
+from ..judging.rules import Rules
+from ..judging.runner import tolerated
+from ..judging.verdict import RANK, RequirementVerdict, Verdict
+from ..protocols import protocol_of
+from .levels import JUDGED
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The part of a certificate to replay."""
+
+    plan: Plan
+    everything: bool
+    """The sample is the complete certificate, so every verdict must be reproduced."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of a replay."""
+
+    compared: tuple[str, ...]
+    """The requirements that the runs could judge."""
+    differences: tuple[str, ...]
+    """One sentence per difference."""
+
+
+def everything(data: dict[str, Any]) -> Sample:
+    """All scenarios in all environments; complete if the certificate is."""
+    rules = protocol_of(data["revision"]).rules
+    whole = plan(rules, _ids(data), (), data["profile"], data["revision"], environments=["*"])
+    run = data["run"]
+    return Sample(whole, run["whole"] and run["complete"] and not run["interrupted"])
+
+
+def drawn(data: dict[str, Any], seed: int, size: int) -> Sample:
+    """Draw ``size`` scenarios from all sections in turn, in the plain environment and in another one.
+
+    The sample is empty if nothing was judged.
+    """
+    rules = protocol_of(data["revision"]).rules
+    lot = Random(seed)
+    scenarios = _scenarios(data, rules, lot, size)
+    where = _environments(data, lot, scenarios)
+    found = plan(rules, _ids(data), (), data["profile"], data["revision"], scenarios=scenarios, environments=where)
+    return Sample(found if scenarios else replace(found, scenarios=()), everything=False)
+
+
+def _ids(data: dict[str, Any]) -> list[str]:
+    return [row["id"] for row in data["requirements"]]
+
+
+def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> list[str]:
+    sections: dict[str, list[list[str]]] = {}
+    for row in data["requirements"]:
+        fitting = _fitting(row, rules) if row["verdict"] in JUDGED else []
+        if fitting:
+            sections.setdefault(row["section"], []).append(fitting)
+    left = list(sections.values())
+    lot.shuffle(left)
+    out: dict[str, None] = {}
+    while left and len(out) < size:
+        choices = left.pop(0)
+        out[lot.choice(choices.pop(lot.randrange(len(choices))))] = None
+        left += [choices] if choices else []
+    return [*out]
+
+
+def _fitting(row: dict[str, Any], rules: Rules) -> list[str]:
+    """The scenarios that judge a requirement, without the long ones, which only a complete replay plays."""
+    known = rules.register.scenarios
+    written = [name for name, scenario in known.items() if row["id"] in scenario.exercises]
+    shown = [scenario_of(run) for run in row.get("shown", ())]
+    return [name for name in shown or written if name in known and not known[name].long]
+
+
+def _environments(data: dict[str, Any], lot: Random, scenarios: Sequence[str]) -> list[str]:
+    """The plain environment and another one, preferably one where the certificate lists findings of these scenarios."""
+    entered = [name for name in data["run"]["environments"] if name != PLAIN.name]
+    shown = [run.partition(IN) for row in data["requirements"] for run in row.get("shown", ())]
+    telling = [where for name, _, where in shown if name in scenarios and where in entered]
+    others = sorted(set(telling)) or entered
+    return [PLAIN.name, *([lot.choice(others)] if others else [])]
+
+
+def another(data: dict[str, Any], declared: Declaration) -> Iterator[str]:
+    """Yield a sentence for each difference between the running implementation and the certified one."""
+    about = data["implementation"]
+    for what, certified, now in (
+        ("name", about["name"], declared.name),
+        ("version", about["version"], declared.version),
+        ("capabilities", about["capabilities"], declared.capability_names),
+        ("limits", about["limits"], {name: limit for name, limit in declared.limits.items() if limit is not None}),
+        ("profiles", {**data["profiles"], "dialect": ""}, {**declared.profiles, "dialect": ""}),
+    ):
+        if certified != now:
+            yield f"{what}: certified {_said(certified)}, and now {_said(now)}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [f"{name} {choice}" for name, choice in sorted(value.items()) if choice != ""]
+    return printable(", ".join(map(str, value)) if isinstance(value, list) else str(value), 300) or "nothing"
+
+
+def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Comparison:
+    """Compare the certificate with the new results."""
+    now = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
+    compared, differences = [], []
+    for row in data["requirements"]:
+        told = _difference(row, now.get(row["id"]), sample, outcome, data["run"]["whole"])
+        if told is not None:
+            compared.append(row["id"])
+            differences += [f"{row['id']}: {told}"] if told else []
+    for broken in outcome.breakdowns:
+        if broken.breakdown.kind.value not in {*tolerated(), *data["breakdowns"]}:
+            where = printable(broken.where, 80)
+            differences.append(f"it broke down ({broken.breakdown.kind.value}) in {where}, which is not certified")
+    return Comparison(tuple(compared), tuple(dict.fromkeys(differences)))
+
+
+def _difference(
+    row: dict[str, Any], now: RequirementVerdict | None, sample: Sample, outcome: Certification, whole: bool
+) -> str | None:
+    """The difference for a requirement; "" if there is none, None if the runs cannot judge it."""
+    certified = Verdict(row["verdict"])
+    if now is None or Verdict.ERROR in (certified, now.verdict):
+        return None
+    told = f"certified {certified.value}, and now {now.verdict.value}"
+    told += f" in {now.findings[0].run}" if now.verdict in (Verdict.FAIL, Verdict.WARN) and now.findings else ""
+    if sample.everything:
+        return "" if now.verdict is certified else told
+    if now.verdict in RANK and certified not in RANK:
+        # A part of the runs cannot exercise more than all runs.
+        return told if whole or now.verdict is not Verdict.PASS else None
+    if now.verdict in RANK and RANK[now.verdict] > RANK[certified]:
+        return told
+    again = [run for run in row.get("shown", ()) if run in outcome.played]
+    if again and now.verdict is not certified:
+        return f"{told}, although {printable(', '.join(again), 200)} showed it"
+    return "" if now.verdict is certified and certified in RANK else None

@@ -1,0 +1,179 @@
+"""Checks whether a certificate can be true: contradictions in it, and differences from this version.
+
+A forger can compute the digest as well. So everything that follows from other data is recomputed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from sds_harness.declaration import printable
+from sds_harness.faults import FaultKind
+from sds_testee.version import suite_version
+
+from ..judging.exits import Exit
+from ..judging.registry import IN, scenario_of
+from ..judging.verdict import Verdict
+from ..protocols import protocol_of
+from ..vectors.canonical import digest
+from .attachments import unfounded_schedules
+from .certificate import (
+    SHOWN,
+    Certificate,
+    CertificateError,
+    catalogue_digest,
+    golden_vectors,
+    unlike_the_text,
+    untestable,
+)
+from .levels import JUDGED, hard, level
+from .limits import unfounded_limits
+
+
+def forgeries(data: dict[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each contradiction in a certificate; the digest is checked first."""
+    body = {key: value for key, value in data.items() if key != "digest"}
+    if digest(body) != data["digest"]:
+        yield "the digest is not that of what stands on it"
+    rows = {row["id"]: row["verdict"] for row in data["requirements"]}
+    known = protocol_of(data["revision"]).rules.catalogue.requirements
+    counts = Counter(row["verdict"] for row in data["requirements"])
+    for verdict, told in data["verdicts"].items():
+        if counts[verdict] != told:
+            yield f"it counts {told} {verdict}, and {counts[verdict]} of its requirements are that"
+    told_of = [cause["requirement"] for cause in data["causes"]]
+    told_of += [under["requirement"] for cause in data["causes"] for under in cause["under"]]
+    for one in sorted({one for one, verdict in rows.items() if verdict in SHOWN} ^ set(told_of)):
+        yield f"{printable(one, 40)} is among the causes of what fails, or is {rows.get(one, 'not judged')}, not both"
+    for cause in data["causes"]:
+        one, verdict = cause["requirement"], cause["verdict"]
+        if rows.get(one, verdict) != verdict:
+            yield f"{printable(one, 40)} is {verdict} among its causes, and {rows[one]} among its requirements"
+        members = [one, *(under["requirement"] for under in cause["under"])]
+        severities = [known[member].severity for member in members if member in known]
+        if severities and cause["severity"] != min(severities):
+            yield f"{printable(one, 40)} has severity {cause['severity']} among its causes, and it is {min(severities)}"
+    yield from _contradictions_of_the_run(data, counts)
+    yield from _contradictions_of_what_was_asked(data)
+
+
+def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> Iterator[str]:
+    run = data["run"]
+    judged = sum(counts[verdict] for verdict in JUDGED)
+    if run["exit_code"] not in (possible := _exit_codes(data, counts, judged)):
+        told = " or ".join(map(str, sorted(possible)))
+        yield f"its exit code is {run['exit_code']}, and by its verdicts {told}"
+    if run["whole"] == bool(run["narrowed"]):
+        yield "its run is called whole although a part was asked for, or a part although all was asked for"
+    if run["interrupted"] and run["complete"]:
+        yield "its run is called both interrupted and complete"
+    if judged and not (run["scenarios"] and run["runs"] and run["steps"]):
+        yield "it has verdicts, and no run, scenario or step that they could rest on"
+    if run["runs"] < run["scenarios"]:
+        yield f"it counts {run['scenarios']} scenarios in {run['runs']} runs"
+    if data["strict"] and (softened := [row["id"] for row in data["requirements"] if row.get("positions")]):
+        yield f"its run was strict, and a position softens {printable(softened[0], 40)}"
+    try:
+        datetime.fromisoformat(data["date"])
+    except ValueError:
+        yield "its date is no date"
+
+
+def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[int]:
+    """The exit codes that are consistent with these verdicts."""
+    if data["run"]["interrupted"]:
+        return {Exit.INTERRUPTED}
+    if counts[Verdict.FAIL.value] or (judged and hard(data)):
+        return {Exit.NON_CONFORMANT}
+    if counts[Verdict.ERROR.value]:
+        return {Exit.NON_CONFORMANT, Exit.OURS}
+    return {Exit.CONFORMANT} if judged else {Exit.CONFORMANT, Exit.NOT_DRIVEN, Exit.NOTHING_EXERCISED}
+
+
+def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
+    """Compare the counts of the golden vectors with the listed vectors."""
+    asked = data.get("vectors", {}).get("asked")
+    if asked is None:
+        return
+    for named, statuses in (("failed", ("fail", "broken", "error")), ("warned", ("warn",))):
+        if any(asked["counts"].get(status) for status in statuses) and not asked[named]:
+            yield f"it counts golden vectors that {named}, and names none"
+
+
+def outdated(data: dict[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each difference between this version and the one that judged. Raises VectorsError."""
+    theirs = printable(data["suite"]["version"], 40)
+    if theirs != suite_version():
+        yield f"it is of version {theirs} of the suite, and this is {suite_version()}"
+    if data["catalogue"] != catalogue_digest(data["revision"]):
+        yield f"version {theirs} judged by another catalogue than this {suite_version()}"
+    golden = golden_vectors(data["revision"]) or {}
+    if golden and data.get("vectors", {}).get("manifest") != golden["manifest"]:
+        told = printable(data.get("vectors", {}).get("version", "none"), 20)
+        yield f"its golden vectors are those of version {told}, and these are {golden['version']}"
+
+
+def unfounded(data: dict[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
+    yield from (f"it was not judged by the catalogue, {wrong}" for wrong in unlike_the_text(data))
+    if data["untestable"] != untestable(data["revision"]):
+        yield "what cannot be tested is not what the catalogue says"
+    yield from _unknown_names(data)
+    yield from unfounded_schedules(data)
+    yield from unfounded_limits(data)
+    found = level({key: value for key, value in data.items() if key not in ("level", "digest")})
+    if found != data["level"]:
+        told, true = printable(data["level"]["name"], 60), found["name"]
+        yield (
+            f"its level is {told}, and by its verdicts {true}"
+            if told != true
+            else "what is said about its level does not follow from its verdicts"
+        )
+
+
+def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
+    """Yield names that this version does not know, and rows that are not part of the profile."""
+    protocol, run = protocol_of(data["revision"]), data["run"]
+    rules = protocol.rules
+    rows = {row["id"] for row in data["requirements"]}
+    judged = {requirement.id for requirement in rules.judged(data["revision"], data["profile"])}
+    if strange := sorted(rows - judged):
+        yield f"{printable(strange[0], 40)} is not judged in the profile {data['profile']}"
+    if run["whole"] and (missing := sorted(judged - rows)):
+        yield f"its run is called whole, and nothing is said of {missing[0]}"
+    environments = [*run["environments"], *run["left_out"]]
+    yield from _strangers(environments, rules.environments, "environment")
+    if len(set(environments)) < len(environments):
+        yield "an environment was played twice, or both played and left out"
+    shown = [name for row in data["requirements"] for name in row.get("shown", ())]
+    scenarios = [name for cause in data["causes"] for name in cause["scenarios"]]
+    yield from _strangers([*map(scenario_of, shown), *scenarios], rules.register.scenarios, "scenario")
+    yield from _strangers([name.partition(IN)[2] for name in shown if IN in name], rules.environments, "environment")
+    positions = [name for row in data["requirements"] for name in row.get("positions", ())]
+    yield from _strangers(positions, rules.catalogue.positions, "position")
+    yield from _strangers(data["breakdowns"], {kind.value for kind in FaultKind}, "kind of breakdown")
+    golden = golden_vectors(data["revision"]) or {}
+    if data.get("vectors", {}).get("version", golden.get("version")) != golden.get("version"):
+        yield "the version of its golden vectors is not that of their manifest"
+
+
+def _strangers(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
+    if strange := sorted(set(names) - set(known)):
+        yield f"there is no {what} {printable(strange[0], 40)}"
+
+
+def hold_to_its_rows(certificate: Certificate, name: str) -> None:
+    """Raise CertificateError if a certificate contradicts itself or, if this version wrote it, the catalogue.
+
+    Raises VectorsError if the golden vectors of this version cannot be read.
+    """
+    data = certificate.data
+    wrong = next(forgeries(data), "")
+    if not wrong and not list(outdated(data)):
+        wrong = next(unfounded(data), "")
+    if wrong:
+        told = "`sds-conformance certificate verify` lists all that is wrong with it"
+        raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {told}")

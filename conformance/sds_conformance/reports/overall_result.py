@@ -1,0 +1,130 @@
+"""The overall result of a report: a sentence, and a few words for a badge. It never claims more than was tested."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from ..judging.certification import ENOUGH
+from ..judging.exits import Exit
+from ..judging.formats import counted
+from .report import Report, Row, flaky
+
+
+class Tone(Enum):
+    """The colour of the overall result."""
+
+    GOOD = "good"
+    PARTIAL = "partial"
+    """No fault was found, but not everything was tested."""
+    BAD = "bad"
+    NONE = "none"
+    """There is no verdict."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The overall result of a report."""
+
+    tone: Tone
+    short: str
+    """For a badge."""
+    sentence: str
+    """Continues a sentence that begins with the name of the implementation."""
+
+
+def standing(report: Report) -> Standing:
+    """Compute the overall result from the rows of a report; its counts are not trusted."""
+    data = report.data
+    counts = Counter(row["verdict"] for row in report.requirements())
+    hard = len(report.hard_breakdowns)
+    unfinished = report.unfinished
+    if data["summary"]["exit_code"] == Exit.NOT_DRIVEN:
+        return Standing(Tone.BAD, "could not be driven", "could not be driven: nothing was exercised.")
+    if counts["fail"]:
+        return _faulty(report, counts, unfinished)
+    if unfinished and (not hard or report.cut_off or data["summary"]["interrupted"]):
+        return Standing(Tone.NONE, "not complete", f"has no verdict as a whole: {unfinished}.")
+    if hard:
+        so_far = f" So far: {unfinished}." if unfinished else ""
+        said = f"does not conform: {counted(hard, 'breakdown')}.{so_far}"
+        return Standing(Tone.BAD, counted(hard, "breakdown"), said)
+    if report.unmet:
+        unmet = counted(len(report.unmet), "expectation")
+        return Standing(Tone.BAD, f"{unmet} not met", f"does not meet {unmet} of scenario files.")
+    if counts["error"]:
+        what = f"{counted(counts['error'], 'requirement')} could not be judged by a fault of the suite"
+        return Standing(Tone.NONE, "no verdict", f"has no verdict as a whole: {what}.")
+    if not any(row["exercised"] for row in report.requirements()):
+        return Standing(Tone.NONE, "nothing exercised", "has no verdict: nothing was exercised.")
+    return _without_faults(report, counts)
+
+
+def _faulty(report: Report, counts: Counter[str], unfinished: str) -> Standing:
+    failing = list(report.requirements("fail"))
+    known = sum(bool(report.known_failures(row["id"])) for row in failing)
+    unsteady = sum(bool(flaky(row)) for row in failing)
+    failed = f"{counted(counts['fail'], 'requirement')} failed" + (f" ({unsteady} flaky)" if unsteady else "")
+    what = [failed]
+    short = counted(counts["fail"], "failure")
+    if found := [cause for cause in report.data["causes"] if cause["verdict"] == "fail"]:
+        short = counted(len(found), "root cause")
+        what = [short, failed, counted(sum(cause["violations"] for cause in found), "violation")]
+    if known:
+        what.append("all of them known" if known == len(failing) else f"{known} of them known")
+    what += [counted(len(broken), "breakdown")] if (broken := report.hard_breakdowns) else []
+    what += [f"{counted(len(unmet), 'expectation')} not met"] if (unmet := report.unmet) else []
+    what += [f"{counts['error']} not judged by a fault of the suite"] if counts["error"] else []
+    so_far = f" So far: {unfinished}." if unfinished else ""
+    return Standing(Tone.BAD, short, f"does not conform: {', '.join(what)}.{so_far}")
+
+
+def _without_faults(report: Report, counts: Counter[str]) -> Standing:
+    rows = list(asked(report))
+    judged = sum(row["exercised"] > 0 for row in rows)
+    warnings = f", {counted(counts['warn'], 'warning')}" if counts["warn"] else ""
+    of = f"{judged} of {counted(len(rows), 'requirement')}"
+    left_out = report.data["summary"]["left_out"]
+    why = [
+        *([] if report.data["whole"] else [f"not all {' and '.join(report.data['narrowed'])} were asked for"]),
+        *([f"not played in {', '.join(left_out)}"] if left_out else []),
+        *([] if judged >= ENOUGH * len(rows) else [f"{of} judged"]),
+    ]
+    if why:
+        warned = warnings and f", with{warnings[1:]}"
+        told = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
+        short = "partial, no faults" if judged == len(rows) else f"partial, {judged} of {len(rows)} judged"
+        return Standing(Tone.PARTIAL, short, told)
+    about = f" ({' + '.join(parts)})" if (parts := _parts(report)) else ""
+    but = f", {judged} of {len(rows)}" if judged < len(rows) else ""
+    told = f"conforms to what was tested{about}" + (f", {of}" if but else "") + (warnings and f", with{warnings[1:]}")
+    return Standing(Tone.GOOD, f"conformant{about}{but}{warnings}", f"{told}.")
+
+
+def _part_of(report: Report, row: Row) -> str:
+    """The part of the text that a requirement belongs to; "" if the catalogue no longer has it."""
+    rules = report.protocol.rules
+    requirement = rules.catalogue.requirements.get(row["id"])
+    return rules.part_of(requirement) if requirement is not None else ""
+
+
+def forgone(report: Report) -> str:
+    """The part of the text that the implementation does not support by its declaration."""
+    return report.protocol.forgone(report.declaration, report.data["revision"])
+
+
+def asked(report: Report) -> Iterator[Row]:
+    """The requirements that apply to the implementation."""
+    without = forgone(report)
+    return (row for row in report.requirements() if row["exercised"] or _part_of(report, row) != without)
+
+
+def _parts(report: Report) -> list[str]:
+    """Names of the judged parts of the text; empty if it has only one."""
+    named, rules = report.protocol.parts, report.protocol.rules
+    stated = {rules.part_of(requirement) for requirement in rules.judged(report.data["revision"], rules.full)}
+    found = dict.fromkeys(_part_of(report, row) for row in report.requirements())
+    parts = [part for part in found if part and part != forgone(report)]
+    return [named.get(part, part.capitalize()) for part in parts] if stated & set(named) else []
