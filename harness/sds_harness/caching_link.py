@@ -23,7 +23,7 @@ class OtherAnswer(Exception):
     """An implementation answered the same sequence of requests differently than before."""
 
     def __init__(self, command: str) -> None:
-        super().__init__(f"{command} was answered otherwise than before, though the participant was told the same")
+        super().__init__(f"{command} was answered differently than before, after the same requests")
 
 
 class _Told:

@@ -242,7 +242,7 @@ class GrpcLink(Link):
         if reached:
             self._fail(FaultKind.HANG, f"not ready within {patience:g} s: {said}", _SLOW)
         if self._process is not None:
-            detail = f"the process runs, but nobody serves at {self.address} within {patience:g} s ({said})"
+            detail = f"the process runs, but there is no server at {self.address} within {patience:g} s ({said})"
             self._fail(
                 FaultKind.NO_START,
                 detail,

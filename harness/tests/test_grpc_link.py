@@ -301,7 +301,7 @@ def test_what_a_server_prints_holds_it_up_nowhere_and_it_ends_with_its_stdin(add
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
-        ("floods-at-once", FaultKind.NO_START, r"the process runs, but nobody serves at unix:\S+ within 1.5 s"),
+        ("floods-at-once", FaultKind.NO_START, r"the process runs, but there is no server at unix:\S+ within 1.5 s"),
         ("floods-after-hello", FaultKind.HANG, "no answer to open within 1.5 s"),
     ],
 )
@@ -326,7 +326,7 @@ def test_a_server_that_ends_before_it_listens_is_told_with_its_last_words() -> N
 def test_a_server_that_never_listens_is_told_where_it_should() -> None:
     breakdown = broken(lambda: started("never-listens", replace(LIMITS, start_s=1.5)), 1.5)
     assert breakdown.kind is FaultKind.NO_START
-    assert re.match(r"the process runs, but nobody serves at unix:\S+ within 1.5 s", breakdown.detail)
+    assert re.match(r"the process runs, but there is no server at unix:\S+ within 1.5 s", breakdown.detail)
     assert "SDS_TESTEE_GRPC" in breakdown.advice
 
 

@@ -100,7 +100,7 @@ def test_whoever_answers_otherwise_is_found_out() -> None:
     talk.play("one")
     talk.inner.spoilt = "send"
     assert talk.play("one"), "from memory"
-    with pytest.raises(OtherAnswer, match="send was answered otherwise than before"):
+    with pytest.raises(OtherAnswer, match="send was answered differently than before"):
         talk.play("one", "two")
     talk.link.whole = True
     with pytest.raises(OtherAnswer):

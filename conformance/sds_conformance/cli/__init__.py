@@ -158,8 +158,8 @@ def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
 
 
 def _with_stderr() -> None:
-    """Where whoever started us has closed stderr, the next file that is opened would be in its place, and whatever is
-    started would write to it."""
+    """If the parent process has closed stderr, the next file that is opened would take its descriptor, and every child
+    process would write to that file."""
     try:
         os.fstat(2)
     except OSError:

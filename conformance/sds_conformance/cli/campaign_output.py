@@ -186,7 +186,7 @@ def played_json(performance: Performance, findings: Iterable[dict[str, Any]]) ->
 
 
 def unshrunk_json(example: Counterexample) -> dict[str, Any]:
-    """What was found in a schedule that was played once."""
+    """Print the findings of a schedule that was played once."""
     finding = example.finding
     return {
         "id": example.what,

@@ -33,7 +33,7 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
         raise click.UsageError(f"nothing shows the time in {protocol.name}: leave {OPTION} out")
     # It would count for more than the file.
     if "FAKETIME" in os.environ:
-        raise click.UsageError(f"the variable FAKETIME is set, and in the way of {OPTION}: type `unset FAKETIME`")
+        raise click.UsageError(f"the variable FAKETIME is set, and {OPTION} sets it, too: type `unset FAKETIME`")
     try:
         library = find_library()
     except NoClockLibrary as error:
@@ -42,7 +42,7 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
 
 
 def _shown(revision: str, asked: str | None, session: Session) -> Shown:
-    """What a session shows of time, in the dialect that was asked for or is declared."""
+    """The times that a session shows, read in the requested or declared dialect."""
     rules = protocol_of(revision).rules
     try:
         return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))

@@ -1,7 +1,8 @@
 """Completion in bash, zsh and fish.
 
 The shell sets ``_SDS_CONFORMANCE_COMPLETE`` and starts the program: to get a script once, and then for each word that
-the user completes. Click makes the scripts and finds the words. What it prints goes past the door: a shell reads it.
+the user completes. Click makes the scripts and finds the words. Its output bypasses the output filter, because a shell
+reads it.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def asked() -> str:
-    """What a shell asks for, such as ``bash_source``; "" if this is not started by a shell that completes."""
+    """The request of a shell for completion, such as ``bash_source``; "" if no shell asks for it."""
     return os.environ.get(VARIABLE, "")
 
 
 def complete(command: click.Command, wanted: str) -> Exit:
     """Print the script, or the completions, that a shell asks for.
 
-    A completion never fails: a message or a traceback would stand in the line that the user is typing.
+    A completion never fails: a message or a traceback would appear in the line that the user is typing.
     """
     shell, _, what = wanted.partition("_")
     found = get_completion_class(shell)

@@ -258,7 +258,9 @@ def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[Pa
             f"{driven.typed('run', '--revision', revision)}"
         )
     if not any(kind.broadcasts for kind in worlds_of(revision).world(participants, alphabet).kinds):
-        raise click.UsageError("nobody could say anything: name for example --alphabet send,arrive")
+        raise click.UsageError(
+            "no event of this alphabet broadcasts a message: add one, such as --alphabet send,arrive"
+        )
 
 
 def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: Path | None) -> Coverage:
@@ -344,7 +346,7 @@ def events_left_out(coverage: Coverage) -> list[str]:
 
 
 def reached(coverage: Coverage) -> str:
-    """How far it came, in words: the last bound that was finished whole, and how much of the next."""
+    """Describe the progress: the last complete bound, and the share of the next one."""
     finished = coverage.finished
     parts = []
     if finished is not None:

@@ -87,7 +87,7 @@ def _nothing(err: Console, dialogue: Dialogue, wanted: Wanted) -> NoReturn:
     if not dialogue.parts:
         err.print("Nothing was said in it.", style="yellow")
     elif wanted.findings and not (wanted.participant or wanted.channel):
-        err.print("What the findings rest on is not in it, or could not be read.", style="yellow")
+        err.print("The transcript lacks the evidence of the findings, or it could not be read.", style="yellow")
     elif wanted.globs and not (wanted.findings or wanted.runs):
         err.print(
             f"Nothing was found against {printable(wanted.globs[-1])}, and no run is named in which it was judged."

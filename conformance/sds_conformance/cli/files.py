@@ -1,4 +1,4 @@
-"""Files that commands are told to read and to write: what is wrong with one is wrong use."""
+"""Files that commands read and write. An error in one of them is a usage error."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _examine(place: Place, excused: bool) -> Fate:
     return _examiners[0].examine(place, briefly=excused)
 
 
-# ---- What is told --------------------------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------------------------
 
 _TOLD = {
     End.FAILS.value: "run, by a requirement that fails",

@@ -1,4 +1,4 @@
-"""``sds-conformance new-adapter``: the templates of adapters, which stand in ``harness/adapters`` of a checkout."""
+"""``sds-conformance new-adapter``: the templates of adapters, which are in ``harness/adapters`` of a checkout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .options import console, program
 from .paths import OUTPUT_FOLDER
 
 DESCRIPTION = "template.json"
-"""What makes a folder a template: its language, what that needs, its files, and the commands to build and to run it."""
+"""A template: its language, the programs that it needs, its files, and the commands to build and to run it."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Template:
     folder: Path
     language: str
     needs: str
-    """What has to be on the machine."""
+    """The programs that must be installed."""
     files: tuple[str, ...]
     """Paths in the folder: what is copied, and nothing that a build leaves there."""
     build: tuple[str, ...]
@@ -38,7 +38,7 @@ class Template:
     """What runs it, in its folder."""
 
     def next_lines(self, folder: Path) -> list[str]:
-        """What to type once it stands in ``folder``."""
+        """The commands to type after it was written to ``folder``."""
         go = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]
         return [*go, *self.build, shlex.join([program(), "smoke", "--", *self.command])]
 

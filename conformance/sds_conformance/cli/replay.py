@@ -141,7 +141,7 @@ def replay_command(
 def _show(
     out: Console, performance: Performance, examples: list[Counterexample], assessment: Assessment, noted: str
 ) -> None:
-    """What was played, what was found, and what came of that which is ``noted`` in the file."""
+    """Print the schedule, the findings, and whether the finding ``noted`` in the file showed again."""
     show_played(out, performance, examples[0] if examples else None)
     for example in examples:
         show_head(out, example.finding)

@@ -162,7 +162,7 @@ def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
 
 
 _TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement", "experimental")
-"""Of a requirement as it stands in the catalogue."""
+"""The fields of a requirement that are copied from the catalogue."""
 _EPILOG = """
 \b
 Examples:

@@ -256,7 +256,7 @@ def run_command(
 
 
 def _show_since(out: Console, before: Report, report: Report) -> None:
-    """What has changed since the last time, in a line each."""
+    """The changes since the last run, one line each."""
     then = {row["id"]: row["verdict"] for row in before.requirements()}
     now = {row["id"]: row["verdict"] for row in report.requirements()}
     changes = {

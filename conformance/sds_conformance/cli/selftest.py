@@ -224,8 +224,8 @@ def selftest_command(
 def examined(
     err: Console, mutants: list[Named], variants: list[Named], without: frozenset[str], jobs: int, *, whole: bool
 ) -> Proof:
-    """Run them all, each of the protocol that it stands with; what is not covered is known only if it is the ``whole``
-    lists that run."""
+    """Run all mutants and variants, each with its own protocol. Gaps in coverage are known only if the ``whole`` lists
+    run."""
     with processes(jobs) as pool:
         killing = pool.map(partial(_mutant, without=without), mutants)
         accepting = pool.map(partial(_variant, without=without), variants)
@@ -444,8 +444,7 @@ def markdown(proof: Proof) -> str:
     settled = [kill for kill in kills if not kill.pending]
     alone, beside = sum(not kill.also for kill in settled), [len(kill.also) for kill in settled]
     lines += [
-        f"{alone} of {len(settled)} mutants fail their own requirement alone, all together {sum(beside)} beside it,"
-        " the",
+        f"{alone} of {len(settled)} mutants fail their own requirement alone, {sum(beside)} others fail, too, the",
         f"median {statistics.median(beside or [0]):g}. Each of these truly is violated as well, for a reason below; one"
         " in bold has none, and is",
         "a defect of its check.",

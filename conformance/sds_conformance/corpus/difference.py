@@ -249,8 +249,8 @@ class Difference:
     def translated(self) -> list[str]:
         """A sentence for each side whose dialect was translated, because faults of the dialect are not shown."""
         return [
-            f"{name} speaks the dialect {printable(corpus.manifest.dialect, 40)}, which is translated here: what that "
-            "layout violates is not told of each schedule, but by `corpus check`."
+            f"{name} speaks the dialect {printable(corpus.manifest.dialect, 40)}, which is translated here: violations "
+            "by that layout are not listed per schedule; `corpus check` lists them."
             for name, corpus in (("A", self.a), ("B", self.b))
             if corpus.manifest.dialect
         ]

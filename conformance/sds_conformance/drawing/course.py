@@ -171,7 +171,7 @@ class Course:
         item = self.items[packet.number]
         return "copy" if packet.number in self.copies else (item.sort if item is not None else Sort.NOISE).value
 
-    # ---- in words --------------------------------------------------------------------------------------------------
+    # ---- text ------------------------------------------------------------------------------------------------------
 
     def at(self, milliseconds: int) -> str:
         """Format a time relative to the start."""

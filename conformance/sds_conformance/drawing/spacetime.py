@@ -72,7 +72,7 @@ def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
     drawing = _Artist(course, blamed, only).excerpt()
     if not drawing.arrows and len(drawing.dots) < FEWEST_DOTS:
         return ""
-    return _svg(drawing, "Space-time diagram", f"What goes on between {_listed(columns)}", blamed, styled=False)
+    return _svg(drawing, "Space-time diagram", f"Messages between {_listed(columns)}", blamed, styled=False)
 
 
 def stylesheet() -> str:

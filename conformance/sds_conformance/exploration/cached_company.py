@@ -20,7 +20,7 @@ class Suspects:
         self.guilty: frozenset[int] = frozenset()
         """Kinds of events at which it breaks down."""
         self._sound: frozenset[int] = frozenset()
-        """Kinds in words at which it did not break down."""
+        """Kinds of schedules in which it did not break down."""
         self._broken: list[frozenset[int]] = []
         """The kinds in each of the last words, which all broke down."""
 

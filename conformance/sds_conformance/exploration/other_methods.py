@@ -45,7 +45,7 @@ def schedules(connect: Connect, configuration: Configuration) -> str:
 
 
 def vectors(connect: Connect, configuration: Configuration) -> str:
-    """What the golden vectors find against a model; "" if nothing."""
+    """The first fault of a model that the golden vectors find; "" if there is none."""
     material = protocol_of(configuration.revision).vectors
     if material is None:
         return ""

@@ -82,7 +82,7 @@ def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
                 raise ResumeError(f"it is about another {key.replace('_', ' ')} than what is played now")
         for number, row in enumerate(data["bounds"], 1):
             if coverage.before(number) + _count(row["schedules"]) > MAX_SCHEDULES:
-                raise ResumeError(f"it has more than {MAX_SCHEDULES:,} schedules: begin anew, with another file")
+                raise ResumeError(f"it has more than {MAX_SCHEDULES:,} schedules: start again with another file")
             coverage.bounds.append(_bound(order, number, row))
         coverage.without = frozenset(map(_count, data.get("without", ())))
         if any(kind >= len(order.world.kinds) for kind in coverage.without):

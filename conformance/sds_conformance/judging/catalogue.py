@@ -106,7 +106,7 @@ class Option:
 
 
 NOT_SHOWN = {
-    "assert": "one way alone is accepted: who goes another violates the requirements that it is about",
+    "assert": "only one option is accepted: each other one violates the requirements of this position",
     "config": "a choice of the suite, and none of an implementation",
 }
 """By ``verdict``: the default reason why no run shows the choice of an implementation at a position without options."""

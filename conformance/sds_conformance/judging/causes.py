@@ -72,7 +72,8 @@ class Root:
     under: Mapping[str, str] = field(default_factory=dict)
     """By requirement or property: why it fails as well, in one sentence."""
     title: str = ""
-    """The fault in words, such as "speaks the layout nim-sds"; "" if the statement of the requirement says it."""
+    """A description of the fault, such as "speaks the layout nim-sds"; "" if the statement of the requirement is
+    enough."""
 
 
 @dataclass

@@ -234,7 +234,7 @@ class Register:
     def _about(self, of: str) -> tuple[str, ...]:
         names = tuple(of.split())
         if unknown := [name for name in names if name not in self.facts]:
-            raise ValueError(f"nobody knows of {unknown[0]!r}; known are {', '.join(self.facts)}")
+            raise ValueError(f"there is no fact {unknown[0]!r}; there are {', '.join(self.facts)}")
         return names
 
     def said_by(self, requirement: str) -> set[str]:

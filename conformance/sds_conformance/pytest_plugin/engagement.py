@@ -109,7 +109,7 @@ class Engagement:
         return self._outcomes[run.name]
 
     def elsewhere(self, run: Run) -> dict[str, Judged]:
-        """What a run shows of requirements that it is not for, unless a run that is for them shows it as well.
+        """Findings of a run about requirements that it is not for, unless a run that is for them shows them as well.
 
         The result does not depend on the order: the runs for these requirements are played now if needed.
         """

@@ -99,7 +99,7 @@ class Suite:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """With xdist, the main process receives nothing but reports."""
+        """With xdist, the main process receives only reports."""
         counts = [count for name, count in report.user_properties if name == PROPERTY]
         self._ran += len(counts)
         self._exercised += sum(int(str(count)) for count in counts)

@@ -62,7 +62,7 @@ class RootCause:
 
     @property
     def rule(self) -> str:
-        """What the implementation does, if that says more than one requirement; otherwise the rule that is violated."""
+        """A description of the fault, if there is one; otherwise the violated rule."""
         return str(self.data.get("title") or self.row["statement"])
 
     @property

@@ -40,7 +40,7 @@ class Unmet:
 
     @property
     def sentence(self) -> str:
-        """What was expected, and what was seen."""
+        """The expectation and the observation."""
         return f"expected: {self.data['text']}; seen: {self.data['seen']}"
 
 

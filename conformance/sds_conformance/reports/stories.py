@@ -26,7 +26,7 @@ MAX_LINES = 12
 """Output lines shown per step."""
 MAX_WIRES = 4
 SAID_WIDTH = 110
-UNTOLD = "The conversation that was kept with this report cannot be told: the command below shows it."
+UNTOLD = "The conversation in this report cannot be shown: the command below replays it."
 
 
 @dataclass(frozen=True)

@@ -362,7 +362,7 @@ def _show_worst(console: Console, report: Report, row: Row, *, whole: bool) -> N
 
 
 def _details(report: Report, row: Row, *, whole: bool) -> Iterator[Text]:
-    """What was seen of a requirement that fails because of a root cause; ``whole`` as in `_show_cause`."""
+    """The findings of a requirement that fails because of a root cause; ``whole`` as in `_show_cause`."""
     if (again := again_of(row)) is not None and again.flaky:
         yield Text(again.sentence, "yellow")
     known, finding = report.known_failures(row["id"]), worst(row)
@@ -384,7 +384,7 @@ def _broken_run(row: Row) -> BrokenRun:
 
 
 def _show_notes(console: Console, report: Report) -> None:
-    """What is noted and not judged, and what could not be judged."""
+    """Observations that are only noted, and requirements that could not be judged."""
     notes, left_out = report.data["notes"], report.data["summary"]["left_out"]
     for note in notes:
         seen = f"expected {note['expected']}; seen: {note['seen']}" if note["expected"] else note["seen"]

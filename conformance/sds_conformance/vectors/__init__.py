@@ -5,6 +5,6 @@ formula gives with those written in the files of the top-level folder ``vectors/
 compares the files, ``edits`` adds and replaces vectors, ``agreement`` asks the reference model about written vectors,
 ``lint`` checks the rules of the README, and ``running`` asks an implementation.
 
-Nothing here knows a protocol: groups, shapes and who asks for them are handed in as ``model.Material``; the files of
-all protocols stand in one folder, as a ``model.VectorSet``.
+This package depends on no protocol: groups, shapes and their testers are passed in as ``model.Material``. The files of
+all protocols are in one folder, a ``model.VectorSet``.
 """

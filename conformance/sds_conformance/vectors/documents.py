@@ -91,7 +91,7 @@ def _computed(
 def _with_written(computed: Document, there: Any) -> Document:
     """Add the written vectors of a file to its computed ones."""
     if not isinstance(there, dict) or not isinstance(there.get("tests"), list):
-        raise VectorsError(f"{computed.path}: it has no list of tests: delete the file, and generate it anew")
+        raise VectorsError(f"{computed.path}: it has no list of tests: delete the file, and generate it again")
     tests: list[Any] = list(computed.content["tests"])
     before: Any = None
     for test in there["tests"]:

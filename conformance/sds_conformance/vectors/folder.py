@@ -152,7 +152,7 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
     return out
 
 
-ANEW = "get these files anew, or type `sds-conformance vectors lint DIR` to see all that is wrong with them"
+ANEW = "get these files again, or type `sds-conformance vectors lint DIR` to see all that is wrong with them"
 WINDOWS_LINE_ENDS = (
     "its lines end with CRLF, and those of the published file with LF: type `git config core.autocrlf false` in the "
     "clone and check the files out again"

@@ -81,7 +81,7 @@ def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
 
 
 def changelog_gap(folder: Path, manifest: bytes) -> str:
-    """What the changelog lacks for this manifest, as a sentence; "" if nothing.
+    """A sentence on entries that the changelog lacks for this manifest; "" if it is complete.
 
     Every version names the digest of its manifest; for a released one, the ledger has it as well.
     """

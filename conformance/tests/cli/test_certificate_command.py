@@ -185,7 +185,7 @@ def test_a_true_one_holds_as_far_as_was_played() -> None:
     text = words(result.stdout)
     assert "Rerun seed 1: 4 scenarios, in plain, " in text
     assert "none in " in text
-    assert "Holds, as far as was played: " in text
+    assert "Holds for the sample: " in text
     assert re.search(r"\b(\d+) of \1 verdicts", text) is None
 
 
@@ -211,7 +211,7 @@ def test_who_behaves_in_the_sample_alone_is_not_certified_beyond_it() -> None:
         seed = next(seed for seed, there in turkish.items() if there is where)
         result = verified(made, "--sample", "6", "--seed", str(seed), *shy)
         assert result.exit_code == code
-        assert ("Holds, as far as was played" in words(result.stdout)) is not where
+        assert ("Holds for the sample" in words(result.stdout)) is not where
 
 
 @pytest.mark.exhaustive

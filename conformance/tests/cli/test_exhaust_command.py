@@ -132,7 +132,7 @@ def test_an_interrupt_tells_what_was_covered(monkeypatch: pytest.MonkeyPatch) ->
         (("--budget", "soon"), "write for example 90s, 10m or 2h"),
         (("--budget", "0"), "no time in which anything could be played"),
         (("--alphabet", "send,shout"), "has no event 'shout'"),
-        (("--alphabet", "arrive"), "nobody could say anything"),
+        (("--alphabet", "arrive"), "no event of this alphabet broadcasts a message"),
         (("--participants", "4"), "4 is not in the range"),
         (("--events", "0"), "0 is not in the range"),
         (("--alphabet", "send:many"), "write for example send,arrive"),

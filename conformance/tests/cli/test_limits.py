@@ -60,7 +60,7 @@ def test_vectors_run_names_the_layout_that_was_not_declared() -> None:
         words(typed("vectors", "run", "--group", "causal-history", *options, *NIM_LIKE).stdout)
         for options in (("--dialect", ""), ())
     )
-    assert "What it sends is in the dialect nim-sds: try --dialect nim-sds" in asked_for
+    assert "Its messages are in the dialect nim-sds: try --dialect nim-sds" in asked_for
     assert "Beware" not in declared
 
 

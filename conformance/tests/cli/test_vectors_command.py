@@ -161,7 +161,7 @@ def test_reasons_for_skipping_are_told_once_with_how_many() -> None:
     # Above the last screen, and on it.
     line, _ = [line for line in result.stdout.splitlines() if "declares the hash" in line]
     assert line.split()[1] == "skipped"
-    assert f"What was skipped says nothing: {int(line.split()[0]) + 1} of " in words(result.stdout)
+    assert f"Skipped vectors prove nothing: {int(line.split()[0]) + 1} of " in words(result.stdout)
 
 
 def test_another_revision_is_asked_again_as_it_was() -> None:

@@ -98,7 +98,7 @@ def test_an_interrupt_keeps_what_is_committed_and_leaves_no_process(tmp_path: Pa
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
     assert stderr.splitlines()[-2:] == [
-        f"What is recorded stays in {folder}: the same command goes on from there.",
+        f"The recorded part stays in {folder}: the same command goes on from there.",
         "Interrupted.",
     ]
     assert "Traceback" not in stderr
@@ -127,7 +127,7 @@ def test_who_is_terminated_waits_for_no_implementation(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout) == (143, ""), stderr
-    assert "What is recorded stays in" in stderr
+    assert "The recorded part stays in" in stderr
     assert "Traceback" not in stderr
     assert psutil.wait_procs(family, timeout=10)[1] == []
     assert list(temporary.iterdir()) == []

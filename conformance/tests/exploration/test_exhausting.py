@@ -176,7 +176,7 @@ def test_of_whoever_does_something_else_the_second_time_nothing_is_remembered() 
     asked_of_whole = next(often)
     coverage = exhausted(3, handle=fickle)
     asked = next(often) - asked_of_whole
-    assert "send_sync was answered otherwise than before" in coverage.otherwise
+    assert "send_sync was answered differently than before" in coverage.otherwise
     assert (whole.otherwise, exhausted(3).otherwise) == ("", "")
     assert (coverage.tally.gave_up, coverage.tally.errors) == ("", {})
     assert set(coverage.tally.found) == {"SDS-MSG-01"}

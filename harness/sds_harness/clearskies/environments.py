@@ -49,7 +49,7 @@ ENVIRONMENTS: dict[str, Environment] = {
         ClearSkiesEnvironment("torn", "messages arrive in pieces, some of one byte", torn=True),
         ClearSkiesEnvironment("halved", "messages arrive in halves", halved=True),
         Environment("all-scripts", "keys and values in many alphabets", all_scripts=True),
-        ClearSkiesEnvironment("bystanders", "another link is open, on which nobody says anything", bystanders=True),
+        ClearSkiesEnvironment("bystanders", "another link is open and idle", bystanders=True),
         ClearSkiesEnvironment(
             "chatter",
             "others write JSON with blanks and unknown members, and messages of unknown types",

@@ -417,7 +417,7 @@ def _plain(item: Any) -> dict[str, Any]:
 
 
 def _error(error: ValidationError) -> ScheduleFileError:
-    """The violation of a schema in words, with a suggestion for an unknown name."""
+    """Describe the violation of a schema, with a suggestion for an unknown name."""
     path = tuple(error.absolute_path)
     message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
     known: Mapping[str, Any] = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
@@ -489,7 +489,7 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
 
 
 def _strangers(operation: Operation, names: Collection[str], channels: int) -> Iterator[str]:
-    """What an operation names and the schedule does not have."""
+    """Names in an operation that the schedule does not have."""
     for name in sorted(named_in(operation)):
         if name not in names:
             yield f"there is no participant {name!r}{did_you_mean(name, names)}"

@@ -218,7 +218,7 @@ class Member(operations.Member):
     channels: tuple[int, ...] = ()
     """Numbers of the channels that it joins; () for all."""
     configuration: tuple[tuple[str, int | float | bool], ...] = ()
-    """What it is asked to use in addition to, or in place of, the configuration of the schedule."""
+    """Settings that it is asked to use in addition to, or in place of, the configuration of the schedule."""
     participant_id: str = ""
     """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and,
     in brackets, what tells them apart."""

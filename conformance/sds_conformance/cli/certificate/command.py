@@ -1,4 +1,4 @@
-"""``sds-conformance certificate``: write and show certificates; ``verify`` beside this module checks them."""
+"""``sds-conformance certificate``: write and show certificates; the module ``verify`` checks them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sds_harness.files import FileError, read_bytes
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "sds-conformance"
-"""What a signature is for, so that one of another thing cannot pass for it."""
+"""The namespace of the signature: a signature of something else is not accepted."""
 LARGEST = 64 << 10
 """Bytes of a signature."""
 _PATIENCE_S = 120
@@ -50,7 +50,7 @@ def kept(certificate: Path) -> bytes | None:
 
 
 def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: str) -> str:
-    """Who signed a content, in words: somebody of whom a file of allowed signers knows the key, or just any key."""
+    """Describe the signer of a content: a name from the file of allowed signers, or only the key."""
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
         file.write_bytes(signature)  # in a private temporary folder: no link can wait there

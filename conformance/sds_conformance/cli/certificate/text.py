@@ -24,7 +24,7 @@ from ...reports.levels import NONE, beside
 from ...reports.limits import certified_rows
 
 _TOLD = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
-"""The order in which requirements are told; what passes is counted."""
+"""The order of the requirements. Passed requirements are only counted."""
 
 
 def show(out: Console, certificate: Certificate) -> None:

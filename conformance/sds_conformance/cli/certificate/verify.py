@@ -170,7 +170,7 @@ def verify(
 
 
 def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | None, signer: str) -> None:
-    """What can be said without playing. Ends the command where that is enough."""
+    """Verify everything that needs no implementation. Ends the command if the certificate is invalid."""
     data = certificate.data
     _refuse(out, forgeries(data))
     labelled(out, "Digest", Text("is that of what stands on it"))
@@ -196,7 +196,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
 
 
 def _refuse(out: Console, wrong: Iterable[str]) -> None:
-    """Ends the command if there is anything wrong with what stands there."""
+    """Print errors of the certificate, if there are any, and end the command."""
     if found := list(wrong):
         for sentence in found[:_MOST_TOLD]:
             labelled(out, "Wrong", Text(printable(sentence, 400)))
@@ -204,7 +204,7 @@ def _refuse(out: Console, wrong: Iterable[str]) -> None:
 
 
 def _played(err: Console, driven: Driven, certificate: Certificate, sample: Sample, out: Console) -> Certification:
-    """What comes out now. Ends the command where it cannot be driven, or is something else."""
+    """Play the sample. Ends the command if the implementation cannot be driven, or is not the certified one."""
     data, rules = certificate.data, sample.plan.rules
     try:
         with driven_or_ended(err, driven):
@@ -249,7 +249,7 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
         _end(out, "Interrupted", "what was played until then agrees", Exit.INTERRUPTED)
     if not found.compared:
         _end(out, "Not shown", "the runs could tell nothing of what is certified", Exit.NOTHING_EXERCISED)
-    head = "Holds" if sample.everything else "Holds, as far as was played"
+    head = "Holds" if sample.everything else "Holds for the sample"
     _end(out, head, f"{len(found.compared)} of {counted(len(rows), 'verdict')} came out again", Exit.CONFORMANT)
 
 

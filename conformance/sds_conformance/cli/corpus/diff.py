@@ -56,7 +56,7 @@ Exit codes:
 _SHOWN = 12
 """Largest number of causes that are printed."""
 _LINES = 3
-"""Of what a violation rests on."""
+"""Most lines of evidence per violation."""
 
 
 @click.command("diff", epilog=_EPILOG)

@@ -124,7 +124,7 @@ def record_command(
         with spark_job(spark_options, "corpus record", err, "schedules") as (spark, progress):
             outcome = record(spark, recording, progress)
     except (KeyboardInterrupt, SparkFailed):
-        err.print(f"What is recorded stays in {folder}: the same command goes on from there.", soft_wrap=True)
+        err.print(f"The recorded part stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
     _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
     sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)

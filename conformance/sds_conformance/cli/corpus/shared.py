@@ -1,4 +1,4 @@
-"""What the commands on corpora share: where Spark runs, and what is said when there is none."""
+"""Options and errors that the commands on corpora share: where Spark runs, and how to install it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def corpus_errors(err: Console) -> Iterator[None]:
 
 
 def _end(err: Console, told: str, code: Exit) -> NoReturn:
-    if signals.asked():  # Java and the workers were sent away: that they are gone is nobody's fault
+    if signals.asked():  # Ctrl-C stopped Java and the workers: their end is no error
         raise KeyboardInterrupt
     err.print(Text(told, "bold red"), soft_wrap=True)
     sys.exit(code)

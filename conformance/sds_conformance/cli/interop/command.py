@@ -175,7 +175,7 @@ def interop_command(
 
             outcome = explore(cast, progress, introduce)
         plays.end()
-        # What breaks from here on is told elsewhere.
+        # Later breakdowns are reported by the matrix.
         outcome.breakdowns = list(outcome.breakdowns)
         show_undriven(err, outcome.undriven)
         shown, matrix_s = InteropStory(out, outcome), time.monotonic() - started

@@ -43,7 +43,7 @@ STORY_LINES = 16
 Group = tuple[Discovery, list[tuple[Discovery, str]]]
 """A root cause, and what fails because of it, each with the reason."""
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
-"""What was found, its counterexample if it showed again, and the files."""
+"""A finding, its counterexample if the replay showed it again, and its files."""
 
 
 class MixedGroups:
@@ -65,7 +65,7 @@ class MixedGroups:
         self._scope = Scope.of(revision=cast.revision)
         self.mixed: Mixed | None = None
         self._groups: list[Group] = []
-        """What was found, by root cause."""
+        """The findings by root cause."""
         self.found: list[Found] = []
         self.unkept = ""
         """Why counterexamples could not be kept."""
@@ -231,7 +231,7 @@ class MixedGroups:
                     for discovery in found
                 ]
             if name == GROUP:
-                parts += [Text("; "), Text("nobody's own part shows whose doing it is")]
+                parts += [Text("; "), Text("no single participant is known to cause it")]
             if name in mixed.given_up:
                 parts += [Text("; "), Text(f"then it {mixed.given_up[name]}", "yellow")]
             lines_of(out, before, parts)
@@ -253,7 +253,7 @@ class MixedGroups:
             f"by {discovery.schedule.name} of {counted(whole, 'step')}, shrunk to {steps}; shown by {schedules} in all"
         )
         labelled(out, "Found", Text(found))
-        labelled(out, "Played by", Text(example.parts + (": it needs nobody else" if example.alone else "")))
+        labelled(out, "Played by", Text(example.parts + (": no other participant is needed" if example.alone else "")))
         _show_story(out, example, files.get("story"))
 
     def _show_under(self, members: Sequence[tuple[Discovery, str]]) -> None:

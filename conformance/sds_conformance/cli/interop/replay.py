@@ -52,7 +52,7 @@ def needed(file: Path, roles: Roles, given: Collection[str]) -> tuple[str, ...]:
 def play_again(
     out: Console, err: Console, cast: Cast, schedule: Schedule, roles: Roles, *, as_json: bool
 ) -> tuple[int, list[Finding]]:
-    """Play a schedule in its mixed group and tell what came of it; the exit code, and what was found."""
+    """Play a schedule in its mixed group and print the result. Returns the exit code and the findings."""
     cast.start()
     cast.hold_to_text()
     show_undriven(err, cast.undriven)
@@ -92,7 +92,8 @@ def _show(
     judged: Mapping[str, Assessment],
     shown: tuple[str, str],
 ) -> None:
-    """What was played, what was found, and what came of that which was ``shown``, against whom, when it was kept."""
+    """Print the schedule, the findings, and whether the stored finding ``shown`` (its code and participant) showed
+    again."""
     show_played(out, performance, examples[0] if examples else None)
     for example in examples:
         show_violation(out, example.finding, example.name)

@@ -31,7 +31,7 @@ def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
 
 @contextmanager
 def of_one_text() -> Iterator[None]:
-    """Ends the command where somebody speaks another text than the group. Raises UsageError."""
+    """End the command if a participant implements another revision than the group. Raises UsageError."""
     try:
         yield
     except OtherText as error:

@@ -80,7 +80,7 @@ def _examples(*lines: str) -> str:
 
 
 def _telling(function: Callable[..., None]) -> Callable[..., None]:
-    """What is wrong with files ends a command as a wrong use of it, with the sentence."""
+    """An error in a file ends the command as a usage error with that message."""
 
     @wraps(function)
     def told(*arguments: Any, **options: Any) -> None:

@@ -54,7 +54,7 @@ Exit codes:
 """
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
 _HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
-"""What is no wrong answer is not to look like one."""
+"""Headlines that differ from the one for a wrong answer."""
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 _CURRENT = VECTOR_SET.revisions[0]
@@ -190,7 +190,8 @@ def _row(asked: Asked, revision: str) -> dict[str, Any]:
 
 
 def _violated(asked: Asked, revision: str) -> list[str]:
-    """What an answer is about that is not legal: known better than from the vector, or all that the vector names."""
+    """The requirements that a wrong answer violates: those of the answer, if it has some, else all that the vector
+    names."""
     return list(asked.answer.requirements) or VECTOR_SET.of(revision).stated(asked.vector["requirements"], [revision])
 
 
@@ -354,7 +355,7 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
         return Text(f"Interrupted: {counted(outcome.unasked, 'vector was', 'vectors were')} not asked.", "bold yellow")
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
-        asked = f" What was skipped says nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
+        asked = f" Skipped vectors prove nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
     said = []
     if outcome.count(Status.FAIL):

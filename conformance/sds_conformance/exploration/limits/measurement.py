@@ -39,7 +39,7 @@ load_schema = partial(packaged_schema, __package__, "limits.schema.json")
 
 @dataclass(frozen=True)
 class Order:
-    """What is measured, and how."""
+    """The dimensions to measure, the time budget and the options."""
 
     connect: Connect
     limits: Limits

@@ -42,7 +42,7 @@ def read_excuses(text: str) -> dict[str, Excuse]:
             )
         excuse = Excuse(*parts)
         if excuse.place in out:
-            raise ValueError(f"line {number} excuses once more: {excuse.place}")
+            raise ValueError(f"line {number} repeats an excuse: {excuse.place}")
         out[excuse.place] = excuse
     return out
 

@@ -133,7 +133,7 @@ def _lacks(met: Met, pair: Pair, *, key: str) -> Cell:
     if (there := met.there(RECEIVER)) is None:
         return left_open(f"{pair.receiver.name} does not tell a stranger what it has")
     if key in there:
-        return no(f"{pair.receiver.name} has {key!r} still, of which {pair.sender.name} has told it that it is gone")
+        return no(f"{pair.receiver.name} still has {key!r}, although {pair.sender.name} sent it the deletion")
     return YES
 
 

@@ -164,8 +164,8 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("echoes", "whether an update is repeated to whom it came from", _echoed),
     Freedom(
         "conflicts",
-        "how a conflict is resolved, who of those who do makes a change of it, and what becomes of the record that has "
-        "lost its key",
+        "how a conflict is resolved, which peer writes the resolution as a change, "
+        "and what happens to the record that loses its key",
         in_conflict,
     ),
     Freedom("keys-that-are-taken", "whether to give a record a key that another has is refused, or a conflict", taken),

@@ -16,7 +16,7 @@ from .view.peer_view import PeerView
 
 SITUATIONS: dict[str, str] = {
     "relayed": "changes that were repeated by others",
-    "through-readers": "changes that got to somebody through a read-only peer",
+    "through-readers": "changes that arrived through a read-only peer",
     "answered": "requests answered with several updates",
     "asked-again": "requests of peers that know something",
     "present": "updates that were there already",
@@ -26,7 +26,7 @@ SITUATIONS: dict[str, str] = {
     "key-twice": "records that have one key",
     "renamed": "records with another key",
     "deleted": "records deleted",
-    "refused": "updates that nobody may take",
+    "refused": "updates that no peer may accept",
     "odd": "updates that may be refused",
     "closed": "links that a peer closed of its own accord",
     "cut": "messages lost with a link",
@@ -34,7 +34,7 @@ SITUATIONS: dict[str, str] = {
     "forgot": "peers that lost what they knew",
     "wrong-clock": "clocks that are off or were set",
     "settled": "clubs that came to rest",
-    "converged": "clubs of whom is known what they must have",
+    "converged": "clubs whose final records are known",
 }
 """Descriptions of the situations."""
 

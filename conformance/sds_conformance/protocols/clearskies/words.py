@@ -126,7 +126,7 @@ class Narrator:
     def _signed(message: Message) -> str:
         if message.signature is None:
             return ""
-        by = {READ_WRITE: "signed", READ_ONLY: "signed by a read-only peer", None: "with a signature of nobody"}
+        by = {READ_WRITE: "signed", READ_ONLY: "signed by a read-only peer", None: "with a signature of no known peer"}
         return f", {by[message.signer]}"
 
     def _update(self, said: Mapping[str, Any], signed: str) -> str:

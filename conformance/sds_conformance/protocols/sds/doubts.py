@@ -83,7 +83,7 @@ def _breaking(heard: Heard) -> list[str]:
         capability = CAPABILITY_OF_COMMAND.get(command)
         withdraw = f", or take {SDS.name_of(capability)} out of the answer to Hello" if capability else ""
         out += [
-            f"{times} that `{command}` was asked, the conversation broke ({what}). What was to come after it in these "
+            f"{times} that `{command}` was asked, the conversation broke ({what}). The rest of these "
             f"runs was not played, and is undecided.",
             f"Mend `{command}` in the adapter{withdraw}, and try it with `sds-conformance smoke`.",
         ]
@@ -112,7 +112,7 @@ def _question(heard: Heard) -> str:
     used, fitting = heard.dialect.name if heard.dialect is not None else "", _fitting(heard)
     if not heard.sent or fitting == used:
         layout = f"the dialect {used}" if used else "the layout of the text"
-        reads = f"What it sends is in {layout}. " if heard.sent else ""
+        reads = f"Its messages are in {layout}. " if heard.sent else ""
         return f"{reads}Does the adapter hand the bytes of `receive` over as they are, and to the right channel?"
     if fitting is None:
         known = ", ".join(dialect_names())
@@ -121,11 +121,11 @@ def _question(heard: Heard) -> str:
             f".json file for --dialect."
         )
     if used:
-        return f"Is {used} the wrong dialect? What it sends is in " + (
+        return f"Is {used} the wrong dialect? Its messages are in " + (
             f"the dialect {fitting}: try --dialect {fitting}" if fitting else "the layout of the text: declare none"
         )
     return (
-        f"A private wire layout that was not declared? What it sends is in the dialect {fitting}: try "
+        f"A private wire layout that was not declared? Its messages are in the dialect {fitting}: try "
         f"--dialect {fitting}, or declare it in the handshake, and all is judged after translation."
     )
 

@@ -160,7 +160,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("histories", "how many messages a causal history names, and in which order", _histories),
     Freedom(
         "copies",
-        "when a message is sent again, for want of an acknowledgement or because somebody asks for it",
+        "when a message is sent again, because it is unacknowledged or because it is requested",
         _sends("copies"),
     ),
     Freedom("syncs", "when sync messages are sent of one's own accord", _sends("syncs")),
@@ -204,7 +204,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     ),
     Freedom(
         "fetched",
-        "which messages a causal history told of, and with it what is fetched",
+        "which messages a causal history named, and so which ones are fetched",
         lambda case: any(act.source == "store" for _, act in case.played()),
     ),
     Freedom(

@@ -28,7 +28,10 @@ def cautions(columns: Sequence[Column]) -> list[str]:
 
 def _cautions(columns: Sequence[Column]) -> Iterator[str]:
     if said := _differing(columns, lambda column: column.revision):
-        yield f"They are of different revisions of the text: {said}. What one does not state is {ABSENT[UNSTATED]}."
+        yield (
+            f"They are of different revisions of the text: {said}. A requirement that one does not state is "
+            f"{ABSENT[UNSTATED]}."
+        )
     if said := _differing(columns, lambda column: column.profile):
         yield f"They are of different profiles: {said}."
     if said := _differing(columns, lambda column: ", ".join(column.environments) or "none"):

@@ -43,7 +43,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
         until = f" to {last.date} ({counts(last)})" if len(series.columns) > 1 else ""
         lines += [f"{counted(len(series.columns), 'report')}, from {first.date} ({counts(first)}){until}.", ""]
         if cut := [column.date for column in series.columns if column.cut_off]:
-            lines += [f"> Cut off: {', '.join(cut)}. Of what is missing there nothing is claimed.", ""]
+            lines += [f"> Cut off: {', '.join(cut)}. Nothing is claimed about missing rows.", ""]
         if not series.turns:
             lines += [f"Nothing changed{f' since {since}' if since else ''}.", ""]
             continue

@@ -130,7 +130,7 @@ def test_every_fact_is_what_some_check_is_about() -> None:
 
 
 def test_a_fact_that_nobody_knows_cannot_be_asked_for() -> None:
-    with pytest.raises(ValueError, match="nobody knows of 'sends'; known are sent"):
+    with pytest.raises(ValueError, match="there is no fact 'sends'; there are sent"):
         Register("X-", facts={"sent": lambda view: view.sent}).check("X-1", of="sends")
 
 

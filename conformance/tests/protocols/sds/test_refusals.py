@@ -266,12 +266,12 @@ def garbled() -> Handle:
         (
             secretive,
             None,
-            r".*not declared\? What it sends is in the dialect nim-sds: try --dialect nim-sds",
+            r".*not declared\? Its messages are in the dialect nim-sds: try --dialect nim-sds",
         ),
         (
             reference,
             "nim-sds",
-            r".*Is nim-sds the wrong dialect\? What it sends is in the layout of the text",
+            r".*Is nim-sds the wrong dialect\? Its messages are in the layout of the text",
         ),
         (garbled, None, r".*not declared\? None that is known here fits \(nim-sds\)"),
         (

@@ -118,7 +118,7 @@ def _wanted(view: ClubView, difference: Difference) -> tuple[str, str]:
     },
 )
 def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
-    """Peers that reach each other come to the same keys and values: nobody is left without what others have.
+    """Peers that reach each other have the same keys and values in the end: no peer lacks a change that others have.
 
     The loss of a change that arrives by several paths at the same time is a known weakness of the text (CA-5).
     """
@@ -134,7 +134,7 @@ def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
 
 @global_property(
     "G-C02",
-    "Who was told of the same changes comes to the same",
+    "Peers that received the same changes have the same values",
     "54",
     "50",
     "38",
@@ -146,11 +146,12 @@ def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
     },
 )
 def who_was_told_of_the_same_changes_comes_to_the_same(view: ClubView) -> Iterator[Sighting]:
-    """Of changes that a peer was told, in whatever order, the newest has the key, and of concurrent ones the latest."""
+    """The newest change that a peer received gives a key its value, of concurrent ones the latest; the order is
+    irrelevant."""
     for ending in endings(view):
         wrong = [d for d in ending.differences if d.told]
         for difference in _first_of_each(wrong):
             expected, seen = _wanted(view, difference)
-            yield violated(difference.act, "", difference.code, expected, f"{seen}, and was told of that")
+            yield violated(difference.act, "", difference.code, expected, f"{seen}, although it received the change")
         if ending.last is not None and ending.expected and not wrong:
             yield held(ending.last)

@@ -18,7 +18,7 @@ from .registry import global_property
     codes={"came-back": "a version is shown that is older than its deletion"},
 )
 def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
-    """Who was told that a record is deleted does not show a version of it that the deletion descends from.
+    """A peer that received the deletion of a record does not show a version that the deletion descends from.
 
     A version with a larger update_time than the deletion is not judged: some peers see the two as concurrent (CA-8).
     """

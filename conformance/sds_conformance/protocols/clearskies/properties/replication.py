@@ -27,14 +27,14 @@ def _to_the_first_fault_of_each(sightings: Iterator[Sighting]) -> Iterator[Sight
 
 @global_property(
     "G-C04",
-    "Nobody keeps what nobody who may write has written",
+    "No peer keeps an update that no peer with write access wrote",
     "06",
     "03",
     "47",
     codes={"never-received": "a peer sends an update that it received from no peer with write access"},
 )
 def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterator[Sighting]:
-    """What a peer tells of others it was told by a read-write peer, or with the signature of one, just like that.
+    """A peer passes on only updates that it received unchanged from a read-write peer, or with the signature of one.
 
     A peer that received something ambiguous is not judged.
     """
@@ -44,8 +44,8 @@ def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterat
         for act, side, update in view.sent:
             if update.version is None or update.by == side.peer_id or side.odd:
                 continue
-            expected = "only what it wrote, or was told so by one who may write"
-            seen = f"{named(side.view.trace, update)}, which nobody who may has told it like that"
+            expected = "only updates that it wrote, or received so from a peer with write access"
+            seen = f"{named(side.view.trace, update)}, which no peer with write access sent to it in this form"
             yield judged(act, "", "never-received", id(update) not in unheard, expected, seen)
 
     yield from _to_the_first_fault_of_each(all_of_it())
@@ -55,7 +55,7 @@ def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterat
     "G-C05", "Gossip ends", "19", "48", codes={"never-ends": "peers never stop sending each other updates"}
 )
 def gossip_ends(view: ClubView) -> Iterator[Sighting]:
-    """When nobody writes any more there is an end of updates (CA-3).
+    """After the last write, peers stop sending updates (CA-3).
 
     A resolution that is a change of its own may lead to the next one, if an application asks for it (CA-8).
     """
@@ -64,7 +64,7 @@ def gossip_ends(view: ClubView) -> Iterator[Sighting]:
     relayed = [(act, side) for act, side, update in view.sent if update.by not in (None, side.peer_id)]
     if any(trace.unsettled for trace in view.performance.traces):
         act = view.performance.acts[-1]
-        seen = "after thousands of updates there is none"
-        yield violated(act, "", "never-ends", "an end of what peers tell each other", seen)
+        seen = "after thousands of updates they go on"
+        yield violated(act, "", "never-ends", "peers to stop sending updates", seen)
     elif view.performance.settled and relayed:
         yield held(relayed[-1][0])

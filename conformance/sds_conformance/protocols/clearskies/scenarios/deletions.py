@@ -48,7 +48,7 @@ def _haunt(part: Part, carol: Peer, *, read_only: bool = False) -> None:
 
 @scenario("56")
 def ghosts(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Bob and the application delete records of Carol, who sends them immediately and after a year."""
+    """Bob and the application delete records of Carol. Carol sends these records immediately and after a year."""
     _delete(alice, bob, carol, dave)
     roof = carol.update("roof", "whole")
     alice.link(carol).send(roof)

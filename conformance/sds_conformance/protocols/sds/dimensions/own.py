@@ -9,7 +9,7 @@ from .register import SMALL_MESSAGES, counting
 
 @counting("outstanding own messages", "SEND-10", "ACK-01", declared="outstanding_messages", within=("log_entries",))
 def outstanding(stage: Stage, size: int) -> None:
-    """So many messages are sent that nobody acknowledges; all are resent, and then three are acknowledged."""
+    """A participant sends ``size`` messages without acknowledgement. All are resent, then three are acknowledged."""
     alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")
     own = [alice.send() for _ in range(size)]
     alice.observe()

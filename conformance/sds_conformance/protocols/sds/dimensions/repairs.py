@@ -47,7 +47,7 @@ def request(stage: Stage, size: int) -> str | None:
     within=("log_entries",),
 )
 def answers(stage: Stage, size: int) -> None:
-    """Messages ask for so many in all, before one of them is answered."""
+    """Messages request ``size`` messages in total, before one of them is answered."""
     _asked(stage, size, IN_ONE)
 
 

@@ -102,9 +102,9 @@ def reads(heard: Heard, pair: Pair) -> Cell:
     elif strange:
         what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quoted(strange[0])}"
     elif heard.named_by(RECEIVER) - {heard.id_of("r1"), *dict(known)} - heard.logged_syncs():
-        what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that nobody sent"
+        what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that were never sent"
     else:
-        what = f"nothing comes of the bytes of {ours.name} at {theirs.name}"
+        what = f"the bytes of {ours.name} have no effect at {theirs.name}"
     return no(f"{what}. {_who_must_act(heard, pair)}")
 
 
@@ -262,7 +262,7 @@ def reads_filters(heard: Heard, pair: Pair) -> Cell:
     reason = f" ({why})" if why else ""
     overlooked = sorted(got[message_id] for message_id in only_there - seen)
     if overlooked:
-        return no(f"{ours} does not see {overlooked[0]} in the bloom filter of {them}, who has it{reason}")
+        return no(f"{ours} does not see {overlooked[0]} in the bloom filter of {them}, although {them} has it{reason}")
     imagined = sorted(label for label in _UNHEARD if heard.id_of(label) in later)
     if imagined:
         return no(f"{ours} sees {imagined[0]} in the bloom filter of {them}, who never got it{reason}")
@@ -328,7 +328,7 @@ def reads_syncs(heard: Heard, pair: Pair) -> Cell:
         if heard.id_of("m1") not in missing:
             return no(f"{them} does not signal what it misses, which a sync message of {ours} names")
         told.append(missing)
-    return YES if any(one is not None for one in told) else left_open("nothing shows what came of a sync message")
+    return YES if any(one is not None for one in told) else left_open("nothing shows the effect of a sync message")
 
 
 TYPING = _schedule("interop-ephemeral", Ephemeral(SENDER), *_swept(RECEIVER))

@@ -76,7 +76,7 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-68", of="missing sds-r")
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """What was asked for, and did not come, a new message asks for again; or two after T_max more could, and do not.
+    """A new message repeats the request for a message that did not come, or two messages after a further T_max do not.
 
     A message that names it again came in between, after which every text demands another request.
     """
@@ -100,7 +100,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-118", of="missing sds-r")
 def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An entry is gone, the next message is about something else, and the text has it made anew: it is back or not.
+    """An entry was removed and the next message is unrelated. The text requires a new entry: it is there or not.
 
     The check of SDS-R-RECV-04 provides the observations.
     """

@@ -29,7 +29,7 @@ from .registry import global_property, of_each_side, to_the_first_fault
 )
 @of_each_side
 def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """A message is acknowledged only after somebody else got it: not by time, not by its own copies (AMB-21, AMB-64).
+    """Only a receipt by another participant acknowledges a message: no time, no own copy (AMB-21, AMB-64).
 
     Claims of scripted peers count as evidence in good faith, and so do two filters with the ID, even by accident.
     """
@@ -41,7 +41,7 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
             told = True
             yield held(act, side.channel_id)
         elif not _claimed(view, side, message_id, act):
-            expected = f"{message_id!r} of {side.who} unacknowledged, as it reached nobody"
+            expected = f"{message_id!r} of {side.who} unacknowledged, because no other participant received it"
             yield violated(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
     alone = _alone(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
     if alone is not None:
@@ -112,7 +112,7 @@ def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
 @to_the_first_fault
 @of_each_side
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """A message that names another acknowledges it; one from somebody who got the other does so at least possibly.
+    """A message acknowledges all that it names, and at least possibly all that its sender received.
 
     The second needs filters, and so a profile that both can read. The text promises no more (AMB-61).
     """

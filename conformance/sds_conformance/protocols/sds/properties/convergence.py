@@ -58,7 +58,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     codes={"never-resent": OWED["never-resent"]},
 )
 def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
-    """What a participant lost, and of which its sender has no word, comes again from the sender itself."""
+    """The sender itself resends a message that a participant lost and that nothing acknowledges."""
     yield from _owed(view, lambda debt: debt.kind == "resending")
     for side, arrival in _after_a_loss(view):
         if arrival.packet.sender == _author(view, side, arrival) and arrival.message.message_id in side.logged:
@@ -68,7 +68,7 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
 
 @global_property(
     "G-07",
-    "Nothing is lost while somebody has it",
+    "No message is lost while a participant has it",
     "R-RECV-03",
     "R-RECV-04",
     "R-RECV-08",
@@ -77,7 +77,7 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
     codes=_REPAIRS,
 )
 def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
-    """What a participant knows to miss comes by SDS-R from others when its sender is gone; in one group (AMB-119).
+    """If the sender is gone, others send a missing message by SDS-R, within one response group (AMB-119).
 
     A request need not be repeated after it was lost, or after another participant sent one (AMB-68).
     """
@@ -88,9 +88,16 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
             return
 
 
-@global_property("G-30", "What one delivers, all deliver", "R-STATE-08", "R-RECV-08", "SYNC-04", codes=_REPAIRS)
+@global_property(
+    "G-30",
+    "If one participant delivers a message, all deliver it",
+    "R-STATE-08",
+    "R-RECV-08",
+    "SYNC-04",
+    codes=_REPAIRS,
+)
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
-    """A message whose sender crashed, and that somebody delivered, is delivered by all who learn of it, with SDS-R."""
+    """If one participant delivers a message with SDS-R, all that learn of it do, even if its sender crashed."""
     yield from _owed(view, lambda debt: debt.kind == "repair" and _is_held_by_some(view, debt))
     for side, arrival in _after_a_loss(view):
         key = (side.channel_id, arrival.message.message_id)

@@ -106,7 +106,7 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Debt]:
     overdue = overdue_resend(view, sender, key[1])
     if overdue is not None:
         tick, copies = overdue
-        which = f"{key[1]!r}, of which nothing that it received speaks"
+        which = f"{key[1]!r}, which nothing that it received acknowledges"
         expected = f"{sender.who} to resend {which}, and {side.who} to get it"
         seen = f"the tick passes without a copy, and {side.who} never gets it"
         yield Debt(side, key[1], "resending", "never-resent", tick, expected, seen, "AMB-64" if copies >= CAP else "")

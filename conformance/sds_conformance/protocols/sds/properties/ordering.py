@@ -27,7 +27,7 @@ Place = tuple[int, bytes]
     codes={"order-differs": "what two logs have in common is in another order"},
 )
 def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
-    """Messages that two logs have in common stand in the same order in both, if participants show their logs.
+    """Messages that two logs have in common are in the same order in both, if participants show their logs.
 
     SDS-STATE-11 or G-03 reports the wrong log; this property reports only the difference.
     """
@@ -118,7 +118,7 @@ def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tu
 def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sighting:
     if first == second:
         expected = f"{first!r} once in the log of {side.who}"
-        return violated(act, side.channel_id, "logged-twice", expected, "it stands there twice")
+        return violated(act, side.channel_id, "logged-twice", expected, "it is there twice")
     expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
     position = "AMB-88" if only_in_utf16_order(first, second) else ""
     code = "ties-wrong-order" if tie else "wrong-order"

@@ -136,12 +136,12 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     codes={
         "asked-early": "a message is asked for sooner than T_min after it could be known to be missing",
         "never-named": "a message is asked for that no causal history has named",
-        "unasked": "a message of somebody else is broadcast that nobody asked for",
+        "unasked": "a message of another participant is broadcast without a request",
     },
 )
 @of_each_channel
 def no_repair_is_early_or_unasked(view: GroupView) -> Iterator[Sighting]:
-    """Nobody asks before T_min has passed since it could know of a gap, and nobody answers what it was not asked."""
+    """No request goes out sooner than T_min after the gap could be known, and no response without a request."""
     yield from _early(view)
     yield from _unasked(view)
 
@@ -157,7 +157,7 @@ def _early(view: GroupView) -> Iterator[Sighting]:
             for entry in message.repair_request:
                 named = side.named.get(entry.message_id)
                 if named is None or named.number > act.number:
-                    expected = f"{side.who} to ask only for what somebody named to it"
+                    expected = f"{side.who} to ask only for messages that were named to it"
                     seen = f"{message.message_id!r} asks for {entry.message_id!r}"
                     yield violated(act, side.channel_id, "never-named", expected, seen)
                     continue
@@ -175,7 +175,7 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
         act = view.performance.acts[packet.act - 1]
         asked = side.requested.get(message.message_id, [])
         if not side.terms.on or not any(a.act.number <= act.number for a in asked):
-            expected = f"no copy of {message.message_id!r} from {side.who}, whom nobody asked for it"
+            expected = f"no copy of {message.message_id!r} from {side.who}, because no participant asked for it"
             yield violated(act, side.channel_id, "unasked", expected, "it broadcasts one")
         else:
             yield held(act, side.channel_id)

@@ -174,7 +174,7 @@ def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:
         if here != there:
             first, second = next((a, b) for a, b in zip(here, there, strict=False) if a != b)
             expected = f"the same order in the log of {side.who} whatever arrives first"
-            seen = f"{first!r} stands where {second!r} stands in the other run"
+            seen = f"{first!r} is where {second!r} is in the other run"
             yield violated(mine[0], side.channel_id, "order-differs", expected, seen)
             return
 
@@ -265,7 +265,7 @@ def _only(contents: Contents, channel_id: str) -> Contents:
     codes={"times-differ": "the same schedule leads to other repair times"},
 )
 def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """The same schedule again: whoever asks and answers does so at the same time, and shows the same times.
+    """Play the same schedule twice: requests and responses go out at the same times, and the shown times are equal.
 
     The two are compared as long as everything else in them is equal; other values may be random.
     """

@@ -1,4 +1,4 @@
-"""Scenarios whose cast stands in their signature. No scenarios here."""
+"""Registers scenarios that drive a stage. Their parameters are the participants and peers. No scenarios here."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def scenario(
     long: bool = False,
     of_one_text: bool = False,
 ) -> Callable[[Callable[..., None]], ScenarioFunction]:
-    """Register a scenario as ``Register.scenario`` does, with its cast for parameters beside the stage.
+    """Register a scenario as ``Register.scenario`` does, with participants and peers as further parameters.
 
     ``alice`` is a participant under test as ``opening`` makes it with the configuration ``asked``; any other name is
     that of a scripted peer in channel c1. ``needs`` are capabilities without which the schedule ends before anybody

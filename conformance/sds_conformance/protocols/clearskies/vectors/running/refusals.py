@@ -12,7 +12,7 @@ from .subject import ClearSkiesSubject
 WANTED = {
     "open": "a peer to be opened",
     "connect": "a link to be taken",
-    "disconnect": "a link to be let go",
+    "disconnect": "a link to be closed",
     "put": "a change to be made",
     "delete": "a record to be deleted",
     "tick": "a tick to be taken",

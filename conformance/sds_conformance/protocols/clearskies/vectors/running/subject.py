@@ -124,7 +124,7 @@ def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
         told = look(actor).values
         values = {key: told.get(key, []) for key in keys}
         if any(len(several) > 1 for several in values.values()):
-            raise Skip(f"{NEEDS}observe: others are told of all records that ever had the key")
+            raise Skip(f"{NEEDS}observe: other peers receive all records that ever had the key")
     return {
         "keys": {key: said(several) for key, several in values.items() if several},
         "gone": [key for key, several in values.items() if not several],

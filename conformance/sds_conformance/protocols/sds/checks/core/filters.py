@@ -378,12 +378,12 @@ def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple
 
 
 NEARLY_FULL = 0.95
-"""So much of the capacity is full: with more, some implementations roll over."""
+"""Share of the capacity that counts as full. With more, some implementations roll over."""
 FEW = 5
-"""That many the other checks ask for in any case."""
+"""Number of IDs that the other checks ask about in any case."""
 FEW_OTHERS = 5
-"""One part in so many of the capacity: more IDs that may take room leave a filter that was not rolled over in time
-unproven."""
+"""A fraction of the capacity, 1 / FEW_OTHERS. If more other IDs may be in the filter, a late roll-over is not
+proven."""
 GROWTH = 1.1
 GROWTH_BYTES = 16
 """A filter that has ceased to grow may still vary in length by so much, if its encoding compresses it."""

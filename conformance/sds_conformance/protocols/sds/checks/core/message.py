@@ -24,7 +24,7 @@ from ...view.refusals import offered
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED, of="delivered")
 def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
-    """What is delivered is what was received, byte for byte; where several contents came with one ID, one of them."""
+    """Delivered content equals the received content of that ID, or one of them, byte for byte."""
     for delivery in view.delivered:
         if delivery.received is None or not delivery.received.message.content:
             continue
@@ -116,7 +116,7 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
         elif sent.message.bloom_filter is None:
             yield violated(sent.step, "missing-filter", "bloom_filter set", "it is unset")
         else:
-            count = len(set(sent.history))  # an ID that stands there twice is SDS-DELIVER-06
+            count = len(set(sent.history))  # an ID that is there twice is SDS-DELIVER-06
             met = not sent.certain or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
             if met or not with_outsiders(view, sent):
@@ -241,7 +241,7 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
-    """A dependency is identified by its ID alone; a sender beside it, if there is one, is that of the message.
+    """A dependency is identified by its ID alone. A sender in the entry, if there is one, is that of the message.
 
     Of messages with one ID and several senders, as damage on the way makes them, any may be meant (AMB-25).
     """
@@ -252,7 +252,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
         dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
         if dressed and not may_be_delivered_late(view, received):
             first = dressed[0].message_id
-            expected = f"{first!r} to satisfy the dependency, whatever hint or sender stands beside it"
+            expected = f"{first!r} to satisfy the dependency, whatever hint or sender its entry has"
             yield judged(received.step, "never-delivered", bool(received.delivered), expected, "no delivery")
     for sent in view.outgoing:
         for entry in sent.message.causal_history:

@@ -115,7 +115,7 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
 def acknowledged_at(view: ChannelView) -> dict[str, Step]:
     """Own messages that a causal history names, with the step since which they are acknowledged.
 
-    What is signalled is believed, and else what is shown: that a message is not acknowledged is SDS-ACK-01's matter.
+    A signal is believed, and without signals the shown state. A missing acknowledgement is judged by SDS-ACK-01.
     """
     found: dict[str, Step] = {}
     for mention in view.mentions:
@@ -194,7 +194,7 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
             continue
         waited = copy.step.now_ms - copy.previous.now_ms
         if view.repairs.get(copy.message.message_id, NEVER) <= copy.step.index:
-            continue  # somebody asked for a repair (AMB-120)
+            continue  # a repair was requested (AMB-120)
         if waited < period and not in_step(view, copy.previous, copy.step):
             continue  # a clock that went back may have run on in its timers, or made all of them due
         expected = f"no copy before the resend period of {period} ms is over"
@@ -295,7 +295,7 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
     states = {possibly.sent.message.message_id: possibly for possibly in possibly_acknowledged(view)}
     if not states:
         return
-    # What was asked for may be an answer, which goes out when it is due.
+    # A copy of a requested message may be a response, which goes out when it is due.
     resent = [copy for copy in view.copies if copy.message.message_id not in view.repairs]
     for _, together in itertools.groupby(resent, key=lambda copy: copy.step.index):
         copies = list(together)

@@ -45,7 +45,7 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
 
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED, of="again-came received")
 def duplicates(view: ChannelView) -> Iterator[Observation]:
-    """A copy of known content may be recognised; whether it is delivered again is told, not judged."""
+    """Copies of known content may be recognised. A second delivery is noted, not judged."""
     for received in view.received:
         if received.duplicate and not received.own and received.step.reply is not None:
             if received.rejected:
@@ -60,8 +60,8 @@ def duplicates(view: ChannelView) -> Iterator[Observation]:
 def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     """A message with a dependency that is not in the log, nor waits for its place in it, is not delivered.
 
-    What is in no log for another reason, for a sync message, say, has a requirement that says so. What may have been
-    given up for lost does not count (AMB-92).
+    Other requirements judge messages that are never in a log, such as sync messages. Dependencies that may have been
+    given up as lost do not count (AMB-92).
     """
     for received in view.received if view.delivered else ():
         never = received.unmet - received.unmet_buffered
@@ -71,7 +71,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
             never -= outsiders(view, never, delivery.step.index)
-        never -= {i for i in never if view.own(i) is not None}  # in the log, if anywhere for want of a timestamp
+        never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
         if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, "delivered-early", expected, "its delivery")
@@ -84,13 +84,13 @@ def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
 
 
 def _given_up(view: ChannelView, delivery: Delivered) -> set[str]:
-    """Of what a message is delivered without, that which may have been given up: by itself, or with the message."""
+    """The unmet dependencies of a delivery that may have been given up, alone or together with the message."""
     itself = may_be_lost(view, [delivery.message_id], delivery.step)
     return set(delivery.unmet) if itself else may_be_lost(view, delivery.unmet, delivery.step)
 
 
 def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
-    """A dependency that is neither in the log nor waits, in words."""
+    """Describe a dependency that is neither in the log nor buffered."""
     come = [r.step for r in view.arrivals.get(message_id, ()) if r.step.index <= until.index]
     refused = [r.step for r in view.refused if r.message.message_id == message_id and r.step.index <= until.index]
     if come:
@@ -116,7 +116,7 @@ def _delivered_without(view: ChannelView) -> list[tuple[Delivered, frozenset[str
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered")
 def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
-    """What is delivered has arrived or was sent."""
+    """Every delivered message has arrived or was sent before."""
     sent = {s.message.message_id for s in view.sent + view.ephemerals}
     for delivery in view.delivered:
         if _of_no_channel(view, delivery):
@@ -218,7 +218,7 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="delivered received")
 def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
-    """Content without a sender ID is somebody else's, who speaks an older revision: refused, or delivered as any."""
+    """Content without a sender ID comes from an older revision: it is refused, or delivered like any other."""
     for received in view.received if view.delivered else ():
         if received.odd == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"

@@ -107,8 +107,8 @@ class _Arrival:
     first: Step
 
     def older(self, trace: Trace, channel_id: str) -> int | None:
-        """Largest Lamport timestamp of what others had said by then, as far as that is before the newcomer's clock;
-        None if there had been no talk."""
+        """Largest Lamport timestamp in messages of others before the newcomer was opened, if it is before the
+        newcomer's clock; None if there were no messages."""
         talk = takewhile(lambda said: said[0].index < self.opened.index, _talk(trace, channel_id))
         before = (message.lamport_timestamp or 0 for _, message in talk)
         clock = min(self.opened.now_ms, self.first.now_ms)
@@ -222,7 +222,7 @@ class Stamp:
         self.view, self.step, self.seen = view, step, seen
         self.content, self.sync, self.state = kind == "content", kind == "sync", kind == "state"
         self.e = e
-        """What a message had to carry then."""
+        """The expected timestamp at that step."""
         self.right = e.stays(seen) or e.tolerates(seen + self.state)
         """Is it within all that the letter or a position allows?"""
         self.tells = self.content or (self.sync and e.low <= seen <= e.high)
@@ -239,7 +239,7 @@ class Stamp:
 
     @property
     def rule(self) -> str:
-        """What a message had to carry, in words."""
+        """Describe the expected timestamp."""
         e = self.e
         if e.low > MAX_LAMPORT:
             return f"no message, or one that stays at {MAX_LAMPORT}: nothing can follow that (AMB-14)"

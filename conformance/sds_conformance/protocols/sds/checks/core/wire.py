@@ -138,7 +138,7 @@ def _stray_entries(fields: list[WireField], numbers: tuple[int, ...]) -> list[tu
 
 @lru_cache(4_096)
 def _strays_in(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
-    """The same of one entry of the field of that number; it stands in one history after the other."""
+    """The same for one entry of the field with that number. Cached, because an entry occurs in several histories."""
     try:
         fields = split(entry)
     except MalformedMessage:
@@ -281,7 +281,7 @@ def _in_another_unit(lamport: int, now_ms: int) -> bool:
 
 
 def _double(value: int) -> int:
-    """What is left of a number that went through a double."""
+    """The value of a number after conversion to a double and back."""
     return int(float(value))
 
 
@@ -352,7 +352,7 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
 
 @layout_check("SDS-MSG-06", of="outgoing")
 def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """Causal history stands in field 11, one HistoryEntry each, with the ID in its field 1."""
+    """Causal history is in field 11, one HistoryEntry each, with the ID in its field 1."""
     for sent in view.outgoing:
         entries = [value for value in _values(fields_of(sent.wire), 11) if isinstance(value, bytes)]
         if not entries:

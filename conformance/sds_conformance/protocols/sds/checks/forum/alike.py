@@ -63,7 +63,7 @@ ALIKE: dict[str, tuple[CheckFunction | str, ...]] = {
 for _requirement, _functions in ALIKE.items():
     same_as(_requirement, *_functions)
 
-# What has checks of its own is brought about by the same scenarios.
+# Requirements with checks of their own are exercised by the same scenarios.
 for _sds, _forum in (
     ("SDS-MSG-06", "FORUM-05"),
     ("SDS-STATE-01", "FORUM-09"),

@@ -1,6 +1,6 @@
-"""The proposal of 2024, where it says something of its own: its layout, its counting clock, its sync messages.
+"""Checks of the proposal of 2024 where it differs from SDS: its layout, its counting clock, its sync messages.
 
-What it says in the same way as SDS is judged by the checks of SDS: ``forum_alike`` names them.
+The checks of SDS judge the rest: ``alike`` lists them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-05", of="outgoing")
 def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
-    """Causal history stands in field 4, one plain message ID each."""
+    """Causal history is in field 4, one plain message ID each."""
     for sent in view.outgoing:
         entries = [text_of([value]) for value in values_of(sent, _HISTORY)]
         sure = sent.log_size and sent.certain and not sent.repeat
@@ -168,7 +168,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         seen = sent.message.lamport_timestamp
         if sent.repeat or seen is None:
-            continue  # a copy, or something of which nobody can say what it is
+            continue  # a copy, or a message without a timestamp
         came = any(since < received.step.index <= sent.step.index for received in view.received)
         came = came or _processed_late(view, since, sent.step.index)
         # A first one with a timestamp from nowhere did not increase it: it did not start at 0.
@@ -226,7 +226,8 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
 
 
 def _doubtful_syncs(view: ChannelView) -> set[str]:
-    """Sync messages that rest, through others, on own ones: of these nobody can say whether they are in the log."""
+    """Sync messages that depend, directly or through others, on own sync messages. Whether these are in the log is
+    unknown."""
     rests_on: dict[str, list[str]] = {}
     for received in view.received:
         for entry in received.message.causal_history if received.kind is Kind.SYNC else ():
@@ -241,7 +242,7 @@ def _doubtful_syncs(view: ChannelView) -> set[str]:
 
 
 def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
-    """What a participant shows of its log may leave sync messages out, as long as they meet dependencies."""
+    """The log that a participant shows may omit sync messages, as long as they satisfy dependencies."""
     for observed in view.showing("log"):
         shown = set(observed.step.shown_log)
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
@@ -288,7 +289,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-40", of="outgoing received")
 def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
-    """A filter of the participant's own design holds what came in the last ten minutes, of which five have passed."""
+    """A filter of the participant's own design holds the messages that arrived between ten and five minutes ago."""
     if view.party.asked.HasField("bloom_capacity"):
         return
     for sent in view.outgoing:

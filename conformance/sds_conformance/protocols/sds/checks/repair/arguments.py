@@ -51,7 +51,7 @@ def _by_author(found: Outcomes) -> Outcomes:
 def _judge_groups(
     view: ChannelView, sets: Iterable[dict[str, Turn]], groups: int, code: str, what: str
 ) -> Iterator[Observation]:
-    """Are the requests of each set all answered, or none of them, and not for want of a difference between the sets?"""
+    """Check that of each set either all requests are answered or none, and that the sets differ."""
     answers = [[turn.in_time for turn in one.values()] for one in sets if len(one) > 1]
     told = [turn.told for one in sets for turn in one.values()]
     chance = prod(alike(len(one), 1 / groups) for one in answers)

@@ -19,7 +19,7 @@ from .responses import unbidden
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="sds-r")
 def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observation]:
-    """What is missing in one channel is neither tracked nor asked for in another."""
+    """A message that is missing in one channel is neither tracked nor requested in another."""
     for sent in view.repair.requesting if view.terms.on else ():
         asked = {entry.message_id for entry in sent.message.repair_request}
         yield from _judge(
@@ -34,7 +34,7 @@ def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observa
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="answers-shown sds-r")
 def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Observation]:
-    """What somebody asks for in one channel is not queued in another."""
+    """A request in one channel queues no response in another."""
     for observed in view.showing("incoming_repairs") if view.terms.on else ():
         queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
         yield from _judge(
@@ -61,10 +61,10 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
 def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
-    """What is missing in one channel goes on being so when a message of its ID comes in another.
+    """A message stays missing in its channel when a message with the same ID arrives in another.
 
-    Said where all others that are missing are tracked, or asked for, one that was found missing later among them: else
-    it is for want of room, or of attention.
+    Judged only if all other missing messages are tracked or requested, including one that was found missing later.
+    Otherwise a full buffer could be the reason.
     """
     side = requester(view)
     tracked = all(side.shown_due(m) is not None or m.requests for m in side.wanted)

@@ -106,8 +106,8 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
 def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     """The sender in an entry is the original sender of that message, in causal histories and in repair requests.
 
-    Of a missing message it is what the entry said that revealed it; without it nobody could answer (AMB-87). That a
-    causal history has none is SDS-MSG-12's matter.
+    For a missing message it is the sender in the entry that revealed it. Without it no participant could respond
+    (AMB-87). SDS-MSG-12 judges causal histories without senders.
     """
     for sent in view.repair.requesting if view.terms.on else ():
         for entry in sent.message.causal_history:
@@ -157,9 +157,9 @@ def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
-    """What is asked for was named by a causal history and is not here, and no request is longer than the cap.
+    """A requested message was named in a causal history and has not arrived. No request is longer than the cap.
 
-    What was missing once and has arrived since is SDS-R-RECV-01's or SDS-R-SEND-07's matter.
+    SDS-R-RECV-01 and SDS-R-SEND-07 judge messages that were missing and have arrived since.
     """
     side = requester(view)
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
@@ -241,7 +241,7 @@ def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_min(view: ChannelView) -> Iterator[Observation]:
-    """Where nobody asked for another, T_min is 30 seconds or more, by what is in force or by what is asked for."""
+    """Unless another value was requested, T_min is 30 seconds or more, in the configuration and in effect."""
     if not view.terms.on or view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
@@ -257,7 +257,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_max(view: ChannelView) -> Iterator[Observation]:
-    """Where nobody asked for another, T_max is 120 to 600 seconds, by what is in force or by what is asked for."""
+    """Unless another value was requested, T_max is 120 to 600 seconds, in the configuration and in effect."""
     if not view.terms.on or view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:

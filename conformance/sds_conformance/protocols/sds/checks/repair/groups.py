@@ -28,7 +28,7 @@ ALARM = 1e-7
 
 @check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
 def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
-    """Who is not in the response group of a message does not answer for it, whoever else keeps silent."""
+    """A participant outside the response group of a message does not respond, even if no other participant does."""
     for turn in turns(view):
         if turn.eligible is not False or not turn.asked.held or not undisputed(turn.asked):
             continue

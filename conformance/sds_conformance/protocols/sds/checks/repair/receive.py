@@ -1,7 +1,8 @@
-"""Section R-RECV, the requester's side: what arrives and what is overheard change what will be asked for.
+"""Section R-RECV, the requester's side: messages that arrive and overheard requests change the outgoing repair
+requests.
 
-What was removed may be added again, by the next message that names it or by any (AMB-68, AMB-69): an entry or a request
-counts as the old one only if it is too early for a new one.
+The next message, or the next one that names the missing message, may add a removed entry again (AMB-68, AMB-69). An
+entry or a request counts as the old one only if it is too early for a new one.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
 
 
 def _added(view: ChannelView, missing: Missing, code: str) -> Iterator[Observation]:
-    """What was found missing is in the buffer when that is shown next; unseen, messages ask for it."""
+    """A message that was found missing is in the next shown buffer, or is requested if none is shown."""
     side, detected = requester(view), missing.detected.step
     if not side.shown:
         if len(missing.named) == 1 or side.in_time(missing) is not None:
@@ -110,7 +111,7 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
 def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
     """After a request that was lost, a message that names the missing one again leads to another request (AMB-68).
 
-    Who keeps asking and gives up T_max after T_req (AMB-81) has asked again before.
+    A participant that repeats its requests and gives up T_max after T_req (AMB-81) has asked again before.
     """
     side, terms = requester(view), view.terms
     if terms.t_max_ms is None:
@@ -130,7 +131,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
         if asking is not None:
             yield held(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:
-            why = f"step {asked} asked for it, it has not come, and step {again.step.index} has named it once more"
+            why = f"step {asked} asked for it, it has not come, and step {again.step.index} has named it again"
             expected = f"{missing.message_id!r} asked for again: {why}"
             yield violated(
                 late[-1].step, "not-queued-again", expected, "no further request, although T_max is over again"
@@ -139,9 +140,9 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came", together=True)
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
-    """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72).
+    """Missing messages that a sync message names are requested as well (AMB-42), if their sender is known (AMB-72).
 
-    By who asks for anything (AMB-141).
+    Only participants that request anything at all are judged (AMB-141).
     """
     for missing in requester(view).wanted if asks_for_anything(view) else ():
         if missing.detected.kind is Kind.SYNC and missing.first.sender_id:
@@ -152,7 +153,7 @@ def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
 
 
 def _overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received]]:
-    """What others asked for while it was missing, beyond doubt: in a plain way, or as ``_way`` says."""
+    """Requests of others for a message while it was certainly missing. ``kinds`` are results of ``_way``."""
     for missing in side.wanted:
         for received in missing.overheard:
             detected, step = missing.detected.step, received.step
@@ -162,7 +163,7 @@ def _overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received
 
 
 def _sure(received: Received) -> bool:
-    """Is it a message whose repair request nobody may ignore?"""
+    """Return whether every participant must heed the repair request of this message."""
     return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.odd and not received.foreign_filter
 
 
@@ -184,7 +185,7 @@ def _next_heard(side: Requester, step: Step) -> int:
 def _dropped(view: ChannelView, missing: Missing, received: Received, code: str) -> Iterator[Observation]:
     """Is the entry gone after the others' request, up to the next one, or one that is too new to be the old?
 
-    Who takes no notice of a request in a copy of a known message is only warned (AMB-23).
+    Ignoring a request in a copy of a known message is only a warning (AMB-23).
     """
     side, step = requester(view), received.step
     soft = "AMB-23" if received.duplicate else ""
@@ -197,7 +198,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received, code: str)
     old, due = side.shown_due(missing), side.due(missing)
     fresh = view.terms.t_req(missing.message_id) or Window(view.terms.t_min_ms, view.terms.t_min_ms)
     soonest = step.now_ms + fresh.low - side.slack_ms
-    expected = f"{missing.message_id!r} left to others: somebody else asked for it at step {step.index}"
+    expected = f"{missing.message_id!r} left to others: another participant asked for it at step {step.index}"
     for shown in side.states(step.index, min(end, heard)):
         entry = shown.due.get(missing.message_id)
         if not side.in_step(step, shown.step):
@@ -227,7 +228,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received, code: str)
 
 @check("SDS-R-RECV-07", *TIMED, of="missing sds-r")
 def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
-    """What somebody else asks for leaves the outgoing repair request buffer."""
+    """A request of another participant removes the entry from the outgoing repair request buffer."""
     for missing, received in _overheard(requester(view), "plain"):
         yield from _dropped(view, missing, received, "not-dropped")
 
@@ -251,15 +252,15 @@ def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
 
 
 def _blocks(missing: Missing, index: int) -> bool:
-    """Does a content message wait for it at that step, so that it is an unmet dependency whoever speaks?"""
+    """Return whether a buffered content message depends on it at that step."""
     return any(
         r.acceptable and r.step.index < index and all(d.step.index > index for d in r.delivered) for r in missing.named
     )
 
 
 def _readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
-    """What had lost its entry for certain or may have, the step of that, and the next message, which has to give it a
-    new one: (message, step, received)."""
+    """Missing messages that lost their entry, or may have lost it: (message, step of the loss, next received message,
+    which must add a new entry)."""
     for missing in side.wanted:
         gone = [r.step.index for r in missing.overheard]
         asked = side.first_asked(missing.message_id)
@@ -291,7 +292,8 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         expected = f"{missing.message_id!r}, still missing, to be asked for again after step {step.index}"
         asked = side.first_asked(missing.message_id, step.index)
         shown = next(iter(side.states(step.index, min(end, asked))), None)
-        # What was merely asked for may have kept its entry, which may go T_max after it was made, or due (AMB-81).
+        # A message that was only requested may have kept its entry, which may expire T_max after its creation or after
+        # T_req (AMB-81).
         anew = any(r.step.index == index and _sure(r) for r in missing.overheard)
         since = step if anew else missing.detected.step
         if shown is not None and missing.message_id not in shown.due:

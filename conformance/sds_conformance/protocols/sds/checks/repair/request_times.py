@@ -1,8 +1,8 @@
-"""Section R-TREQ, and R-RECV-06: T_req by the declared hash, or by what any hash guarantees.
+"""Section R-TREQ, and R-RECV-06: T_req by the declared hash, or by properties of any hash.
 
-A time is known by the buffer that was shown, or lies between two messages: the last that does not ask for what is
-missing, and the first that does. What can only be said of many is said with a probability of error below one in a
-million for each run (`chance.FALSE_ALARM`), whether times are kept in milliseconds or in seconds (AMB-05, AMB-06).
+The shown buffer has the exact time. Otherwise the time lies between two messages: the last that does not ask for the
+missing message, and the first that does. Statistical checks have a probability of error below one in a million for each
+run (`chance.FALSE_ALARM`), whether times are kept in milliseconds or in seconds (AMB-05, AMB-06).
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _wanted_again(view: ChannelView) -> list[tuple[tuple[object, ...], Requester
 
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
 def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
-    """From detection to T_req is the same for the same participant and message, whoever reckons."""
+    """The time from detection to T_req depends only on participant and message: all instances compute the same."""
     return _again(view, "delay-changes", near=True)
 
 
@@ -199,7 +199,8 @@ class _Set:
     slack: int
 
     def least(self, low: int, high: int, tests: int) -> int | None:
-        """So many are different, if they are spread evenly between two times; None if too few could be told apart."""
+        """The least number of different times, if they are spread evenly between two bounds; None if too few could be
+        distinguished."""
         widest = max(min(offset.high, high) - max(offset.low, low) + 1 for offset in self.known)
         apart, room = max(widest + self.slack, SECOND_MS), high - low - self.slack
         if room < 3 * apart:
@@ -251,8 +252,8 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     """Messages that are found missing at the same instant are asked for at different times (AMB-06).
 
-    What is due after the first request that was full does not show. What came until then is held against the time from
-    T_min up to it, wherever that was; and against all the time, for it could be any of those that were missing.
+    Times after the first full request are not visible. The visible times are tested against the range from T_min up to
+    that request, and against the whole range, because they could belong to any of the missing messages.
     """
     side, terms = requester(view), view.terms
     if terms.bounds is None:
@@ -292,7 +293,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     no unevenness where the bounds are far enough apart, and elsewhere the spread is not judged.
     """
     pools: dict[tuple[int, int], dict[tuple[str, str], Window]] = {}
-    blurred: set[tuple[int, int]] = set()  # nothing is said of these: what cannot be told leaves a choice
+    blurred: set[tuple[int, int]] = set()  # these are not judged, because the resolution is too coarse
     last: dict[tuple[int, int], Step] = {}
     for side in together(view):
         terms = side.terms

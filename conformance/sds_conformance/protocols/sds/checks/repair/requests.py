@@ -85,9 +85,9 @@ def asked_for_in_time(side: Requester, missing: Missing, code: str) -> Iterator[
 
 @check("SDS-R-STATE-01", *TIMED, of="outgoing sds-r")
 def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
-    """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70).
+    """Messages in the incoming buffer need no request; requesting them is wasteful (AMB-70).
 
-    What was given up while it waited may have been dropped, and be missing again (AMB-92).
+    A message that was given up while it was buffered may have been dropped, and be missing again (AMB-92).
     """
     side = requester(view)
     for sent in side.carriers if view.terms.on else ():
@@ -146,7 +146,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
-    """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
+    """A message that is still missing at its T_req is requested, in content or in sync messages."""
     return _asked_for_at_all(requester(view), "never-asked") if asks_for_anything(view) else iter(())
 
 
@@ -399,12 +399,12 @@ def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SYNC-02", *TIMED, pb.CAPABILITY_PERIODIC_SYNC, of="missing sds-r")
 def requests_leave_with_the_next_sync(view: ChannelView) -> Iterator[Observation]:
-    """With requests due and nobody else speaking, the next scheduled sync message goes out."""
+    """If requests are due and no other participant sends, the next scheduled sync message goes out."""
     return _scheduled(view, noisy=False)
 
 
 def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
-    """What a participant that says nothing itself makes of a due request, on the ticks of ten sync intervals.
+    """Judge how a participant that sends nothing else handles a due request, on the ticks of ten sync intervals.
 
     Counted from the latest of T_req and its own last message; after T_max from T_req it may have been given up.
     """

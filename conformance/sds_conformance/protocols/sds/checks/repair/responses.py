@@ -41,7 +41,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
-                continue  # somebody asks for it in another channel: SDS-STATE-16
+                continue  # it was requested in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
                 yield violated(
                     observed.step, "unasked", "only requests of others to be answered for", f"{message_id!r}"
@@ -80,7 +80,7 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
     for answer in unbidden(view):
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
             continue  # another channel asked for it: SDS-STATE-16
-        expected = f"{answer.message.message_id!r} left alone, which nobody asked for"
+        expected = f"{answer.message.message_id!r} not sent, because no participant asked for it"
         yield violated(answer.step, "unasked", expected, "a broadcast of it")
     for turn in turns(view):
         if turn.answer is not None and not turn.asked.own:
@@ -99,11 +99,11 @@ def _after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None, Step | None
 
 @check("SDS-R-STATE-05", *TIMED, of="asked sds-r")
 def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
-    """After a copy of the message from somebody else the participant does not send it again."""
+    """After a copy from another participant, the participant does not send the message again."""
     for turn in turns(view):
         answer, silent = _after_copy(view, turn)
         if answer is not None:
-            expected = f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
+            expected = f"no answer for {turn.message_id!r}, because a copy came at step {turn.end}"
             yield violated(answer, "answered-after-copy", expected, "one more copy")
         elif silent is not None:
             yield held(silent)
@@ -128,7 +128,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
             if turn.end < observed.step.index < turn.next_request:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
                 if turn.message_id in queued or turn.shown:
-                    expected = f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
+                    expected = f"no pending answer for {turn.message_id!r}, because a copy came at step {turn.end}"
                     yield judged(
                         observed.step,
                         "not-dropped",

@@ -26,7 +26,8 @@ NO_BACKOFF = 0.0625
 
 
 def _together(view: ChannelView) -> list[ChannelView]:
-    """Everybody in the channel, if all use SDS-R on equal terms; nobody unless the view is the first's."""
+    """All participants in the channel, if they use SDS-R with equal settings. Empty unless the view is that of the
+    first one."""
     everybody = view.everybody
     if len(everybody) < FEWEST or everybody[0] is not view:
         return []
@@ -97,7 +98,7 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
             continue
         if len(requesters) < FEWEST or not requests:
             continue
-        # Whoever hears a request may track the message anew, and ask T_min later.
+        # A participant that overhears a request may track the message again, and ask T_min later.
         asked = [step for step in requests if step.now_ms < requests[0].now_ms + terms.t_min_ms]
         if not all(missing.overheard or missing.requests for _, missing in requesters):
             continue

@@ -23,7 +23,7 @@ PARTICIPANTS = 11
 SMALL_MESSAGES = pb.Configuration(
     causal_history_size=2, bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000
 )
-"""Who can be had so does not have to copy large ones by the thousand."""
+"""Small messages, so that thousands of copies stay cheap."""
 
 
 def _many(stage: Stage) -> int:
@@ -71,14 +71,14 @@ def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     own = [alice.send() for _ in range(_many(stage))]
     alice.observe()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
-    # Who has not the room to send all copies at once has many sweeps for them.
+    # An implementation that cannot send all copies at once has many sweeps for them.
     for pause in (period, *[period // 10 + 1] * 11):
         alice.after(pause).tick()
     _held_by_a_filter(stage, alice, bob, own[::4] + own[-1:])
     middle = slice(150, 150 + LARGE_HISTORY)
     alice.receive(bob.content(stage.now_ms + 1, *own[:100], *own[100:][-100:]), bob.content(stage.now_ms, *own[middle]))
     alice.observe()
-    # Of what is left, some are possibly acknowledged now, and nothing more is heard.
+    # Some of the rest are possibly acknowledged now, and no more messages arrive.
     left = [*own[100:150], *own[middle.stop : -100]]
     _held_by_a_filter(stage, alice, bob, left[2::4])
     longer = alice.party.in_force.resend_possibly_acknowledged_ms or 3 * period

@@ -84,7 +84,7 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
     """The size of the filter is the implementation's own choice, and its codec, where it has one, builds it."""
     stage.need(pb.CAPABILITY_FILTER_CODEC)
     if not 0 < times * capacity <= LARGEST_BUILT:
-        how_many = f"{capacity:,}" if capacity else "nobody knows how many"
+        how_many = f"{capacity:,}" if capacity else "an unknown number of"
         raise ScheduleStopped(f"a bloom filter for {how_many} IDs cannot be filled: {LARGEST_BUILT // times:,} at most")
     members = [f"bob-{number}" for number in range(1, times * capacity + 1)]
     step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))

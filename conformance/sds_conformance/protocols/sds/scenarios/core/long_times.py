@@ -1,7 +1,7 @@
 """More time than a number may have room for: idle for a day, for weeks, beyond 2038 and 2106.
 
 Milliseconds of the epoch need 41 bits, the milliseconds of 25 days 32 with their sign, and seconds of the epoch as many
-from 2038 on. Whoever counts in less is right until then, and wakes up never again or at once afterwards.
+from 2038 on. An implementation with smaller numbers works until then. Afterwards its timers fire never or at once.
 """
 
 from __future__ import annotations

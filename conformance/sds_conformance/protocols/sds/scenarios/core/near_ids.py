@@ -50,7 +50,7 @@ def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 
 def _twins(message_id: str) -> list[str]:
-    """What is nearly a given ID, and is another one."""
+    """IDs that resemble a given ID and differ from it."""
     last = chr(ord(message_id[-1]) ^ 1)
     changed = [message_id[:-1], message_id + "0", message_id[:-1] + last, message_id[:12] + "-" + message_id[13:]]
     changed += [message_id.upper(), message_id.lower(), message_id.swapcase(), " " + message_id, message_id + " "]
@@ -86,7 +86,7 @@ def the_given_id_nearly(script: Script, alice: Part, bob: Peer) -> None:
 def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Entries of causal histories repeat, name the participant or the sender, or have hints, and one is missing.
 
-    What is missing comes in the end, but for what nobody sent.
+    The missing messages arrive in the end, except those that were never sent.
     """
     now = script.now
     known, first, second = carol.content(now), carol.content(now + 1), carol.content(now + 2)

@@ -1,6 +1,6 @@
-"""When copies go out: two periods, and what decides between them.
+"""When copies go out: the two resend periods, and the state that selects one.
 
-What is measured lies on the grid of the ticks, so they follow the periods in force, a dozen at most.
+A copy can only go out at a tick, so the ticks follow the periods in force, a dozen at most.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _open(stage: Stage, asked: pb.Configuration | None = None) -> Actor:
     alice = stage.open(configuration=asked)
     c = alice.party.in_force
     if not c.resend_unacknowledged_ms or not c.HasField("resend_possibly_acknowledged_ms"):
-        raise ScheduleStopped("the resend periods in force are not known, so copies cannot be told by them")
+        raise ScheduleStopped("the resend periods in force are not known, so copies cannot be assigned to them")
     return alice
 
 

@@ -1,4 +1,4 @@
-"""What the periodic sweeps find when many things wait at once."""
+"""Periodic sweeps when many messages wait at once."""
 
 from __future__ import annotations
 

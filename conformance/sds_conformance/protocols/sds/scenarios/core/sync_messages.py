@@ -1,4 +1,4 @@
-"""Sync messages leave no trace but their effects."""
+"""Sync messages are not logged, delivered or acknowledged; only their effects remain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on the wire, and what has to be read from it."""
+"""Wire formats: encoded messages, and messages that must be decoded."""
 
 from __future__ import annotations
 
