@@ -14,9 +14,8 @@ COPIES = 2
 """Copies of a large message in memory until it is judged: as received, and decoded."""
 
 
-def weight(message: Message) -> int:
-    """Bytes of memory for a message and its decoded form; a cheap estimate."""
-    size = message.ByteSize()
+def weight(message: Message, size: int) -> int:
+    """Bytes of memory for a message of this encoded size and its decoded form; a cheap estimate."""
     return size if size < LARGE_BYTES else COPIES * size + ENTRY_BYTES * _entries(message)
 
 
@@ -44,7 +43,7 @@ class Room:
         self.limit = limit
         self.used = 0
 
-    def holds(self, *messages: Message) -> bool:
-        """Add messages to the budget. Returns False once the limit is exceeded."""
-        self.used += sum(map(weight, messages))
+    def holds(self, message: Message, size: int) -> bool:
+        """Add a message of this encoded size to the budget. Returns False once the limit is exceeded."""
+        self.used += weight(message, size)
         return self.used <= self.limit

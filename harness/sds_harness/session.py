@@ -29,8 +29,10 @@ class Session:
         self.language = language
         self._limits = limits
         self._last_id = 0
-        self._largest = 0
-        """Bytes of the largest request."""
+        self.longest_identifier = identifiers.MAX_BYTES
+        """The limit for identifiers in bytes. It is at least the size of the largest request that was sent."""
+        self.request_bytes = self.reply_bytes = 0
+        """Sizes of the last request and its reply."""
         self._fault: TesteeFault | None = None
         if limits.left_s <= 0:
             total = f"the total time of {limits.total_s:g} s was over before it could be started"
@@ -63,7 +65,8 @@ class Session:
         except TesteeFault as fault:
             self._fault = fault
             raise
-        self._largest = max(self._largest, request.ByteSize())
+        self.request_bytes, self.reply_bytes = request.ByteSize(), reply.ByteSize()
+        self.longest_identifier = max(self.longest_identifier, self.request_bytes)
         command = request.WhichOneof("command")
         assert command is not None
         answer = reply.WhichOneof("answer")
@@ -78,7 +81,7 @@ class Session:
             self._fail(
                 FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}"
             )
-        if reply.ByteSize() > self.longest_identifier:
+        if self.reply_bytes > self.longest_identifier:
             self.hold_identifiers(command, identifiers.in_message(reply, self.language.identifiers))
         if answer == "unsupported" and command != HANDSHAKE:
             self._hold_to_declaration(command, request, reply)
@@ -92,11 +95,6 @@ class Session:
         answer = reply.WhichOneof("answer")
         if answer not in REFUSALS:
             self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
-
-    @property
-    def longest_identifier(self) -> int:
-        """The limit for identifiers in bytes: at least the size of the largest request that was sent."""
-        return max(identifiers.MAX_BYTES, self._largest)
 
     def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
         """Check the identifiers of an answer against the limit. Raises TesteeFault."""

@@ -135,11 +135,11 @@ class Stage(Generic[S]):
             self.trace.breakdown = fault.breakdown
             raise
         step.said = self.session.link.said()
-        reply_bytes = step.reply.ByteSize()
-        if not self.room.holds(request, step.reply):
+        session, room = self.session, self.room
+        if not (room.holds(request, session.request_bytes) and room.holds(step.reply, session.reply_bytes)):
             self._too_much(step)
         step.lighten()
-        if self.streams or reply_bytes > self.session.longest_identifier:
+        if self.streams or session.reply_bytes > session.longest_identifier:
             self._hold_identifiers(step)
         if step.reply is not None and step.answer == "unsupported":
             what = printable(step.reply.unsupported.what, 100)

@@ -20,6 +20,7 @@ from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 
 from ..judging.exits import Exit
+from ..judging.garbage import collect_rarely
 from ..judging.workers import prepare
 from .files import write_file
 from .name_types import Pattern
@@ -99,6 +100,7 @@ def processes(jobs: int, begin: Callable[..., None] | None = None, given: tuple[
 
 def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
     follow_parent()
+    collect_rarely()
     if begin is not None:
         begin(*given)
 

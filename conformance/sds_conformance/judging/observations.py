@@ -166,24 +166,16 @@ def identity(trace: Trace[Any]) -> bytes:
     It covers everything except the name, version, language and homepage of the implementation, and the numbers of
     requests and participants, which continue from one schedule to the next.
     """
-    seen = hashlib.blake2b(digest_size=32)
-
-    def add(what: bytes) -> None:
-        seen.update(b"%d:" % len(what))
-        seen.update(what)
-
     hello = trace.declaration.to_hello()
     hello.name = hello.version = hello.language = hello.homepage = ""
-    add(hello.SerializeToString(deterministic=True))
     dialect = trace.dialect.name if trace.dialect is not None else ""
     around = (trace.schedule, trace.environment, trace.revision.name, dialect, trace.start_ms, trace.recorded)
     ended = (trace.breakdown, trace.suite_error, trace.stopped, trace.declaration.outside_clock)
-    add(repr((around, ended)).encode())
+    parts = [hello.SerializeToString(deterministic=True), repr((around, ended)).encode()]
     for step in trace.steps:
-        add(step.participant.encode())
-        for message in _unnumbered(step):
-            add(message)
-    return seen.digest()
+        parts += (step.participant.encode(), *_unnumbered(step))
+    lengths = repr([*map(len, parts)]).encode()
+    return hashlib.blake2b(b"".join([lengths, *parts]), digest_size=32).digest()
 
 
 def _unnumbered(step: Step) -> tuple[bytes, bytes]:

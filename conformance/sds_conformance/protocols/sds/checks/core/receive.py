@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -279,10 +280,11 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     for observed in view.observed:
         if observed.state.HasField("incoming"):
             kept = set(observed.state.incoming.message_ids)
+            seen = f"{sorted(kept)}" if observed.buffered - kept else ""
             for message_id in sorted(observed.buffered):
                 if message_id in kept or _unmet_now(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
-                    yield judged(observed.step, "not-kept", message_id in kept, expected, f"{sorted(kept)}")
+                    yield judged(observed.step, "not-kept", message_id in kept, expected, seen)
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="refused incoming-shown")
@@ -455,25 +457,27 @@ class _Waited:
 
 def delivered_after_waiting(view: ChannelView) -> Iterator[_Waited]:
     """A message with unmet dependencies is kept, and delivered by a sweep once they have come, without being resent."""
-    alike: dict[frozenset[str], list[Received]] = {}
+    # By unmet dependencies: the steps up to which messages wait for them, ascending.
+    waits: dict[frozenset[str], list[int]] = {}
+    last_look = next(reversed(view.showing("incoming")), None)
     for received in view.received:
         if not (received.acceptable and received.unmet):
             continue
-        alike.setdefault(received.unmet, []).append(received)
+        insort(waits.setdefault(received.unmet, []), received.delivered[0].step.index if received.delivered else NEVER)
         due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
         if received.delivered_at_once or not (received.delivered or due) or may_be_given_up(view, received):
             continue
-        shown = [observed for observed in view.showing("incoming") if observed.step.index > received.step.index]
+        shown = last_look if last_look is not None and last_look.step.index > received.step.index else None
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
-        before = (other for unmet, some in alike.items() if not unmet & received.unmet for other in some)
+        before = (ends for unmet, ends in waits.items() if unmet.isdisjoint(received.unmet))
         own = (sent for message_id in received.unmet if (sent := view.own(message_id)) is not None)
         yield _Waited(
             view,
             received,
             waiting_dependencies(view, received),
             woken_beside(view, received),
-            received.message.message_id in shown[-1].state.incoming.message_ids if shown else None,
-            sum(not any(d.step.index <= end for d in other.delivered) for other in before),
+            received.message.message_id in shown.state.incoming.message_ids if shown is not None else None,
+            sum(len(ends) - bisect_right(ends, end) for ends in before),
             next((sent.message.message_id for sent in own if sent.step.index > received.step.index), ""),
         )
 
